@@ -28,7 +28,7 @@ var words = struct {
 	Joins, UndoneTo, Resigns, RanOut, Extended, Abandoned string
 	Watching, NoWatchers, Ago, JustNow                    string
 	Kept, Beat, Level, Behind                             string
-	NewTile, NewBest, SecondsLeft                         string
+	NewTile, NewBest, NewBestOf, SecondsLeft              string
 	Overtakes, Overtaken, Leads                           string
 }{
 	// The occupant of a seat without a player or bot
@@ -61,6 +61,7 @@ var words = struct {
 	// Moments of a game and of a race
 	NewTile:     "%s!",
 	NewBest:     "Your new best",
+	NewBestOf:   "%s has a new best",
 	SecondsLeft: "%s seconds left",
 	Overtakes:   "%s overtakes you",
 	Overtaken:   "You overtake %s",

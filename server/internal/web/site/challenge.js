@@ -294,9 +294,9 @@ function show(root, { challenge, next, attempt, now }) {
     if (c.seed && !seed.firstChild) seed.append('Seed', hex(c.seed));
     if (stage === 'SCHEDULED') count();
     const left = until(c.closeTime || '');
-    if (race && stage === 'GAME' && left > 0 && left <= lastTime && !hurried) {
+    if (race && /OPEN|GAME/.test(stage) && left > 0 && left <= lastTime && !hurried) {
       hurried = true;
-      celebrate(table.secondsLeft(`${Math.ceil(left / 1e3)}`));
+      celebrate(table.secondsLeft(`${Math.ceil(left / 1e3)}`), own.id ? undefined : '.wall .board');
     }
   }
   /** Counts down to the opening of a race. */

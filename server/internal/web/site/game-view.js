@@ -91,11 +91,22 @@ export default function show(root, { id = '' }, own) {
     sound(moved?.gained || moved?.taken?.length);
     const tile = words.largestTile(position);
     largest = Math.max(largest, words.largestTile(before.position));
-    const record = own?.record?.() || 0;
+    const record = own ? own.record?.() || 0 : best;
     const score = words.highest(position);
     if (tile > largest && tile >= goal) celebrate(table.newTile(`${tile}`));
     else if (record && score > record && words.highest(before.position) <= record)
-      celebrate(table.newBest);
+      celebrate(own ? table.newBest : table.newBestOf(words.players(before)));
+  }
+  /** The best score of the earlier games of the player whom the viewer watches. */
+  let best = 0;
+  /** @param {any} game */
+  async function findBest({ ranked, seats, variant }) {
+    const [{ player }] = seats;
+    if (own || state.over || !ranked || seats[1] || !player) return;
+    const of = { playerId: player.id, variant };
+    // Without a finished game there is no rank, and the browser would log a failed request.
+    const finished = { ...of, status: 'GAME_STATUS_FINISHED', pageSize: 1 };
+    if ((await look('ListGames', finished)).games) best = (await look('GetRank', of)).entry.score;
   }
   if (own) state.apply({ game: own.first });
   replay.update();
@@ -134,6 +145,7 @@ export default function show(root, { id = '' }, own) {
       view.append(play, aside); // together with the board, so that the layout does not shift
       reveal(stage);
       react.hidden = state.over;
+      findBest(game).catch(() => {});
       if (!own && !state.over)
         import('./reactions.js').then((m) => m.offer(react, () => (state.over ? '' : id)));
       if (!own && /^#\d+$/.test(location.hash)) openAt(Number(location.hash.slice(1)));

@@ -7,6 +7,7 @@ import * as words from './game-state.js';
 import { listPlaces, raceNow } from './places.js';
 import './tribolo-board.js';
 import { variantCard } from './variant-card.js';
+import table from './words.js';
 
 const { idle, rank } = words;
 // Milliseconds between the first two searches if no game is live; later ones are further apart.
@@ -15,6 +16,7 @@ const firstWait = 500;
 const resultTime = 6e3; // how long a result is shown, in milliseconds
 const idleTime = 60e3; // milliseconds without a move before TV switches to a game in motion
 const otherTime = 10e3; // milliseconds between two searches for a game in motion
+const goal = 2048; // the smallest tile that is celebrated
 const wallSize = 6;
 const wallTime = 3; // seconds between two reads of the boards on the wall
 const restTime = 15; // seconds between two reads of what changes seldom
@@ -119,6 +121,8 @@ export default function show(root) {
   let wait = firstWait;
   let finding = false;
   let frame = 0;
+  /** The largest tile so far. */
+  let largest = 0;
   /** The number of events since the last frame. */
   let news = 0;
   let connection = 'connecting';
@@ -131,6 +135,7 @@ export default function show(root) {
     state = new words.State(2);
     const mine = !words.isOver(game) && game.seats.some(isMine);
     reason.replaceChildren(mine ? h('a.button', { href: address(game) }, 'Continue') : why);
+    largest = words.largestTile(game.position);
     since = performance.now();
     seen.push(game.id);
     seen.splice(0, seen.length - 100);
@@ -155,6 +160,10 @@ export default function show(root) {
     const { event, reactions } = update;
     if (reactions) import('./reactions.js').then((m) => m.rise(stage, reactions));
     if (changed && event) {
+      const tile = words.largestTile(event.position);
+      if (tile > largest && tile >= goal)
+        import('./moments.js').then((m) => m.celebrate(table.newTile(`${tile}`), '.stage'));
+      largest = Math.max(largest, tile);
       news++;
       const { game } = state;
       announce(

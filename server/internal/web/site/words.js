@@ -49,6 +49,8 @@ export default {
   newTile: (a) => `${a}!`,
   newBest: 'Your new best',
   /** @param {string} a */
+  newBestOf: (a) => `${a} has a new best`,
+  /** @param {string} a */
   secondsLeft: (a) => `${a} seconds left`,
   /** @param {string} a */
   overtakes: (a) => `${a} overtakes you`,

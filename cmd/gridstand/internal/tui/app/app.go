@@ -53,6 +53,7 @@ func New(ctx context.Context, c Config) *Model {
 		env.Clock = time.Now
 	}
 	env.Now, env.Width, env.Height = env.Clock(), 80, 24
+	env.SignIn = func(ctx context.Context) (string, error) { return signIn(ctx, c.LogIn) }
 	env.Theme.Profile = colorprofile.ASCII
 	return &Model{config: c, env: &env, ctx: ctx, tasks: ui.NewTasks(ctx)}
 }

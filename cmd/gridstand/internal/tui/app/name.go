@@ -108,6 +108,16 @@ func (p *namePage) loggedIn(id string, err error) tea.Cmd {
 	return nil
 }
 
+// signIn creates an account with a random guest name.
+func signIn(ctx context.Context, logIn func(ctx context.Context, name string) (string, error)) (string, error) {
+	for {
+		id, err := logIn(ctx, "guest-"+client.NewSecret()[:6])
+		if !errors.Is(err, client.ErrNameTaken) {
+			return id, err
+		}
+	}
+}
+
 // errName is the error for a name that no server accepts.
 var errName = errors.New("a name consists of letters, digits, single spaces and - _ . and begins with a letter or digit")
 

@@ -204,6 +204,7 @@ func (p *page) table() ui.KeyTable {
 
 func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 	p.problem, p.done = "", ""
+	p.Moment.Key(p.env.Now)
 	switch {
 	case p.bots != nil:
 		return p.chosen(msg)

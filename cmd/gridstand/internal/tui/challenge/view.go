@@ -34,6 +34,8 @@ func (p *page) status() string {
 		return t.Bad().Render("! " + p.problem)
 	case p.Err != nil:
 		return t.Bad().Render("! " + ui.Explain(p.Err, "Open it again to retry."))
+	case p.Moment.Text != "":
+		return t.Accent().Bold(true).Render(p.Moment.Text)
 	case p.done != "":
 		return t.Good().Render(p.done)
 	case p.env.Guest != "" && !p.Closed() && !(p.Race() && p.Open()):

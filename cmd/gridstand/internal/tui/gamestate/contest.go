@@ -1,6 +1,7 @@
 package gamestate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -31,11 +33,16 @@ type Contest struct {
 	// Err is the reason why the challenge is unknown or no longer followed, or nil.
 	Err error
 
+	// Moment says who overtakes whom in a race, and that it ends soon.
+	Moment Flash
+
 	env    *ui.Env
 	tasks  *ui.Tasks
 	online client.Connection
 	ahead  time.Duration // server clock minus client clock
 	timed  bool          // whether ahead is known
+	passed time.Time     // when Moment last said who overtakes whom
+	hurry  bool          // whether Moment has said that the race ends soon
 	ticks  int           // number of the latest tick timer; earlier ones are ignored
 	tries  int           // number of calls of LookUp
 
@@ -106,11 +113,31 @@ func (c *Contest) Update(u client.ChallengeUpdate, err error) tea.Cmd {
 		return nil
 	}
 	c.online = u.Connection
+	var moment tea.Cmd
 	if s := u.Snapshot; s != nil {
+		moment = c.passing(s)
 		c.Err, c.Challenge, c.Lines, c.Total = nil, s.GetChallenge(), s.GetStandings(), s.GetTotal()
 		c.setTime(s.GetNow().AsTime())
 	}
-	return tea.Batch(c.tick(), c.follow())
+	return tea.Batch(moment, c.tick(), c.follow())
+}
+
+// calm is the least time between two texts about places in a race.
+const calm = 3 * time.Second
+
+// passing says who overtakes whom in a snapshot of an open race.
+func (c *Contest) passing(s *pb.WatchChallengeResponse) tea.Cmd {
+	if !c.Race() || !c.Open() || c.env.Now.Sub(c.passed) < calm {
+		return nil
+	}
+	text := describe.Overtaking(c.Lines, s.GetStandings(), c.own, func(s *pb.Standing) string {
+		return client.CleanName(cmp.Or(s.GetPlayer().GetName(), s.GetBot()))
+	})
+	if text == "" {
+		return nil
+	}
+	c.passed = c.env.Now
+	return c.Moment.Show(c.env, c.tasks, text)
 }
 
 // Is reports whether the challenge is known to be of the given kind.
@@ -223,15 +250,27 @@ func (c *Contest) Countdown() int {
 	return int((c.GetOpenTime().AsTime().Sub(c.Now()) + time.Second - 1) / time.Second)
 }
 
-// tick waits until the countdown or the stage of the challenge changes, and then follows the
-// boards of an open race.
+// lastTime is the time before the end of a race from which Moment says so.
+const lastTime = 10 * time.Second
+
+// tick waits until the countdown or the stage of the challenge changes or a race ends soon, and then
+// follows the boards of an open race.
 func (c *Contest) tick() tea.Cmd {
 	var wait time.Duration
+	var hurry tea.Cmd
 	switch c.Stage() {
 	case pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED:
 		wait = c.GetOpenTime().AsTime().Sub(c.Now()) - time.Duration(c.Countdown()-1)*time.Second
 	case pb.ChallengeStatus_CHALLENGE_STATUS_OPEN:
 		wait = c.GetCloseTime().AsTime().Sub(c.Now())
+		switch {
+		case !c.Race() || c.hurry:
+		case wait > lastTime:
+			wait -= lastTime
+		default:
+			c.hurry = true
+			hurry = c.Moment.Show(c.env, c.tasks, describe.SecondsLeft(int((wait+time.Second-1)/time.Second)))
+		}
 	default:
 		return nil
 	}
@@ -240,10 +279,10 @@ func (c *Contest) tick() tea.Cmd {
 	}
 	c.ticks++
 	timer := c.ticks
-	return c.tasks.Later(wait, func() tea.Cmd {
+	return tea.Batch(hurry, c.tasks.Later(wait, func() tea.Cmd {
 		if timer != c.ticks {
 			return nil
 		}
 		return tea.Batch(c.tick(), c.follow())
-	})
+	}))
 }

@@ -29,6 +29,12 @@ type State struct {
 	Motion ui.Motion
 	// Log lists the last events, newest first.
 	Log []Entry
+	// Moment celebrates what has just happened in the game, and Reactions shows those of watchers.
+	Moment, Reactions Flash
+
+	largest    int32 // largest tile so far
+	record     int32 // see SetRecord
+	recordText string
 
 	connection     client.Connection
 	connectionTime time.Time // when connection was last updated
@@ -50,6 +56,8 @@ type Change struct {
 	Gained int32
 	// Jump is the last move of Tribolo, or nil if it was undone or is unknown.
 	Jump *pb.TriboloMove
+	// Milestone celebrates the last event, or is "".
+	Milestone string
 }
 
 // Entry is a line of the log: a description of an event, the number of moves made, and the
@@ -126,10 +134,10 @@ func (s *State) Apply(e *pb.Event) bool {
 		return false
 	}
 	if e.GetGameId() == s.Game.GetId() && e.GetVersion() <= s.Game.GetVersion() {
-		s.record(e)
+		s.note(e)
 		return false
 	}
-	before := s.Twenty48()
+	before, score := s.Twenty48(), s.Score()
 	next := e.GetVersion() == s.Game.GetVersion()+1
 	if !s.Game.Apply(e) {
 		return false
@@ -150,12 +158,13 @@ func (s *State) Apply(e *pb.Event) bool {
 	case *pb.Event_Undone, nil: // nil: unknown
 		s.Jump = nil
 	}
-	s.record(e)
+	s.Milestone = s.milestone(before, score)
+	s.note(e)
 	return true
 }
 
-// record adds an event to the log, unless the log has it.
-func (s *State) record(e *pb.Event) {
+// note adds an event to the log, unless the log has it.
+func (s *State) note(e *pb.Event) {
 	what := happened(s.Game.Game, e)
 	i, found := slices.BinarySearchFunc(s.Log, e.GetVersion(), func(l Entry, version int32) int { return cmp.Compare(version, l.Version) })
 	if what == "" || found {
@@ -255,6 +264,9 @@ func (s *State) Show(env *ui.Env, t *ui.Tasks, fast bool) tea.Cmd {
 			}
 			return nil
 		})
+	}
+	if s.Milestone != "" {
+		return tea.Batch(move, unmark, s.Moment.Show(env, t, s.Milestone))
 	}
 	return tea.Batch(move, unmark)
 }

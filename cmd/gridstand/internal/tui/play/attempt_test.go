@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
@@ -173,4 +174,41 @@ func moveOnce(moves *int) func(context.Context, int32, client.Move, bool) (*pb.E
 		*moves++
 		return nil, client.ErrGameOver
 	}
+}
+
+// Ensure that a race says who overtakes whom, but not more often than every three seconds, and that it
+// ends soon, once.
+func TestRace_Moments(t *testing.T) {
+	t.Parallel()
+	env := tuitest.Env(nil)
+	p := someRace(t, env)
+	leading := tuitest.RaceStandings()
+	leading[0], leading[1] = leading[1], leading[0]
+	// at delivers standings some time after Noon.
+	at := func(seconds time.Duration, lines []*pb.Standing) string {
+		env.Now = tuitest.Noon.Add(seconds * time.Second)
+		p.Continue(tuitest.Result(p.contest.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{
+			Challenge: tuitest.Race(), Standings: lines, Total: 3, Now: timestamppb.New(env.Now),
+		}), nil))
+		return p.moment().Text
+	}
+	assert.Empty(t, at(1, tuitest.RaceStandings()))
+	assert.Equal(t, "You overtake bob", at(2, leading))
+	assert.Equal(t, "You overtake bob", at(3, tuitest.RaceStandings()))
+	p.Key(tuitest.Key("x"))
+	assert.Empty(t, p.moment().Text)
+	assert.Equal(t, "You overtake bob", at(6, leading))
+	assert.Equal(t, "bob overtakes you", at(9, tuitest.RaceStandings()))
+	assert.Equal(t, "10 seconds left", at(130, tuitest.RaceStandings()))
+	p.Key(tuitest.Key("x"))
+	env.Now = env.Now.Add(time.Second)
+	p.Key(tuitest.Key("x"))
+	assert.Empty(t, at(132, tuitest.RaceStandings()), "once")
+	watcher := gamestate.NewContest(env, p.Tasks, tuitest.ChallengeID, "")
+	for i, lines := range [][]*pb.Standing{tuitest.RaceStandings(), leading} {
+		watcher.Update(tuitest.Snapshot(&pb.WatchChallengeResponse{
+			Challenge: tuitest.Race(), Standings: lines, Now: timestamppb.New(tuitest.Noon.Add(time.Duration(i) * time.Second)),
+		}), nil)
+	}
+	assert.Equal(t, "ada takes the lead", watcher.Moment.Text)
 }

@@ -44,6 +44,11 @@ func TestGolden(t *testing.T) {
 			p.places.day.GameID = tuitest.GameID
 			return p
 		},
+		"moment": func(t *testing.T, env *ui.Env) *page {
+			p := someRace(t, env)
+			p.contest.Moment.Text, p.Reactions.Text = "bob overtakes you", "★ clap, ouch ×2"
+			return p
+		},
 		"race": func(t *testing.T, env *ui.Env) *page { return someRace(t, env) },
 		"tribolo": func(t *testing.T, env *ui.Env) *page {
 			p := someTribolo(t, env)

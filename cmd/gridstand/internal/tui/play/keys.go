@@ -111,6 +111,7 @@ func (p *page) copyResult() tea.Cmd {
 
 func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 	p.notice = "" // the notice was about the previous key
+	p.moment().Key(p.env.Now)
 	if p.solving != nil {
 		if _, done := p.solverKeys().Press(msg); !done {
 			p.notice = p.solving.solver.Name() + " has stopped."

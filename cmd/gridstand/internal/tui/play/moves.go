@@ -179,7 +179,7 @@ func (p *playing) updated(u client.Update, err error) tea.Cmd {
 		}
 		return nil
 	}
-	return p.changed(p.State.Update(u, p.env.Now), u.Event)
+	return tea.Batch(p.changed(p.State.Update(u, p.env.Now), u.Event), p.React(p.env, p.Tasks, u.Reactions))
 }
 
 // changed handles a change to the game. It animates or briefly marks the change, rings the

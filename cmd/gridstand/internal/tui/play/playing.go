@@ -12,6 +12,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -77,6 +78,14 @@ func (p *playing) fail(err error) {
 	p.lost = p.lost || errors.Is(err, client.ErrBadToken) || errors.Is(err, client.ErrGameNotFound)
 }
 
+// moment returns what the board celebrates.
+func (p *playing) moment() *gamestate.Flash {
+	if p.contest != nil && p.contest.Moment.Text != "" {
+		return &p.contest.Moment
+	}
+	return &p.Moment
+}
+
 // ring returns a command that rings the terminal's bell if the user's turn begins.
 func (p *playing) ring() tea.Cmd {
 	before := p.rung
@@ -127,6 +136,7 @@ func (p *playing) rank(tries int) tea.Cmd {
 		}
 		if err == nil {
 			p.places = found
+			p.SetRecord(found.all.Score, describe.NewBest(""))
 		}
 		if p.Over() || p.contest != nil {
 			return nil

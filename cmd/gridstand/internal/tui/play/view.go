@@ -49,7 +49,7 @@ func (p *page) View(width, height int) ui.View {
 	if p.resultOpen() {
 		panel = p.result(at)
 	}
-	block, x := board.Join(l, b.Draw(l.Cell, p.env.Theme), ui.Block(panel, l.PanelWidth, min(l.PanelHeight, lipgloss.Height(panel))))
+	block, x := board.Join(l, p.moment().Over(b.Draw(l.Cell, p.env.Theme), p.env.Theme), ui.Block(panel, l.PanelWidth, min(l.PanelHeight, lipgloss.Height(panel))))
 	v.Body = block
 	mode, ok := p.mode.(clickable)
 	if !ok || l.Cell.Mini || p.Over() {
@@ -163,6 +163,8 @@ func (p *page) status(width int) string {
 		return t.Warn().Render(fmt.Sprintf("Queued keys: %d; later ones were dropped.", len(p.queue)))
 	case p.notice != "":
 		return t.Dim().Render(p.notice)
+	case p.News(t, p.moment()) != "":
+		return p.News(t, p.moment())
 	case p.resultOpen() && p.shareFits():
 		return t.Dim().Render(p.shareLine())
 	default:

@@ -22,6 +22,8 @@ type Server struct {
 	OnPlace      func(w pb.Window) (ui.Place, error) // if nil, the player has no place
 	OnLists      func(me, variant string, w pb.Window) (ui.Lists, error)
 	OnVariants   func() ([]*pb.Variant, error) // if nil, the result of Variants is returned
+	OnReact      func(r pb.Reaction) error     // if nil, reactions succeed
+	OnBest       func() int32                  // if nil, no player has a score
 	OnPlayerID   func(name string) (string, error)
 	OnPlayerGame func(playerID string) (*pb.Game, error)
 	OnChallenges
@@ -72,6 +74,22 @@ func (s *Server) Place(_ context.Context, _ string, w pb.Window) (ui.Place, erro
 		return ui.Place{}, nil
 	}
 	return s.OnPlace(w)
+}
+
+// React implements ui.Server.
+func (s *Server) React(_ context.Context, _ string, r pb.Reaction) error {
+	if s.OnReact == nil {
+		return nil
+	}
+	return s.OnReact(r)
+}
+
+// Best implements ui.Server.
+func (s *Server) Best(context.Context, string, string) (int32, error) {
+	if s.OnBest == nil {
+		return 0, nil
+	}
+	return s.OnBest(), nil
 }
 
 // Lists implements ui.Server.

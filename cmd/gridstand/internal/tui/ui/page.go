@@ -78,8 +78,10 @@ type Env struct {
 	Width, Height int
 	// Remote is set for a remote terminal, on which ctrl-z does nothing.
 	Remote bool
-	// Me is the id of the user's account, or "" until the user has one.
-	Me string
+	// Me is the id of the user's account, or "" until the user has one. SignIn creates an account
+	// for a guest, makes Server act for it, and returns its id.
+	Me     string
+	SignIn func(ctx context.Context) (id string, err error)
 	// Local describes the server that runs inside this program. It is nil for any other
 	// server.
 	Local *Local

@@ -37,6 +37,10 @@ type Server interface {
 	Move(ctx context.Context, game client.Game, version int32, move client.Move, byBot bool) (*pb.Event, error)
 	// Undo returns the game to version *to. If to is nil, it undoes the player's last move.
 	Undo(ctx context.Context, game client.Game, version int32, to *int32) (*pb.Event, error)
+	// React shows a reaction to a game.
+	React(ctx context.Context, gameID string, reaction pb.Reaction) error
+	// Best returns a player's best all-time score, or 0 if they have none.
+	Best(ctx context.Context, variant, playerID string) (int32, error)
 	// Place returns the player's place on a leaderboard.
 	Place(ctx context.Context, variant string, window pb.Window) (Place, error)
 	// Lists returns the lists that the lobby shows. me is the id of the user's account, or
@@ -151,6 +155,16 @@ func (s *server) Place(ctx context.Context, variant string, window pb.Window) (P
 		Rank: e.GetRank(), Score: e.GetScore(), GameID: e.GetGameId(),
 		Total: max(board.GetTotal(), e.GetRank()),
 	}, nil
+}
+
+func (s *server) Best(ctx context.Context, variant, playerID string) (int32, error) {
+	reply, err := s.Leaderboard.GetRank(ctx, &pb.GetRankRequest{
+		Variant: variant, Window: pb.Window_WINDOW_ALL_TIME, PlayerId: playerID,
+	})
+	if errors.Is(err, client.ErrNoScore) {
+		return 0, nil
+	}
+	return reply.GetEntry().GetScore(), err
 }
 
 // Maximum lengths of the lobby's lists.

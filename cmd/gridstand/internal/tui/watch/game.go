@@ -14,6 +14,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -26,6 +27,7 @@ type game struct {
 	past    past
 	since   time.Time          // when the page started to show it
 	leave   context.CancelFunc // ends the stream
+	asked   bool               // whether the best score of the player was requested
 	problem string
 }
 
@@ -49,15 +51,36 @@ func (g *game) onUpdate(u client.Update, err error) tea.Cmd {
 		}
 		return nil
 	}
+	cmds := []tea.Cmd{g.state.React(g.env, g.tasks, u.Reactions)}
 	if !g.state.Update(u, g.env.Now) {
-		return nil
+		return cmds[0]
 	}
-	var cmds []tea.Cmd
+	cmds = append(cmds, g.askBest())
 	g.past.add(eventOf(u))
 	if u.Event.GetUndone() != nil && len(g.state.Game.GetSeats()) > 1 {
 		cmds = append(cmds, g.fetch()) // an undo can change the seats
 	}
 	return tea.Batch(append(cmds, g.state.Show(g.env, g.tasks, !g.lookingBack()))...)
+}
+
+// askBest requests the best score of the player's earlier games, once.
+func (g *game) askBest() tea.Cmd {
+	seats := g.state.Game.GetSeats()
+	if g.asked || len(seats) != 1 || seats[0].GetPlayer() == nil || g.state.Over() {
+		return nil
+	}
+	g.asked = true
+	name, variant, player := g.state.Player(), g.state.Game.GetVariant(), seats[0].GetPlayer().GetId()
+	if g.env.Owns(seats[0]) {
+		name = ""
+	}
+	return ui.Call(g.tasks, func(ctx context.Context) (int32, error) { return g.env.Server.Best(ctx, variant, player) },
+		func(best int32, err error) tea.Cmd {
+			if err == nil {
+				g.state.SetRecord(best, describe.NewBest(name))
+			}
+			return nil
+		})
 }
 
 // fetch requests the current state of the game.

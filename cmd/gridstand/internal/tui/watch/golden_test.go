@@ -102,6 +102,12 @@ func TestGolden(t *testing.T) {
 		p.game.show(307)
 		return p
 	})
+	tuitest.Golden(t, "moment", func(env *ui.Env) ui.Page {
+		env.Me = "" // a watcher
+		p := shown(t, env, tuitest.Game(tuitest.Board(4, 4)))
+		p.game.state.Moment.Text, p.game.state.Reactions.Text = "2048!", "★ clap ×12, fire"
+		return p
+	})
 	tuitest.Golden(t, "wall", func(env *ui.Env) ui.Page {
 		return someWall(t, env)
 	})

@@ -22,6 +22,7 @@ type page struct {
 	// resultClosed is set if the user closed the game's result.
 	resultClosed    bool
 	notice, problem string
+	reacted         time.Time // when the user last reacted
 }
 
 // defaultVariant is the variant of games created from this page.
@@ -55,6 +56,7 @@ func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 	p.notice, p.problem = "", ""
 	if p.game != nil {
 		p.game.problem = ""
+		p.game.state.Moment.Key(p.env.Now)
 	}
 	cmd, _ := p.table().Press(msg)
 	return cmd

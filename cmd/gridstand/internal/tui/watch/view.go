@@ -41,7 +41,7 @@ func (p *page) View(width, height int) ui.View {
 	if p.resultOpen() {
 		text = x.result()
 	}
-	v.Body, _ = board.Join(l, b.Draw(l.Cell, t), ui.Block(text, l.PanelWidth, l.PanelHeight))
+	v.Body, _ = board.Join(l, s.Moment.Over(b.Draw(l.Cell, t), t), ui.Block(text, l.PanelWidth, l.PanelHeight))
 	return v
 }
 
@@ -107,6 +107,8 @@ func (p *page) status(width int) string {
 		return t.Good().Render(p.notice)
 	case p.game == nil:
 		return ""
+	case !p.game.lookingBack() && p.game.state.News(t, &p.game.state.Moment) != "":
+		return p.game.state.News(t, &p.game.state.Moment)
 	case p.game.lookingBack(), p.chooser == nil && p.game.state.Over() && p.game.state.Board() != nil && p.env.Height >= ui.StatusHeight:
 		return p.timeline(width)
 	case p.chooser != nil && p.chooser.player != "" && !p.game.running():

@@ -1,0 +1,136 @@
+package gamestate
+
+import (
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/describe"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+const (
+	flashTime  = 2 * time.Second        // how long a Flash is shown
+	flashLeast = 700 * time.Millisecond // how long no key removes it: a player presses keys all the time
+	goalTile   = 2048                   // the smallest tile that is celebrated
+)
+
+// Flash is a text that is shown for two seconds, or until a key.
+type Flash struct {
+	// Text is "" if there is nothing to show.
+	Text string
+	run  int // number of the text; the end of an earlier one is ignored
+	at   time.Time
+}
+
+// Show shows a text in place of the previous one.
+func (f *Flash) Show(env *ui.Env, t *ui.Tasks, text string) tea.Cmd {
+	f.Text, f.at = text, env.Now
+	f.run++
+	run := f.run
+	return t.Later(flashTime, func() tea.Cmd {
+		if run == f.run {
+			f.Text = ""
+		}
+		return nil
+	})
+}
+
+// Key removes the text, unless it has just appeared.
+func (f *Flash) Key(now time.Time) {
+	if now.Sub(f.at) >= flashLeast {
+		f.Text = ""
+	}
+}
+
+// Line returns the text for the status line if the board cannot show it.
+func (f *Flash) Line(t ui.Theme) string {
+	if f.Text == "" || onBoard(t) {
+		return ""
+	}
+	return t.Bold().Render(f.Text)
+}
+
+// onBoard reports whether a text can cover a board: one without colors would be unreadable.
+func onBoard(t ui.Theme) bool { return t.Colored() && !t.ASCII }
+
+// Over returns a drawn board with the text across its middle, in large letters if they fit.
+func (f *Flash) Over(drawn string, t ui.Theme) string {
+	if f.Text == "" || !onBoard(t) {
+		return drawn
+	}
+	lines := strings.Split(drawn, "\n")
+	width := ui.Width(lines[0])
+	text, ok := t.Large(f.Text, width-2)
+	if rows := strings.Count(text, "\n") + 1; !ok || rows+2 > len(lines) {
+		text = ansi.Truncate(f.Text, max(width-2, 0), "…")
+	}
+	rows := strings.Split(text, "\n")
+	across := 0
+	for _, row := range rows {
+		across = max(across, ansi.StringWidth(row))
+	}
+	if top := (len(lines) - len(rows)) / 2; len(rows) > 1 { // an empty line above and below
+		rows = append(append([]string{""}, rows...), "")
+		lines = f.cover(lines, rows, top-1, across, width, t)
+	} else {
+		lines = f.cover(lines, rows, top, across, width, t)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// cover writes rows, which are at most across wide, over lines from the line top.
+func (*Flash) cover(lines, rows []string, top, across, width int, t ui.Theme) []string {
+	x := (width - across - 2) / 2
+	for i, row := range rows {
+		line := lines[top+i]
+		row = " " + row + strings.Repeat(" ", across-ansi.StringWidth(row)) + " "
+		lines[top+i] = ansi.Cut(line, 0, x) + ansi.ResetStyle + t.Accent().Bold(true).Render(row) + ansi.Cut(line, x+across+2, width)
+	}
+	return lines
+}
+
+// SetRecord sets the best score of the player's earlier games. Once the game's score exceeds it, the
+// text is shown.
+func (s *State) SetRecord(score int32, text string) { s.record, s.recordText = score, text }
+
+// milestone returns the text that celebrates the last event, or "". before is the board before it, and
+// score the score.
+func (s *State) milestone(before *pb.Twenty48Board, score int32) string {
+	if before == nil || s.Twenty48() == nil {
+		return ""
+	}
+	s.largest = max(s.largest, board.LargestTile(before))
+	switch tile := board.LargestTile(s.Twenty48()); {
+	case tile > s.largest && tile >= goalTile:
+		return describe.NewTile(tile)
+	case s.record > 0 && s.Game.GetRanked() && score <= s.record && s.Score() > s.record:
+		return s.recordText
+	}
+	return ""
+}
+
+// React shows the reactions of an update, if any.
+func (s *State) React(env *ui.Env, t *ui.Tasks, counts []int32) tea.Cmd {
+	text := describe.Reacted(counts)
+	if text == "" {
+		return nil
+	}
+	return s.Reactions.Show(env, t, "★ "+text)
+}
+
+// News returns the line for the status about a moment and reactions, or "".
+func (s *State) News(t ui.Theme, moment *Flash) string {
+	line, reactions := moment.Line(t), s.Reactions.Text
+	if reactions == "" {
+		return line
+	}
+	if line != "" {
+		line += "   "
+	}
+	return line + t.Accent().Render(reactions)
+}

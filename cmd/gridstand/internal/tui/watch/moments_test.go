@@ -1,0 +1,117 @@
+package watch
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// reaching returns an event after which the largest tile is the given one.
+func reaching(version, tile, score int32) *pb.Event {
+	b := aBoard()
+	b.Tiles[8] = tile
+	return tuitest.Moved(version, pb.Direction_DIRECTION_LEFT, b, score)
+}
+
+// Ensure that each milestone is shown once, for two seconds or until a key, and that the board stays
+// legible without colors, on which the text is in the status.
+func TestMoments(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d, p, from := watching(t, &tuitest.Server{OnBest: func() int32 { return 12400 }})
+		now := tuitest.Noon
+		d.Env.Me, d.Env.Clock = "", func() time.Time { return now }
+		from.Push(client.Update{Game: tuitest.Game(aBoard())})
+		d.Settle()
+		version := int32(613)
+		after := func(tile, score int32) string {
+			version++
+			now = now.Add(time.Second)
+			from.Push(client.Update{Event: reaching(version, tile, score)})
+			d.Settle()
+			return p.game.state.Moment.Text
+		}
+		assert.Empty(t, after(1024, 12344))
+		assert.Equal(t, "2048!", after(2048, 12350))
+		full := d.Screen()
+		d.Env.Theme = ui.Theme{}
+		assert.Contains(t, d.Screen(), "\n 2048!\n")
+		assert.Contains(t, d.Screen(), "1024", "the board is whole")
+		d.Env.Theme = tuitest.Env(nil).Theme
+		assert.NotContains(t, full, "\n 2048!\n")
+		time.Sleep(2 * time.Second)
+		d.Settle()
+		assert.Empty(t, p.game.state.Moment.Text)
+		assert.NotEqual(t, full, d.Screen())
+		assert.Empty(t, after(1024, 12354), "undone")
+		assert.Empty(t, after(2048, 12360), "not for the first time")
+		assert.Equal(t, "ada has a new best", after(2048, 12404))
+		d.Press("x")
+		assert.NotEmpty(t, p.game.state.Moment.Text, "a key right after the move")
+		now = now.Add(time.Second)
+		d.Press("x")
+		assert.Empty(t, p.game.state.Moment.Text)
+		assert.Empty(t, after(2048, 12408))
+		assert.Equal(t, "4096!", after(4096, 12412))
+	})
+}
+
+// Ensure that a watcher without an account becomes a guest with the first reaction, at most one a second
+// is sent, and what all watchers sent is shown for two seconds.
+func TestReactions(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var sent []pb.Reaction
+		var refusal error
+		d, p, from := watching(t, &tuitest.Server{OnReact: func(r pb.Reaction) error {
+			sent = append(sent, r)
+			return refusal
+		}})
+		guests, now := 0, tuitest.Noon
+		d.Env.Me, d.Env.Clock = "", func() time.Time { return now }
+		d.Env.SignIn = func(context.Context) (string, error) { guests++; return tuitest.Me, nil }
+		d.Press("1")
+		from.Push(client.Update{Game: tuitest.Game(aBoard())})
+		d.Settle()
+		d.Press("5", "1")
+		d.Settle()
+		now = now.Add(time.Second)
+		d.Press("6")
+		d.Settle()
+		assert.Equal(t, []pb.Reaction{pb.Reaction_REACTION_FIRE, pb.Reaction_REACTION_OUCH}, sent)
+		assert.Equal(t, 1, guests)
+		assert.Equal(t, tuitest.Me, d.Env.Me)
+		now = now.Add(time.Second)
+		refusal = client.ErrReactionsOff
+		d.Press("1")
+		d.Settle()
+		assert.Contains(t, d.Screen(), "! the server has no reactions")
+		d.Press("x")
+
+		count := int32(4)
+		from.Push(client.Update{Audience: &count, Reactions: []int32{1200, 0, 0, 0, 1, 0, 9}})
+		d.Settle()
+		assert.Contains(t, d.Screen(), "★ clap ×1,200, fire\n")
+		assert.Contains(t, d.Screen(), "4 watching")
+		time.Sleep(2 * time.Second)
+		d.Settle()
+		assert.NotContains(t, d.Screen(), "clap")
+
+		now = now.Add(time.Second)
+		d.Env.Guest = "You are a guest."
+		d.Press("1")
+		assert.Contains(t, d.Screen(), "! You are a guest.")
+		d.Press("left", "1")
+		d.Settle()
+		assert.Len(t, sent, 3, "a replay takes no reactions")
+		assert.True(t, p.game.lookingBack())
+	})
+}

@@ -92,7 +92,8 @@ type Games interface {
 	// including one from visit.
 	IDs(ctx context.Context, visit func(gameIDs []string) error) error
 
-	// Audience stores the game's number of spectators on the given server. It returns the
+	// Audience stores the game's number of spectators on the given server or, while the game
+	// waits for players, how many of its players watch it there. It returns the
 	// total across all servers, and also sends that total to the game's followers, with
 	// the given reactions, which are not stored. A count is valid for AudienceTTL.
 	Audience(ctx context.Context, gameID, serverID string, count int, shown Reactions) (total int, err error)

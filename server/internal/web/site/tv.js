@@ -20,6 +20,7 @@ const goal = 2048; // the smallest tile that is celebrated
 const wallSize = 6;
 const wallTime = 3; // seconds between two reads of the boards on the wall
 const restTime = 15; // seconds between two reads of what changes seldom
+const placesTime = 10; // seconds between two reads of the open places
 
 /**
  * @param {string} orderBy
@@ -275,7 +276,7 @@ export default function show(root) {
     const tick = ticks++;
     try {
       if (tick % (rows.length ? wallTime : restTime) === 0) await fillWall();
-      if (tick % restTime === 0) await listPlaces(places, 2);
+      if (tick % placesTime === 0) await listPlaces(places, 2);
     } catch {}
   }
   place('twenty48');

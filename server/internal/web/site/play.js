@@ -137,6 +137,6 @@ function choose(root, variants, games) {
     return variantCard(v, i, { game, points: game?.position.scores[seatIn(game)] });
   });
   const places = h('div.stack', { hidden: true });
-  root.replaceChildren(h('div.stack', h('h1', 'Play'), places, h('div.choice', cards)));
+  root.replaceChildren(h('div.stack', h('h1', 'Play'), h('div.choice', cards), places));
   showPlaces(places, 6);
 }

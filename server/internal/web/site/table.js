@@ -1,6 +1,6 @@
 // A game with several seats: who may take them, and who is here while it waits for players.
 import { copy, h, site } from './dom.js';
-import { owners, plural, seatName } from './game-state.js';
+import { owners, seatName } from './game-state.js';
 import { seatLink } from './places.js';
 
 /** @import { Game, SeatRequest, Variant } from '../types' */
@@ -14,16 +14,21 @@ const anyone = 'anyone who comes';
  */
 export function createTable({ seats, bots = [] }) {
   const selects = Array.from({ length: seats - 1 }, () =>
-    h('select', h('option', { value: '' }, anyone), ...bots.map((b) => h('option', b))),
+    h(
+      'select',
+      h('option', { value: '' }, anyone),
+      ...bots.map((b) => h('option', { value: b }, `bot ${b}`)),
+    ),
   );
   for (const select of selects) select.value = usual;
   const hidden = h('input', { type: 'checkbox' });
   return {
     element: h(
       'div.stack',
+      h('p', 'Play with bots, or leave seats open for people:'),
       h(
         'div.row',
-        selects.map((select, i) => h('label', owners[i + 1], select)),
+        selects.map((select, i) => h('label', `Who plays ${owners[i + 1]}`, select)),
       ),
       h('label.row', hidden, 'Private: only for players with the link'),
     ),
@@ -40,12 +45,10 @@ export function createTable({ seats, bots = [] }) {
 
 /** Makes the card that is shown while a game waits for players. */
 export function createWaiting() {
-  const title = h('h2');
   const here = h('p');
   const field = h('input', { readonly: true, 'aria-label': 'Link' });
   const element = h(
     'div.stack.card',
-    title,
     here,
     h('p.dim', 'It starts as soon as all seats are taken. Send the link to somebody:'),
     h('div.row', field, h('button.primary', { onclick: () => copy(field.value) }, 'Copy link')),
@@ -54,9 +57,7 @@ export function createWaiting() {
     element,
     /** @param {Game} g */
     show(g) {
-      const open = g.seats.filter((s) => s.open).length;
-      element.hidden = !open;
-      title.textContent = `Waiting for ${plural(open, 'player')}`;
+      element.hidden = !g.seats.some((s) => s.open);
       here.textContent = `Here: ${g.seats
         .filter((s) => !s.open)
         .map(seatName)

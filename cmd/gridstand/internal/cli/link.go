@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"strings"
@@ -10,12 +11,12 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// link returns the URL of a challenge's page.
+// link returns the URL of a challenge's page, or "" if the user cannot use it.
 func (p *program) link(ctx context.Context, c *client.Client, challengeID string) string {
-	if site := p.site(ctx, c); site != "" {
+	if site := cmp.Or(p.site(ctx, c), p.dialedSite(c)); site != "" {
 		return site + "/c/" + challengeID
 	}
-	return p.dialedLink(c, challengeID)
+	return ""
 }
 
 // siteTimeout is the timeout for asking the server for its public address. Tests change it.
@@ -44,15 +45,15 @@ func validSite(site string) bool {
 		(u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.Scheme+"://"+u.Host == site
 }
 
-// dialedLink returns the URL of a challenge's page at the address that the client dials, or
+// dialedSite returns the URL of the server's web pages at the address that the client dials, or
 // "" over SSH, because the user cannot use that address.
-func (p *program) dialedLink(c *client.Client, challengeID string) string {
+func (p *program) dialedSite(c *client.Client) string {
 	if p.over != nil {
 		return ""
 	}
 	address, _, _ := strings.Cut(strings.TrimPrefix(c.Target(), "dns:///"), ",")
 	if p.usesTLS() {
-		return "https://" + strings.TrimSuffix(address, ":443") + "/c/" + challengeID
+		return "https://" + strings.TrimSuffix(address, ":443")
 	}
-	return "http://" + strings.TrimSuffix(address, ":80") + "/c/" + challengeID
+	return "http://" + strings.TrimSuffix(address, ":80")
 }

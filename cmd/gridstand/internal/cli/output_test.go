@@ -101,5 +101,8 @@ func TestProgram_LongMessages(t *testing.T) {
 		}
 		assert.Equal(t, exitUsage, p.run(t.Context(), []string{"show", link + "/x"}))
 		assert.Contains(t, stderr.String(), want)
+		stderr.Reset()
+		p.notef("Others watch at http://192.0.2.2:2048/ or with gridstand watch --server 192.0.2.2:2048, and play.")
+		assert.Contains(t, stderr.String(), "gridstand watch --server 192.0.2.2:2048,", "a command stays in one piece")
 	}
 }

@@ -44,6 +44,9 @@ func (s *sitting) sees(text string) {
 	waittest.Until(s.t, "it shows "+text, func() bool { return strings.Contains(ansi.Strip(s.out.String()), text) })
 }
 
+// said returns what the command has written to standard error, as one line.
+func (s *sitting) said() string { return strings.Join(strings.Fields(s.err.String()), " ") }
+
 func (s *sitting) types(keys string) {
 	s.t.Helper()
 	_, err := io.WriteString(s.keyboard, keys)
@@ -62,7 +65,8 @@ func TestPlayLocal(t *testing.T) {
 	address := process.FreeAddress(t)
 	ada, bob := newUser(t, address, "ada"), newUser(t, address, "bob")
 	table := ada.sit("play", "--local", "--server", address, "--name", "ada")
-	table.sees("thers watch with")
+	table.sees("thers watch at")
+	table.sees("http://" + address + "/g/")
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/", http.NoBody)
 	require.NoError(t, err)
 	request.Host = "rebound.example"
@@ -74,7 +78,7 @@ func TestPlayLocal(t *testing.T) {
 	tv := bob.sit("watch")
 	tv.sees("the best live classic game")
 	second := bob.sit("play", "--local", "--server", address, "--name", "bob", "3x3")
-	second.sees("thers watch with")
+	second.sees("thers watch at")
 	second.types("q")
 	second.ends(exitOK)
 	assert.Contains(t, second.err.String(), "already")
@@ -89,7 +93,7 @@ func TestPlayLocal(t *testing.T) {
 	table.types("q")
 	table.ends(exitOK)
 	assert.Regexp(t, `(?s)classic by ada: .*Resume it with gridstand play --local --server `+address+` [a-z2-7]{8}`, table.out.String())
-	assert.Contains(t, table.err.String(), "Its games are stored in "+ada.state)
+	assert.Contains(t, table.said(), "Its games are stored in "+ada.state)
 	tv.sees("◌")
 	tv.types("\x03")
 	tv.ends(exitInterrupted)
@@ -104,7 +108,7 @@ func TestPlayLocal_Again(t *testing.T) {
 	play := func(args ...string) (screen, notes string) {
 		t.Helper()
 		s := ada.sit(append([]string{"play", "--local", "--server", address}, args...)...)
-		s.sees("thers watch with")
+		s.sees("thers watch at")
 		s.types("q")
 		if slices.Contains(args, "--fresh") {
 			s.sees("y quit") // asks because the game would be lost
@@ -115,7 +119,7 @@ func TestPlayLocal_Again(t *testing.T) {
 	}
 	s := ada.sit("play", "--local", "--server", address, "--resume", "5x5")
 	s.ends(exitMissing)
-	assert.Contains(t, s.err.String(), "Start one: gridstand play --local --server "+address+" 5x5\n")
+	assert.Contains(t, s.said(), "Start one: gridstand play --local --server "+address+" 5x5")
 	first, _ := play("--name", "ada")
 	id := regexp.MustCompile(`Resume it with gridstand play --local --server \S+ ([a-z2-7]{8})`).FindStringSubmatch(first)[1]
 
@@ -138,14 +142,14 @@ func TestPlayLocal_Share(t *testing.T) {
 	require.NoError(t, err)
 	others := net.JoinHostPort(ownHost(), port)
 	s := ada.sit("play", "--local", "--share", "--server", "localhost:"+port, "--name", "ada", "tribolo", "--seats", "me,open,greedy")
-	s.sees("gridstand join")
-	assert.Contains(t, s.err.String(), "Connections are not encrypted")
+	s.sees("Others join at")
+	assert.Contains(t, s.said(), "Connections are not encrypted")
 	s.sees("! Warning: everyone who can reach")
 	s.types("x") // Any key removes the warning from the screen.
-	assert.Contains(t, s.err.String(), "Others watch at http://"+others+"/ or with gridstand watch --server "+others+", and play with gridstand play --server "+others+".\n")
-	s.sees("--server " + others)
+	assert.Contains(t, s.said(), "Others watch at http://"+others+"/ or with gridstand watch --server "+others+", and play with gridstand play --server "+others+".")
 	s.sees("In a browser: http://" + others + "/g/")
-	s.sees("Others play with")
+	s.sees("Others play at")
+	s.sees("http://" + others)
 	page, err := http.Get("http://" + others + "/")
 	require.NoError(t, err)
 	require.NoError(t, page.Body.Close())
@@ -156,7 +160,7 @@ func TestPlayLocal_Share(t *testing.T) {
 	ada.server = "localhost:" + port
 	assert.Contains(t, ada.ok("challenge"), "http://"+others+"/c/", "links of other commands on this machine work elsewhere")
 	friend := guest.sit("play", "--name", "bob")
-	friend.sees("Others watch with")
+	friend.sees("Others watch at")
 	friend.types("x") // Any key removes the warning about the connection.
 	s.types("q")
 	s.sees("1 other is connected.")

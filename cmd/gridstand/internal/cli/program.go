@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -154,10 +155,16 @@ func (p *program) printf(format string, args ...any) error {
 // notef writes a line to standard error.
 func (p *program) notef(format string, args ...any) { p.message(p.text(format, args...)) }
 
-// message writes lines to standard error. On a terminal, it breaks them between words.
+// command matches the commands in messages, and some of the words that follow them.
+var command = regexp.MustCompile(`\b(gridstand|ssh)( [^\s,;()]*[^\s,;().:])+`)
+
+// message writes lines to standard error. On a terminal, it breaks them between words, but not in
+// commands, which users copy.
 func (p *program) message(text string) {
+	const unbreakable = "\u00a0"
 	if p.terminal(p.err) && p.width() > 0 {
-		text = ui.WrapWords(text, p.width())
+		text = command.ReplaceAllStringFunc(text, func(words string) string { return strings.ReplaceAll(words, " ", unbreakable) })
+		text = strings.ReplaceAll(ui.WrapWords(text, p.width()), unbreakable, " ")
 	}
 	_, _ = io.WriteString(p.err, text+"\n")
 }

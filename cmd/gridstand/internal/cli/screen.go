@@ -18,11 +18,10 @@ import (
 func (p *program) show(ctx context.Context, c *client.Client, start ui.Route) error {
 	site := p.site(ctx, c)
 	env := ui.Env{
-		Server: ui.NewServer(c), Clock: c.Now, Me: c.PlayerID(), Local: p.local.pages, Site: site, Command: p.typed,
+		Server: ui.NewServer(c), Clock: c.Now, Me: c.PlayerID(), Local: p.local.pages, Site: cmp.Or(site, p.dialedSite(c)), Command: p.typed,
 		Invite: func(words ...string) string {
 			return commandFor(cmp.Or(serverFlags(p.local.others), p.shared(c, site)), words...)
 		},
-		ChallengePage: func(id string) string { return p.dialedLink(c, id) },
 	}
 	env.Theme.ASCII, env.Theme.Name = p.ascii(), p.flags.theme
 	env.Theme.Still = p.flags.noAnimation || env.Theme.ASCII

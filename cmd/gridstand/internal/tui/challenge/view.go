@@ -131,7 +131,8 @@ func (p *page) roster(width, height int) string {
 	if p.GetPrivate() {
 		about += " Private."
 	}
-	return ui.Stack(height, strings.Join(lines, "\n"), p.InviteText("Others join", width), t.Dim().Render(ui.Wrap(about+" "+rules, width)))
+	blocks := append([]string{strings.Join(lines, "\n")}, p.InviteText("Others join", width)...)
+	return ui.Stack(height, append(blocks, t.Dim().Render(ui.Wrap(about+" "+rules, width)))...)
 }
 
 // countdown draws the number of seconds until the race opens, in large digits.
@@ -189,7 +190,7 @@ func (p *page) invitation(width, height int) string {
 		}
 		blocks = append(blocks, t.Good().Render(ui.Wrap(text, width)))
 	}
-	blocks = append(blocks, p.InviteText("Others play it", width), t.Dim().Render(ui.Wrap(about, width)))
+	blocks = append(append(blocks, p.InviteText("Others play it", width)...), t.Dim().Render(ui.Wrap(about, width)))
 	const rowsMin = 3
 	standings := p.Rows(p.Lines, width, min(max(ui.Room(height, blocks...), rowsMin), len(p.Lines)+gamestate.HeadRows))
 	if len(p.Lines) == 0 {

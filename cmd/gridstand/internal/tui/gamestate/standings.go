@@ -67,20 +67,13 @@ func (c *Contest) TimeLeft() string {
 	return TimeLeft(c.env.Theme, left)
 }
 
-// InviteText explains how others can join the challenge: "Others join with gridstand join
-// …". It returns "" if the challenge is closed. The text takes two lines if width is too
-// small for one.
-func (c *Contest) InviteText(what string, width int) string {
-	how := c.Invite()
-	switch {
-	case how == "" || c.Closed():
-		return ""
-	case how == c.env.ChallengeLink(c.ID):
-		what += " at"
-	default:
-		what += " with"
+// InviteText explains how others can join the challenge: "Others join at https://…". It returns no block
+// if the challenge is closed.
+func (c *Contest) InviteText(what string, width int) []string {
+	if c.Closed() {
+		return nil
 	}
-	return ui.Command(c.env.Theme, what, how, width)
+	return ui.Share(c.env.Theme, what, c.env.ChallengeLink(c.ID), c.Command(), width)
 }
 
 // Invite returns the challenge's link, or the result of Command if there is no link.

@@ -3,6 +3,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -47,7 +48,7 @@ func (p *page) share() string {
 	if m, ok := p.mode.(*attempt); ok && m.Challenge != nil {
 		return describe.Share(m.result(panelInput{seated: &p.seated}))
 	}
-	return p.shareLine()
+	return p.sharedAs(p.Game.GetId())
 }
 
 // shareLine returns the result on one line.
@@ -56,7 +57,13 @@ func (p *page) shareLine() string {
 		line, _, _ := strings.Cut(p.share(), "\n")
 		return line
 	}
-	return p.Summary() + "; " + p.env.Invite("watch", p.CommandID())
+	return p.sharedAs(p.CommandID())
+}
+
+// sharedAs returns the result with the address of the game's page or, if it is unknown, the command to
+// watch it.
+func (p *page) sharedAs(id string) string {
+	return p.Summary() + "; " + cmp.Or(p.env.Link(id), p.env.Invite("watch", p.CommandID()))
 }
 
 // shareFits reports whether the result fits in the status line, where it can be copied with

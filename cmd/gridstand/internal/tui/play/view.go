@@ -104,34 +104,38 @@ func (p *page) panel(in panelInput) string {
 			blocks = slices.Insert(blocks, 1, intro)
 		}
 	}
-	blocks = append(blocks, p.invitation(in.width))
-	if p.env.Local != nil && p.env.Local.Others != nil { // others can connect to this program's server
-		blocks = append(blocks, ui.Command(p.env.Theme, "Others play with", p.env.Invite("play"), in.width))
+	invitation := p.invitation(in.width)
+	if len(invitation) > 0 {
+		blocks, invitation = append(blocks, invitation[0]), invitation[1:]
 	}
+	if p.env.Local != nil && p.env.Local.Others != nil { // others can connect to this program's server
+		blocks = append(blocks, ui.Command(p.env.Theme, "Others play at", p.env.Site, in.width))
+	}
+	blocks = append(blocks, invitation...)
 	if in.wide { // the last moves fill the remaining rows
 		blocks = append(blocks, p.LogLines(p.env.Theme, in.width, ui.Room(in.height, blocks...)))
 	}
 	return ui.Stack(in.height, blocks...)
 }
 
-// invitation explains how others can watch or join the game: "Others watch with gridstand
-// watch …".
-func (p *page) invitation(width int) string {
-	what, command := "Others watch with", p.env.Invite("watch", p.CommandID())
+// invitation explains how others can watch or join the game: "Others watch at https://…", and "or with
+// gridstand watch …".
+func (p *page) invitation(width int) []string {
 	if p.contest != nil {
 		if p.contest.Challenge == nil || p.contest.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY) {
-			return ""
+			return nil
 		}
-		text := p.contest.InviteText("Others play it", width)
-		if p.linkLine(p.env.Width-2) != "" && lipgloss.Height(text) > 2 { // The status line has the link in one piece.
-			return ""
+		blocks := p.contest.InviteText("Others play it", width)
+		if p.linkLine(p.env.Width-2) != "" && len(blocks) > 0 && lipgloss.Height(blocks[0]) > 2 {
+			return blocks[1:] // The status line has the link in one piece.
 		}
-		return text
+		return blocks
 	}
+	what, verb := "Others watch", "watch"
 	if p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
-		what, command = "Others join with", p.env.Invite("join", p.CommandID())
+		what, verb = "Others join", "join"
 	}
-	return ui.Command(p.env.Theme, what, command, width)
+	return ui.Share(p.env.Theme, what, p.env.Link(p.CommandID()), p.env.Invite(verb, p.CommandID()), width)
 }
 
 func (p *page) status(width int) string {
@@ -174,8 +178,12 @@ func (p *page) status(width int) string {
 
 // linkLine returns the web link of the game, or of a challenge that others can play, on one line so that
 // it can be copied with the mouse.
-// It returns "" if there is no link or no room for it.
+// It returns "" if there is no link or no room for it, and beside a board of 2048 if the panel has the
+// short link.
 func (p *page) linkLine(width int) string {
+	if p.contest == nil && !p.Game.GetPrivate() && p.Twenty48() != nil {
+		return ""
+	}
 	link, what := p.env.Link(p.Game.GetId()), "In a browser: "
 	// Players can no longer join a race that has begun, and find the daily game without a link.
 	if c := p.contest; c != nil && !c.Closed() &&

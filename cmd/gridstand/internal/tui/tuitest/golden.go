@@ -34,7 +34,7 @@ func Golden(t *testing.T, name string, open func(env *ui.Env) ui.Page) {
 		var all strings.Builder
 		for _, size := range Sizes {
 			env := Env(nil)
-			env.Width, env.Height, env.Theme = size[0], size[1], theme
+			env.Width, env.Height, env.Theme, env.Site = size[0], size[1], theme, "https://play.example"
 			p := open(env)
 			content := Harmless(t, env, p)
 			p.Own().Stop()

@@ -92,12 +92,10 @@ type Env struct {
 	Command func(words ...string) string
 	// Invite is like Command, but for another person, who may be on another machine.
 	Invite func(words ...string) string
-	// Site is the server's public web address, used in the links that the user shares, or
-	// "" if the server does not report one.
+	// Site is the address of the server's web pages, used in the links that the user shares: the
+	// public one or, if the server does not report it, the one that the program has dialed. It is
+	// "" if the user cannot use that address.
 	Site string
-	// ChallengePage returns the address of a challenge's web page if Site is unknown, or ""
-	// if the user cannot reach it. It may be nil.
-	ChallengePage func(id string) string
 }
 
 // Seated reports whether the user has a seat in a game.

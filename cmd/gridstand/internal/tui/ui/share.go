@@ -9,7 +9,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 )
 
-// Link returns the address of a game's web page, or "" if it is unknown.
+// Link returns the address of a game's web page, or "" if it is unknown. The id may be a short one.
 func (e *Env) Link(gameID string) string {
 	if e.Site == "" {
 		return ""
@@ -19,13 +19,24 @@ func (e *Env) Link(gameID string) string {
 
 // ChallengeLink returns the address of a challenge's web page, or "" if it is unknown.
 func (e *Env) ChallengeLink(id string) string {
-	switch {
-	case e.Site != "":
-		return e.Site + "/c/" + id
-	case e.ChallengePage != nil:
-		return e.ChallengePage(id)
-	default:
+	if e.Site == "" {
 		return ""
+	}
+	return e.Site + "/c/" + id
+}
+
+// Share returns blocks that explain what others can do at the address of a web page and, after it, in a
+// terminal. link and command may be empty.
+func Share(t Theme, what, link, command string, width int) []string {
+	switch {
+	case link == "" && command == "":
+		return nil
+	case link == "":
+		return []string{Command(t, what+" with", command, width)}
+	case command == "":
+		return []string{Command(t, what+" at", link, width)}
+	default:
+		return []string{Command(t, what+" at", link, width), Command(t, "or with", command, width)}
 	}
 }
 

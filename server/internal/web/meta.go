@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -94,7 +93,8 @@ func (c Config) about(ctx context.Context, page, id string) (Meta, error) {
 		if err != nil {
 			return Meta{}, err
 		}
-		return playerMeta(p), nil
+		last, err := c.lastGame(ctx, p)
+		return playerMeta(p, last), err
 	default:
 		return Meta{}, errNotDescribed
 	}
@@ -102,7 +102,11 @@ func (c Config) about(ctx context.Context, page, id string) (Meta, error) {
 	if err != nil {
 		return Meta{}, err
 	}
-	return challengeMeta(got), nil
+	m := challengeMeta(got)
+	if page == "game" {
+		m.Image = "" // nothing on the page of a hidden attempt looks like its board
+	}
+	return m, nil
 }
 
 // challengeOf returns the ID of the challenge that hides an attempt, given the error from
@@ -114,36 +118,6 @@ func challengeOf(err error) string {
 		}
 	}
 	return ""
-}
-
-// challengeMeta describes a challenge. The description shows no board, and names no
-// players except the entrants of a race.
-func challengeMeta(c *pb.Challenge) Meta {
-	m := Meta{Title: describe.Challenge(c) + " · Gridstand", Description: "The same tiles for everyone. Closed."}
-	switch c.GetStatus() {
-	case pb.ChallengeStatus_CHALLENGE_STATUS_WAITING:
-		m.Description = "Join and play the same tiles at the same time: " + entrants(c)
-	case pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED, pb.ChallengeStatus_CHALLENGE_STATUS_OPEN:
-		m.Description = "The same tiles for everyone. How far can you get?"
-		if c.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE {
-			m.Description = "Live now: " + entrants(c)
-		}
-	}
-	return m
-}
-
-// entrants returns the names of a race's entrants.
-func entrants(c *pb.Challenge) string {
-	var names []string
-	for _, e := range c.GetEntrants() {
-		names = append(names, cmp.Or(e.GetPlayer().GetName(), e.GetBot()))
-	}
-	return strings.Join(names, ", ")
-}
-
-// playerMeta describes a player.
-func playerMeta(p *pb.Player) Meta {
-	return Meta{Title: p.GetName() + " · Gridstand", Description: "The games of " + p.GetName() + ", live and finished."}
 }
 
 // gameMeta describes a game. The picture's URL includes the game's version, so that sites

@@ -58,23 +58,43 @@ func TestGameMeta(t *testing.T) {
 // race, but shows no board.
 func TestChallengeMeta(t *testing.T) {
 	t.Parallel()
-	daily := &pb.Challenge{Kind: pb.ChallengeKind_CHALLENGE_KIND_DAILY, Variant: "classic", Date: "2026-11-21", Status: pb.ChallengeStatus_CHALLENGE_STATUS_OPEN}
-	assert.Equal(t, Meta{
-		Title:       "Daily 2026-11-21 · Gridstand",
-		Description: "The same tiles for everyone. How far can you get?",
-	}, challengeMeta(daily))
+	daily := &pb.Challenge{Id: "abc", Kind: pb.ChallengeKind_CHALLENGE_KIND_DAILY, Variant: "classic", Date: "2026-11-21", Status: pb.ChallengeStatus_CHALLENGE_STATUS_OPEN}
+	got := challengeMeta(daily)
+	assert.Equal(t, "Daily game of 2026-11-21, 2048 classic", got.Title)
+	assert.Equal(t, "The same tiles for everyone. One attempt, until midnight UTC. How far can you get?", got.Description)
+	assert.Regexp(t, `^/c/abc/picture\.png\?v=[0-9a-f]{12}$`, got.Image)
 	daily.Status = pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED
-	assert.Equal(t, "The same tiles for everyone. Closed.", challengeMeta(daily).Description)
+	assert.Contains(t, challengeMeta(daily).Description, "Closed: see the ranking")
+	assert.NotEqual(t, got.Image, challengeMeta(daily).Image, "sites cache pictures by URL")
+	ada := &pb.Player{Id: "1", Name: "ada"}
 	race := &pb.Challenge{
 		Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: "vt100", Limit: durationpb.New(3 * time.Minute), Status: pb.ChallengeStatus_CHALLENGE_STATUS_WAITING,
-		Entrants: []*pb.Entrant{{Who: &pb.Entrant_Player{Player: &pb.Player{Name: "ada"}}}, {Who: &pb.Entrant_Bot{Bot: "greedy"}}},
+		Creator: ada, Entrants: []*pb.Entrant{{Who: &pb.Entrant_Player{Player: ada}}, {Who: &pb.Entrant_Bot{Bot: "greedy"}}},
 	}
-	assert.Equal(t, Meta{
-		Title:       "Race of 3 min, vt100 · Gridstand",
-		Description: "Join and play the same tiles at the same time: ada, greedy",
-	}, challengeMeta(race))
+	got = challengeMeta(race)
+	assert.Equal(t, "ada races, 2048 vt100, 3 min: 2 of 8 are here", got.Title)
+	assert.Equal(t, "The same tiles for everyone at the same time: ada, greedy.", got.Description)
 	race.Status = pb.ChallengeStatus_CHALLENGE_STATUS_OPEN
-	assert.Equal(t, "Live now: ada, greedy", challengeMeta(race).Description)
+	assert.Equal(t, "ada races, 2048 vt100, 3 min: live now", challengeMeta(race).Title)
+	link := &pb.Challenge{Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK, Variant: "3x3", Creator: ada}
+	assert.Equal(t, "Challenge by ada, 2048 3x3", challengeMeta(link).Title)
+	rematch := &pb.Challenge{Kind: pb.ChallengeKind_CHALLENGE_KIND_REMATCH, Variant: "3x3", Target: &pb.Target{Player: ada, Score: 1234}}
+	assert.Equal(t, "Beat ada's 1,234 points, 2048 3x3", challengeMeta(rematch).Title)
+}
+
+// Ensure that the link preview of a player shows their latest public game, if there is one.
+func TestPlayerMeta(t *testing.T) {
+	t.Parallel()
+	ada := &pb.Player{Id: "1", Name: "ada"}
+	got := playerMeta(ada, nil)
+	assert.Equal(t, "The games of ada, live and finished.", got.Description)
+	assert.Contains(t, got.Image, "/p/ada/picture.png?v=")
+	played := playerMeta(ada, &pb.Game{
+		Variant: "3x3", Status: pb.GameStatus_GAME_STATUS_ACTIVE, Seats: []*pb.Seat{{Occupant: &pb.Seat_Player{Player: ada}}},
+		Position: &pb.Position{Scores: []int32{1234}, MoveCount: 99, Board: &pb.Position_Twenty48{Twenty48: &pb.Twenty48Board{Tiles: []int32{128}}}},
+	})
+	assert.Equal(t, "Live now: 1,234 points, tile 128, 99 moves in 2048 3x3. All games, live and finished.", played.Description)
+	assert.NotEqual(t, got.Image, played.Image)
 }
 
 // Ensure that X-Forwarded-Proto is accepted only from a trusted proxy.

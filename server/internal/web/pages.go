@@ -36,7 +36,7 @@ var embedded embed.FS
 
 // policy is the Content-Security-Policy of all pages.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
-	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	"connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // Meta describes a page in its title and in link previews.
 type Meta struct {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -33,35 +34,45 @@ const (
 	drawingReads = 200
 )
 
-// pictures serves pictures of games for link previews.
+// subject is what a picture shows.
+type subject struct {
+	// version changes whenever the picture does.
+	version string
+	// age is how long the picture may be served before the subject is read again.
+	age  time.Duration
+	draw func(io.Writer) error
+}
+
+// pictures serves pictures of games, challenges and players for link previews.
 type pictures struct {
-	game func(ctx context.Context, id string) (*pb.Game, error)
-	draw func(io.Writer, *pb.Game) error
+	// read reads the subject of a page, given the first part of the page's path and the ID in it.
+	read func(ctx context.Context, kind, id string) (subject, error)
 	now  func() time.Time
 	// charge counts reads by the client of a request, or returns an error if they exceed its limit.
 	charge func(ctx context.Context, reads int) error
 	kept   *lru.Cache[string, drawing]
 }
 
-// drawing is a cached picture of a game.
+// drawing is a cached picture.
 type drawing struct {
-	version int32
+	version string
 	png     []byte
 	etag    string
-	age     time.Duration // how long the picture may be served before the game is read again
-	fresh   time.Time     // when the game must be read again
+	age     time.Duration // see subject
+	fresh   time.Time     // when the subject must be read again
 }
 
-func newPictures(game func(ctx context.Context, id string) (*pb.Game, error), charge func(context.Context, int) error) *pictures {
+func newPictures(read func(ctx context.Context, kind, id string) (subject, error), charge func(context.Context, int) error) *pictures {
 	kept, _ := lru.New[string, drawing](keptPictures) // returns an error only if the size is below 1
-	return &pictures{game: game, draw: picture.Draw, now: time.Now, charge: charge, kept: kept}
+	return &pictures{read: read, now: time.Now, charge: charge, kept: kept}
 }
 
-// ServeHTTP serves the picture of the game with the ID in the path. The picture of a
+// ServeHTTP serves the picture of what the page at the same path shows. The picture of a
 // private game is available to any client that knows the game's ID, because such a client
 // may also watch the game.
 func (p *pictures) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	d, err := p.picture(r.Context(), r.PathValue("id"))
+	kind, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	d, err := p.picture(r.Context(), kind, r.PathValue("id"))
 	if err != nil {
 		WriteError(w, r, err)
 		return
@@ -80,51 +91,73 @@ func writeImage(w http.ResponseWriter, r *http.Request, png []byte, etag string,
 	serveContent(w, r, png)
 }
 
-// picture returns the picture of a game. It is at most liveAge old, or finishedAge if the
-// game is finished. Reading the game takes one of the places of the client's address until the
-// response is written, which bounds the pictures that are drawn at once.
-func (p *pictures) picture(ctx context.Context, id string) (drawing, error) {
-	d, ok := p.kept.Get(id)
+// picture returns the picture of a subject. It is at most as old as the subject's age. Reading the
+// subject takes one of the places of the client's address until the response is written, which bounds
+// the pictures that are drawn at once.
+func (p *pictures) picture(ctx context.Context, kind, id string) (drawing, error) {
+	key := kind + "/" + id
+	d, ok := p.kept.Get(key)
 	if ok && p.now().Before(d.fresh) {
 		return d, nil
 	}
-	g, err := p.game(ctx, id)
+	s, err := p.read(ctx, kind, id)
 	if err != nil {
 		if status.Code(err) == codes.NotFound {
-			p.kept.Remove(id)
+			p.kept.Remove(key)
 		}
 		return drawing{}, err
 	}
-	if !ok || d.version != g.GetVersion() {
+	if !ok || d.version != s.version {
 		if err := p.charge(ctx, drawingReads); err != nil {
 			return drawing{}, err
 		}
-		if d, err = p.drawn(g); err != nil {
+		var b bytes.Buffer
+		if err := s.draw(&b); err != nil {
 			return drawing{}, err
 		}
+		d = drawing{version: s.version, png: b.Bytes(), etag: etagOf(b.Bytes())}
 	}
-	d.fresh = p.now().Add(d.age)
-	p.kept.Add(id, d)
+	d.age, d.fresh = s.age, p.now().Add(s.age)
+	p.kept.Add(key, d)
 	return d, nil
 }
 
-// drawn draws a game and returns the picture.
-func (p *pictures) drawn(g *pb.Game) (drawing, error) {
-	var b bytes.Buffer
-	if err := p.draw(&b, g); err != nil {
-		return drawing{}, err
+// subject reads the subject of a page's picture, the way a client without a token would.
+func (c Config) subject(ctx context.Context, kind, id string) (subject, error) {
+	switch kind {
+	case "c":
+		found, err := c.challenge(ctx, &pb.GetChallengeRequest{ChallengeId: id})
+		if err != nil {
+			return subject{}, err
+		}
+		return posted(challengePoster(found), found.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED), nil
+	case "p":
+		found, err := c.player(ctx, id)
+		if err != nil {
+			return subject{}, err
+		}
+		last, err := c.lastGame(ctx, found)
+		return posted(playerPoster(found, last), false), err
+	default:
+		g, err := c.game(ctx, id)
+		return subject{
+			strconv.Itoa(int(g.GetVersion())), ageOf(g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED),
+			func(w io.Writer) error { return picture.Draw(w, g) },
+		}, err
 	}
-	age := liveAge
-	if g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED {
-		age = finishedAge
-	}
-	return drawing{version: g.GetVersion(), png: b.Bytes(), etag: etagOf(b.Bytes()), age: age}, nil
 }
 
-// touchIcon serves the icon that phones show on the home screen.
-func touchIcon(w http.ResponseWriter, r *http.Request) {
-	icon := picture.Icon()
-	writeImage(w, r, icon, etagOf(icon), finishedAge)
+// posted returns a poster as a subject.
+func posted(poster picture.Poster, finished bool) subject {
+	return subject{poster.Version(), ageOf(finished), func(w io.Writer) error { return picture.DrawPoster(w, poster) }}
+}
+
+// ageOf returns how long a picture may be served.
+func ageOf(finished bool) time.Duration {
+	if finished {
+		return finishedAge
+	}
+	return liveAge
 }
 
 // etagOf returns the ETag of a file with the given content.

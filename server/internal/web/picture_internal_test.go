@@ -26,6 +26,7 @@ type gallery struct {
 	clock                 time.Time
 	games                 map[string]*pb.Game
 	looks, drawn, charged atomic.Int32
+	draw                  func(io.Writer, *pb.Game) error
 	affords               int32 // reads
 }
 
@@ -34,12 +35,15 @@ func newGallery() *gallery {
 		"live": {Id: "live", Version: 7, Status: pb.GameStatus_GAME_STATUS_ACTIVE},
 		"over": {Id: "over", Version: 9, Status: pb.GameStatus_GAME_STATUS_FINISHED},
 	}}
-	g.pictures = newPictures(func(_ context.Context, id string) (*pb.Game, error) {
+	g.pictures = newPictures(func(_ context.Context, kind, id string) (subject, error) {
 		g.looks.Add(1)
-		if found := g.games[id]; found != nil {
-			return found, nil
+		if found := g.games[id]; found != nil && kind == "g" {
+			return subject{
+				strconv.Itoa(int(found.GetVersion())), ageOf(found.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED),
+				func(w io.Writer) error { return g.draw(w, found) },
+			}, nil
 		}
-		return nil, status.Error(codes.NotFound, "no such game")
+		return subject{}, status.Error(codes.NotFound, "no such game")
 	}, func(_ context.Context, reads int) error {
 		if g.charged.Add(int32(reads)) > g.affords {
 			return connect.NewError(connect.CodeResourceExhausted, errors.New("too many reads"))

@@ -89,8 +89,15 @@ func newHandler(c Config, r *readers) http.Handler {
 		mux.HandleFunc(path, notRead)
 		mux.HandleFunc(path+"/", noStream)
 	}
-	mux.Handle("GET /g/{id}/picture.png", newPictures(c.game, c.Service.Charge))
-	mux.HandleFunc("GET /apple-touch-icon.png", touchIcon)
+	drawn := newPictures(c.subject, c.Service.Charge)
+	for _, kind := range []string{"g", "c", "p"} {
+		mux.Handle("GET /"+kind+"/{id}/picture.png", drawn)
+	}
+	mux.HandleFunc("GET /apple-touch-icon.png", icon(touchSide))
+	for _, side := range iconSides {
+		mux.HandleFunc("GET "+iconPath(side), icon(side))
+	}
+	mux.HandleFunc("GET /manifest.webmanifest", manifest)
 	mux.Handle("/", pages(c.about, c.find, c.Service.WebURL))
 	return c.entry(crossOrigin{c.Origins, c.Service.WebURL, checkCalls(mux)})
 }

@@ -104,10 +104,9 @@ func (c *canvas) stage(g *pb.Game, x, y, width float64) {
 	c.line(words, bold, 22, size, x, y, width, ink)
 }
 
-// Icon returns the program's icon for home screens, a PNG file of 180×180 pixels. Phones
-// round the icon's corners.
-var Icon = sync.OnceValue(func() []byte {
-	const side = 180
+// Icon returns the program's icon for home screens, a square PNG file with sides of the given number of
+// pixels. Phones round the icon's corners.
+func Icon(side int) []byte {
 	c := newCanvas(side, side, colors.Board, 1+len(iconColors), len(iconColors), 1)
 	c.icon(c.img.Rect, 0, colors.Board)
 	var b bytes.Buffer
@@ -115,7 +114,7 @@ var Icon = sync.OnceValue(func() []byte {
 		panic("picture: cannot encode the icon: " + err.Error())
 	}
 	return b.Bytes()
-})
+}
 
 // bufferPool pools the encoder's buffers.
 type bufferPool struct{ sync.Pool }

@@ -33,10 +33,34 @@ func TestDraw(t *testing.T) {
 	}
 }
 
+// Ensure that posters match the recorded pictures, and that they have different versions.
+func TestDrawPoster(t *testing.T) {
+	t.Parallel()
+	versions := map[string]bool{}
+	for name, p := range map[string]picture.Poster{
+		"race": {
+			Title: "the-night-watch-of-rust1 races", About: "2048 classic, 3 min", Foot: "5 of 8 are here",
+			Lines: []string{"the-night-watch-of-rust1", "ada", "zoe", "grace_hopper", "greedy"},
+		},
+		"daily": {Title: "Daily game of 2026-11-21", About: "2048 classic", Foot: "How far can you get?", Live: true, Lines: []string{"The same tiles for everyone"}},
+		"player": {
+			Title: "ada", About: "2048 3x3", Foot: "Latest game", Lines: []string{"1,024 points", "tile 128, 99 moves"},
+			Board: &pb.Twenty48Board{Rows: 3, Columns: 3, Tiles: []int32{2, 4, 8, 16, 32, 64, 128, 0, 2}},
+		},
+	} {
+		var b bytes.Buffer
+		require.NoError(t, picture.DrawPoster(&b, p))
+		assert.Less(t, b.Len(), 40_000, "a preview is loaded over slow networks")
+		compare(t, name, b.Bytes())
+		versions[p.Version()] = true
+	}
+	assert.Len(t, versions, 3)
+}
+
 // Ensure that the home screen icon matches the recorded one.
 func TestIcon(t *testing.T) {
 	t.Parallel()
-	compare(t, "icon", picture.Icon())
+	compare(t, "icon", picture.Icon(180))
 }
 
 // Ensure that a game with an invalid or unknown board is either drawn or rejected, but

@@ -1,0 +1,119 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/gridstand/gridstand/internal/describe"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/web/picture"
+)
+
+// sameTiles is the promise of every challenge.
+const sameTiles = "The same tiles for everyone"
+
+// challengeMeta describes a challenge. The description shows no board, and names no
+// players except the entrants of a race.
+func challengeMeta(c *pb.Challenge) Meta {
+	poster := challengePoster(c)
+	m := Meta{Title: poster.Title + ", " + poster.About, Image: pictureOf("c", c.GetId(), poster)}
+	m.Description = strings.Join(append(poster.Lines, poster.Foot), ". ")
+	if race(c) {
+		m.Title += ": " + strings.ToLower(poster.Foot[:1]) + poster.Foot[1:]
+		m.Description = sameTiles + " at the same time: " + strings.Join(poster.Lines, ", ") + "."
+	}
+	return m
+}
+
+// race reports whether a challenge is a race.
+func race(c *pb.Challenge) bool { return c.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE }
+
+// challengePoster returns the poster of a challenge. It shows no board of the challenge, and names no
+// players except the entrants of a race, its creator, and the player to beat.
+func challengePoster(c *pb.Challenge) picture.Poster {
+	p := picture.Poster{About: "2048 " + c.GetVariant(), Lines: []string{sameTiles}, Foot: "How far can you get?"}
+	if limit := c.GetLimit().AsDuration(); limit > 0 {
+		p.About += ", " + describe.Limit(limit)
+	}
+	creator := c.GetCreator().GetName()
+	switch c.GetKind() {
+	case pb.ChallengeKind_CHALLENGE_KIND_DAILY:
+		p.Title, p.Lines = "Daily game of "+c.GetDate(), append(p.Lines, "One attempt, until midnight UTC")
+	case pb.ChallengeKind_CHALLENGE_KIND_RACE:
+		p.Title, p.Lines = "Race", nil
+		if creator != "" {
+			p.Title = creator + " races"
+		}
+		for _, e := range c.GetEntrants() {
+			p.Lines = append(p.Lines, cmp.Or(e.GetPlayer().GetName(), e.GetBot()))
+		}
+		p.Foot = fmt.Sprintf("%d of %d are here", len(c.GetEntrants()), challenge.MaxEntrants)
+	case pb.ChallengeKind_CHALLENGE_KIND_REMATCH:
+		p.Title = fmt.Sprintf("Beat %s's %s", cmp.Or(c.GetTarget().GetPlayer().GetName(), "a bot"), describe.Plural(c.GetTarget().GetScore(), "point"))
+	default:
+		p.Title = "Challenge by " + cmp.Or(creator, "a player")
+	}
+	switch c.GetStatus() {
+	case pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED:
+		p.Foot = "Closed: see the ranking"
+	case pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED, pb.ChallengeStatus_CHALLENGE_STATUS_OPEN:
+		p.Live = true
+		if race(c) {
+			p.Foot = "Live now"
+		}
+	}
+	return p
+}
+
+// playerMeta describes a player by their latest public game, which may be nil.
+func playerMeta(p *pb.Player, last *pb.Game) Meta {
+	poster := playerPoster(p, last)
+	description := "The games of " + p.GetName() + ", live and finished."
+	if last != nil {
+		description = poster.Foot + ": " + strings.Join(poster.Lines, ", ") + " in " + poster.About + ". All games, live and finished."
+	}
+	return Meta{Title: p.GetName() + " · Gridstand", Description: description, Image: pictureOf("p", p.GetName(), poster)}
+}
+
+// playerPoster returns the poster of a player, with the board of their latest public game unless it is nil.
+func playerPoster(p *pb.Player, last *pb.Game) picture.Poster {
+	poster := picture.Poster{Title: p.GetName(), About: "Games, live and finished"}
+	if last == nil {
+		return poster
+	}
+	poster.About, poster.Board = describe.Variant(last), last.GetPosition().GetTwenty48()
+	poster.Lines, poster.Foot = []string{describe.Standing(last)}, "Latest game"
+	if poster.Live = last.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE; poster.Live {
+		poster.Foot = "Live now"
+	}
+	for i, seat := range last.GetSeats() {
+		if seat.GetPlayer().GetId() == p.GetId() {
+			poster.Lines = append([]string{describe.Plural(describe.Score(last, i), "point")}, poster.Lines...)
+		}
+	}
+	return poster
+}
+
+// lastGame returns the player's latest public game, or nil if there is none or it is a hidden attempt.
+func (c Config) lastGame(ctx context.Context, p *pb.Player) (*pb.Game, error) {
+	request := &pb.ListGamesRequest{PlayerId: p.GetId(), PageSize: 1}
+	list, err := anonymously(ctx, c, pb.GameService_ListGames_FullMethodName, c.Service.ListGames, request)
+	if err != nil || len(list.GetGames()) == 0 {
+		return nil, err
+	}
+	g, err := c.game(ctx, list.GetGames()[0].GetId())
+	if challengeOf(err) != "" {
+		return nil, nil
+	}
+	return g, err
+}
+
+// pictureOf returns the path of a page's picture. It includes the poster's version, so that sites that
+// cache pictures by URL show the current one.
+func pictureOf(kind, id string, poster picture.Poster) string {
+	return "/" + kind + "/" + url.PathEscape(id) + "/picture.png?v=" + poster.Version()
+}

@@ -1017,7 +1017,9 @@ type GetChallengeResponse struct {
 	// The caller's attempt; unset if the caller has not attempted the challenge.
 	Attempt *Attempt `protobuf:"bytes,3,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	// The store's time.
-	Now           *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=now,proto3" json:"now,omitempty"`
+	Now *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=now,proto3" json:"now,omitempty"`
+	// For a daily game, the variants that have one, in the server's order.
+	DailyVariants []string `protobuf:"bytes,5,rep,name=daily_variants,json=dailyVariants,proto3" json:"daily_variants,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1076,6 +1078,13 @@ func (x *GetChallengeResponse) GetAttempt() *Attempt {
 func (x *GetChallengeResponse) GetNow() *timestamppb.Timestamp {
 	if x != nil {
 		return x.Now
+	}
+	return nil
+}
+
+func (x *GetChallengeResponse) GetDailyVariants() []string {
+	if x != nil {
+		return x.DailyVariants
 	}
 	return nil
 }
@@ -1687,7 +1696,11 @@ type ListStandingsResponse struct {
 	// Token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	// Number of attempts in the standings.
-	Total         int32 `protobuf:"varint,3,opt,name=total,proto3" json:"total,omitempty"`
+	Total int32 `protobuf:"varint,3,opt,name=total,proto3" json:"total,omitempty"`
+	// On the first page, how the scores are distributed: the number of attempts in each of up to
+	// twelve equally wide ranges from 0 to the best score. Of n ranges, a score is in the one with the
+	// number score * n / (best score + 1), rounded down. Empty for a race and without attempts.
+	Distribution  []int32 `protobuf:"varint,4,rep,packed,name=distribution,proto3" json:"distribution,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1741,6 +1754,13 @@ func (x *ListStandingsResponse) GetTotal() int32 {
 		return x.Total
 	}
 	return 0
+}
+
+func (x *ListStandingsResponse) GetDistribution() []int32 {
+	if x != nil {
+		return x.Distribution
+	}
+	return nil
 }
 
 // WatchChallengeRequest asks for the stream of a challenge.
@@ -1952,12 +1972,13 @@ const file_gridstand_v1_challenge_proto_rawDesc = "" +
 	"\x04date\x18\x02 \x01(\tR\x04date\"j\n" +
 	"\x13GetChallengeRequest\x12!\n" +
 	"\fchallenge_id\x18\x01 \x01(\tR\vchallengeId\x120\n" +
-	"\x05daily\x18\x02 \x01(\v2\x1a.gridstand.v1.DailyRequestR\x05daily\"\xd9\x01\n" +
+	"\x05daily\x18\x02 \x01(\v2\x1a.gridstand.v1.DailyRequestR\x05daily\"\x80\x02\n" +
 	"\x14GetChallengeResponse\x125\n" +
 	"\tchallenge\x18\x01 \x01(\v2\x17.gridstand.v1.ChallengeR\tchallenge\x12+\n" +
 	"\x04next\x18\x02 \x01(\v2\x17.gridstand.v1.ChallengeR\x04next\x12/\n" +
 	"\aattempt\x18\x03 \x01(\v2\x15.gridstand.v1.AttemptR\aattempt\x12,\n" +
-	"\x03now\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x03now\"\x84\x01\n" +
+	"\x03now\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x03now\x12%\n" +
+	"\x0edaily_variants\x18\x05 \x03(\tR\rdailyVariants\"\x84\x01\n" +
 	"\x15ListChallengesRequest\x12/\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1b.gridstand.v1.ChallengeKindR\x04kind\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
@@ -1994,11 +2015,12 @@ const file_gridstand_v1_challenge_proto_rawDesc = "" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tR\tpageToken\x12\x1b\n" +
 	"\tplayer_id\x18\x04 \x01(\tR\bplayerId\x12\x1c\n" +
-	"\tneighbors\x18\x05 \x01(\x05R\tneighbors\"\x8b\x01\n" +
+	"\tneighbors\x18\x05 \x01(\x05R\tneighbors\"\xaf\x01\n" +
 	"\x15ListStandingsResponse\x124\n" +
 	"\tstandings\x18\x01 \x03(\v2\x16.gridstand.v1.StandingR\tstandings\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x14\n" +
-	"\x05total\x18\x03 \x01(\x05R\x05total\"N\n" +
+	"\x05total\x18\x03 \x01(\x05R\x05total\x12\"\n" +
+	"\fdistribution\x18\x04 \x03(\x05R\fdistribution\"N\n" +
 	"\x15WatchChallengeRequest\x12!\n" +
 	"\fchallenge_id\x18\x01 \x01(\tR\vchallengeId\x12\x12\n" +
 	"\x04etag\x18\x02 \x01(\tR\x04etag\"\xdd\x01\n" +

@@ -113,6 +113,31 @@ func (b *Boards) RankChallenge(
 	return own, around, int32(rank.Total), err
 }
 
+// ranges is the maximum number of ranges that Distribution counts.
+const ranges = 12
+
+// Distribution counts the results in the standings of a challenge, whose best score is given, by range
+// of scores. Of n ranges, a score is in the one with the number score·n/(best+1), rounded down.
+func (b *Boards) Distribution(ctx context.Context, variant, challengeID string, best int32) ([]int32, error) {
+	n := min(ranges, int64(best)+1)
+	from := make([]int32, n)
+	for i := range n {
+		from[i] = int32((i*(int64(best)+1) + n - 1) / n)
+	}
+	atLeast, err := b.boards.AtLeast(ctx, challengeBoard(variant, challengeID), from...)
+	if err != nil {
+		return nil, err
+	}
+	counts := make([]int32, n)
+	for i := range counts {
+		counts[i] = int32(atLeast[i])
+		if i+1 < len(atLeast) {
+			counts[i] -= int32(atLeast[i+1])
+		}
+	}
+	return counts, nil
+}
+
 // rank reads a player's place on a board, and up to neighbors entries on each side of it.
 func (b *Boards) rank(ctx context.Context, board store.Board, playerID string, neighbors int32) (store.BoardRank, error) {
 	if neighbors < 0 {

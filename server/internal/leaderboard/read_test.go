@@ -222,6 +222,27 @@ func TestBoards_Rank_ManyNeighbors(t *testing.T) {
 	})
 }
 
+// Ensure that each result is counted in its range, for few and for many scores.
+func TestBoards_Distribution(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		boards, ctx := open(t, s), t.Context()
+		for n, best := range []int32{0, 1, 11, 12, 1000, 1<<31 - 1} {
+			r := result(0, 0, best, now())
+			r.ChallengeID = name("challenge", n)
+			want := make([]int32, min(12, int64(best)+1))
+			for i := range 20 {
+				r.PlayerID, r.GameID, r.Score = name("player", i), name("game", i), int32(int64(best)*int64(i)/19)
+				want[int64(r.Score)*int64(len(want))/(int64(best)+1)]++
+				require.NoError(t, boards.RecordChallenge(ctx, r, now().Add(time.Hour)))
+			}
+			got, err := boards.Distribution(ctx, r.Variant, r.ChallengeID, best)
+			require.NoError(t, err)
+			assert.Equal(t, want, got, "to %d", best)
+		}
+	})
+}
+
 // Ensure that a store error is not mistaken for an empty board.
 func TestBoards_StoreAway(t *testing.T) {
 	t.Parallel()

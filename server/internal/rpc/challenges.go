@@ -43,6 +43,9 @@ func (s *Service) GetChallenge(ctx context.Context, request *pb.GetChallengeRequ
 	if next != nil {
 		response.Next = s.challenge(next, now)
 	}
+	if c.Kind == replay.Daily {
+		response.DailyVariants = s.Challenges.Dailies
+	}
 	if by := caller(ctx); by.ID != "" {
 		head, err := s.Log.Head(ctx, challenge.AttemptID(c.ID, by.ID))
 		if err != nil {

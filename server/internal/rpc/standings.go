@@ -74,8 +74,14 @@ func (s *Service) standingsPage(ctx context.Context, c *challenge.Challenge, tok
 	if err != nil {
 		return nil, err
 	}
-	lines, err := s.boardStandings(ctx, listed.Entries)
-	return &pb.ListStandingsResponse{Standings: lines, NextPageToken: listed.Next, Total: listed.Total}, err
+	response := &pb.ListStandingsResponse{NextPageToken: listed.Next, Total: listed.Total}
+	if token == "" && len(listed.Entries) > 0 {
+		if response.Distribution, err = s.Leaderboard.Distribution(ctx, c.Variant, c.ID, listed.Entries[0].Score); err != nil {
+			return nil, err
+		}
+	}
+	response.Standings, err = s.boardStandings(ctx, listed.Entries)
+	return response, err
 }
 
 // standingsAround returns a player's entry and its neighbors in the standings of a

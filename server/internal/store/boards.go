@@ -40,6 +40,9 @@ type Boards interface {
 	// side of it.
 	Rank(ctx context.Context, b Board, playerID string, neighbors int) (BoardRank, error)
 
+	// AtLeast returns for each of the given scores the number of entries that have at least that score.
+	AtLeast(ctx context.Context, b Board, scores ...int32) ([]int64, error)
+
 	// Hide removes the player's entries from all boards, and makes Record ignore the
 	// player until Unhide is called. If it fails, repeat the call to complete it.
 	Hide(ctx context.Context, playerID string) error

@@ -146,6 +146,21 @@ func (b boards) rank(ctx context.Context, key, playerID string, neighbors int) (
 	return rank, nil
 }
 
+func (b boards) AtLeast(ctx context.Context, board store.Board, scores ...int32) ([]int64, error) {
+	pipe, replies := b.client.Pipeline(), make([]*goredis.IntCmd, len(scores))
+	for i, score := range scores {
+		replies[i] = pipe.ZCount(ctx, boardKey(board), strconv.Itoa(int(score)), "+inf")
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, wrap("counting the entries of a board", err)
+	}
+	counts := make([]int64, len(scores))
+	for i, reply := range replies {
+		counts[i] = reply.Val()
+	}
+	return counts, nil
+}
+
 func (b boards) Hide(ctx context.Context, playerID string) error {
 	// Mark the player as hidden first, so that a concurrent Record notices in its second
 	// check.

@@ -189,6 +189,20 @@ func (b boards) Rank(ctx context.Context, on store.Board, playerID string, neigh
 	return rank, wrap("reading a rank", err)
 }
 
+func (b boards) AtLeast(ctx context.Context, on store.Board, scores ...int32) (counts []int64, err error) {
+	err = b.read(ctx, func(c *sqlite3.Conn) error {
+		counts = make([]int64, len(scores))
+		board, _, err := findBoard(c, on, b.now())
+		for i, score := range scores {
+			if err == nil && board != 0 {
+				counts[i], err = countAbove(c, board, rankKey{score: int64(score)}) // No member is empty.
+			}
+		}
+		return err
+	})
+	return counts, wrap("counting the entries of a board", err)
+}
+
 func (b boards) Hide(ctx context.Context, playerID string) error {
 	err := b.write(ctx, func(c *sqlite3.Conn) error {
 		if err := exec(c, "INSERT INTO hidden (player) VALUES (?) ON CONFLICT DO NOTHING", playerID); err != nil {

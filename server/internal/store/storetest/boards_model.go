@@ -91,6 +91,14 @@ func (m boardsModel) read() {
 	require.Equal(m, slices.Concat(want[min(first, len(want)):min(first+n, len(want))]), slices.Concat(page.Entries))
 	require.EqualValues(m, len(want), page.Total)
 
+	bounds := []int32{0, 1, 3, 10, 1<<31 - 1}
+	counts, err := m.boards.AtLeast(m.Context(), b, bounds...)
+	require.NoError(m, err)
+	for i, bound := range bounds {
+		below := func(e store.BoardEntry) bool { return e.Score < bound }
+		require.EqualValues(m, len(slices.DeleteFunc(slices.Clone(want), below)), counts[i], "of at least %d", bound)
+	}
+
 	player, neighbors := m.player(), m.random.IntN(13)
 	rank, err := m.boards.Rank(m.Context(), b, player, neighbors)
 	require.NoError(m, err)

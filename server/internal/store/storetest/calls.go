@@ -32,6 +32,7 @@ func Calls(ctx context.Context, s *store.Store) map[string]error {
 	_, errs["Credentials.Remove"] = s.Credentials.Remove(ctx, "host")
 	_, errs["Boards.Page"] = s.Boards.Page(ctx, allTime, 0, 1)
 	_, errs["Boards.Rank"] = s.Boards.Rank(ctx, allTime, "a", 0)
+	_, errs["Boards.AtLeast"] = s.Boards.AtLeast(ctx, allTime, 1)
 	errs["Boards.Record"] = s.Boards.Record(ctx, scored("a", 1, 1), allTime)
 	errs["Boards.Hide"] = s.Boards.Hide(ctx, "a")
 	errs["Boards.Unhide"] = s.Boards.Unhide(ctx, "a")

@@ -2,7 +2,7 @@
 import { call, watch } from './api.js';
 import { createBoard } from './board.js';
 import * as words from './challenge-words.js';
-import { announce, copy, h, keys, reveal, site } from './dom.js';
+import { announce, copy, h, keys, reveal, shareButton, share as sheet, site } from './dom.js';
 import { failed } from './failed.js';
 import { clock, comma, largestTile, plural, sync, until } from './game-state.js';
 import showGame from './game-view.js';
@@ -85,7 +85,11 @@ function show(root, { challenge, next, attempt, now }) {
   const facts = h('p.dim');
   const begins = h('p');
   const copyLink = () => copy(site + path);
-  const share = h('p', h('button', { onclick: copyLink }, 'Copy link'));
+  const share = h(
+    'p.row',
+    h('button', { onclick: copyLink }, 'Copy link'),
+    shareButton(() => site + path),
+  );
   document.title = `${words.title(c)} – Gridstand`;
 
   const heading = () => [h('h1', words.title(c)), h('p', kinds[c.kind.slice(15)]), facts];
@@ -221,7 +225,7 @@ function show(root, { challenge, next, attempt, now }) {
       twenty48,
     } = game.position;
     const shared = { challenge: c, score, tiles: twenty48?.tiles, link: site + path };
-    const pass = () => copy(words.share({ ...facing(), ...shared }));
+    const pass = () => sheet(words.share({ ...facing(), ...shared }));
     result.hidden = false;
     result.replaceChildren(
       h('h2', plural(score, 'point')),

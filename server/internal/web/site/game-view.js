@@ -1,7 +1,7 @@
 // The page of a game: live, its replay, and its verification after it has ended.
 import { isMine, look, watch } from './api.js';
 import { createBoard, kindOf } from './board.js';
-import { announce, copy, h, keys, reveal, site, toast } from './dom.js';
+import { announce, copy, h, keys, reveal, shareButton, site, toast } from './dom.js';
 import { failed } from './failed.js';
 import * as words from './game-state.js';
 import { celebrate, sound } from './moments.js';
@@ -42,12 +42,16 @@ export default function show(root, { id = '' }, own) {
   const outcome = h('b');
   const sit = h('a.button', { hidden: true });
   const verdict = h('p.verdict', { role: 'status' });
-  const share = () => {
+  const address = () => {
     const past = replay.at && !replay.playing && replay.past[replay.at - 1];
     const move = past ? `#${past.position.moveCount || 0}` : '';
-    copy(site + (own?.link || `/g/${id}${move}`));
+    return site + (own?.link || `/g/${id}${move}`);
   };
-  const links = h('div.stack', h('button', { onclick: share }, 'Copy link'));
+  const share = () => copy(address());
+  const links = h(
+    'div.stack',
+    h('div.row', h('button', { onclick: share }, 'Copy link'), shareButton(address)),
+  );
   const replay = createReplay(state, showPast, status);
   const moves = createMoves(state, replay.seek);
   const react = h('div.react');

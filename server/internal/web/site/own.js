@@ -185,7 +185,7 @@ export function ownSeat(first, seat, kind, next) {
     say(
       sliding
         ? `Arrow keys or swipes slide all tiles. Equal tiles that meet merge.${goal}`
-        : 'Go to a marked cell: the cells that you jump over become yours.',
+        : 'Go to a marked cell (. is the next one): the cells that you jump over become yours.',
     );
   }
   function finish() {

@@ -1,6 +1,6 @@
 // The result of a game that is not an attempt at a challenge, and its ranks.
 import { call } from './api.js';
-import { copy, h, reveal, site } from './dom.js';
+import { copy, h, reveal, shareButton, site } from './dom.js';
 import { comma, largestTile, plural } from './game-state.js';
 import { askName } from './naming.js';
 
@@ -64,7 +64,7 @@ export function createResult({ id, variant, position: { twenty48 } }, seat) {
       const points = plural(score, 'point');
       const facts = tile + plural(position.moveCount ?? 0, 'move');
       const link = `/g/${id}`;
-      const share = () => copy(`${variant}: ${points}, ${facts}; ${site}${link}`);
+      const text = () => `${variant}: ${points}, ${facts}; ${site}${link}`;
       element.className = 'stack card';
       element.replaceChildren(
         h('h2', points),
@@ -74,7 +74,8 @@ export function createResult({ id, variant, position: { twenty48 } }, seat) {
           'div.row',
           h('button.primary', { onclick: again }, 'Play again'),
           h('a.button', { href: link }, 'Watch replay'),
-          h('button', { onclick: share }, 'Copy result'),
+          h('button', { onclick: () => copy(text()) }, 'Copy result'),
+          shareButton(text),
         ),
       );
       reveal(element);

@@ -65,17 +65,25 @@ function tribolo(onCell) {
     element.onpointerleave = () => point(-1);
     element.onclick = (/** @type {any} */ e) => choose(rects.indexOf(e.target));
     element.onkeydown = (/** @type {KeyboardEvent} */ e) => {
+      const known = [...legal.keys()].sort((a, b) => a - b);
       const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[
         e.key
       ];
-      if (!step && e.key !== 'Enter' && e.key !== ' ') return;
+      if (!step && !['Enter', ' ', '.', ','].includes(e.key)) return;
       e.preventDefault();
       e.stopPropagation();
-      if (!step) return choose(cursor);
-      const from = cursor < 0 ? at({ x: 7, y: 5 }) : cursor;
-      const x = ((from % columns) + step[0] + columns) % columns;
-      const y = (((from / columns) | 0) + step[1] + rows) % rows;
-      point(at({ x, y }));
+      if (e.key === 'Enter' || e.key === ' ') return choose(cursor);
+      // The first key goes to a target. After that, "." and "," go to the next and the previous one.
+      let to = known.find((i) => i > cursor) ?? known[0] ?? at({ x: 7, y: 5 });
+      if (e.key === ',') to = known.findLast((i) => i < cursor) ?? known[known.length - 1] ?? to;
+      if (step && cursor >= 0) {
+        to = at({
+          x: ((cursor % columns) + step[0] + columns) % columns,
+          y: (((cursor / columns) | 0) + step[1] + rows) % rows,
+        });
+      }
+      const [x, y] = [to % columns, (to / columns) | 0];
+      point(to);
       const takes = legal.get(cursor);
       announce(
         `${cellName({ x, y })} ${takes ? `takes ${plural(takes.length, 'cell')}` : letters[cursor].textContent}`,

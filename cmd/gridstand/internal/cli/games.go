@@ -35,8 +35,9 @@ func (p *program) gamesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "games",
 		Short: "List games",
-		Long: `List live games, or with --status waiting the games and races that you can join with
-` + name + ` join (with --json, only the games). --mine and --player list games of any status by default.`,
+		Long: `List live games, or with --status waiting the games and races that you can
+join with ` + name + ` join (with --json, only the games). --mine and --player
+list games of any status by default.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if (o.mine || o.player != "") && !cmd.Flags().Changed("status") {
 				o.status = "all"

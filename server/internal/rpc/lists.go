@@ -168,6 +168,12 @@ func (s *Service) filter(ctx context.Context, l store.List, candidates []store.P
 	if err != nil {
 		return nil, err
 	}
+	var now time.Time // only games that wait need it
+	if l.PlayerID == "" && slices.ContainsFunc(heads, unattended) {
+		if _, now, err = s.Challenges.GetAll(ctx); err != nil {
+			return nil, err
+		}
+	}
 	var gone []string
 	for i, head := range heads {
 		state, place := head.State, candidates[i]
@@ -191,7 +197,7 @@ func (s *Service) filter(ctx context.Context, l store.List, candidates []store.P
 		if l.Variant != "" && listing.Variant != l.Variant {
 			continue
 		}
-		if l.PlayerID == "" && absent(head, time.Now()) || slices.ContainsFunc(listing.Players, func(id string) bool { return hidden[id] }) {
+		if l.PlayerID == "" && absent(head, now) || slices.ContainsFunc(listing.Players, func(id string) bool { return hidden[id] }) {
 			continue
 		}
 		if state.Private && (l.PlayerID == "" || len(state.SeatsOf(by.ID)) == 0) {
@@ -210,10 +216,14 @@ func (s *Service) filter(ctx context.Context, l store.List, candidates []store.P
 	return games, nil
 }
 
-// absent reports whether a game still waits for players although none of its players has watched
-// it recently.
+// unattended reports whether a game waits for players and none of its players watches it.
+func unattended(head gamelog.Head) bool {
+	return head.State != nil && head.State.Status == replay.Waiting && head.Watchers == 0
+}
+
+// absent reports whether a game is unattended and has had no event recently.
 func absent(head gamelog.Head, now time.Time) bool {
-	return head.State.Status == replay.Waiting && head.Watchers == 0 && now.Sub(head.State.UpdateTime) > challenge.AbsentAfter
+	return unattended(head) && now.Sub(head.State.UpdateTime) > challenge.AbsentAfter
 }
 
 // hidden returns the set of the games' players whom an operator has hidden, by player ID.

@@ -285,6 +285,7 @@ function show(root, { challenge, next, attempt, now }) {
     const texts = [c.variant];
     if (c.limit && !race) texts.push(`${words.limit(c.limit)} for each`);
     if (closed) texts.push('closed');
+    else if (stage === 'WAITING') texts.push(`${c.entrants?.length || 0} of 8 are here`);
     else if (/OPEN|GAME/.test(stage)) texts.push(`${clock(c.closeTime || '')} left`);
     facts.textContent = texts.join(' · ');
     begins.textContent = words.begins(c);

@@ -89,11 +89,6 @@ export async function listPlaces(element, most) {
 }
 
 const nowText = 'Race somebody now';
-/** Makes the button that enters the player into a race with others. */
-export const raceNow = () =>
-  action(
-    'button.large',
-    nowText,
-    nowText,
-    async () => `/c/${(await persist('RaceNow', {})).challenge.id}`,
-  );
+/** Makes the button that enters the player into a race with others. @param {string} [tag] */
+export const raceNow = (tag = 'button.large') =>
+  action(tag, nowText, nowText, async () => `/c/${(await persist('RaceNow', {})).challenge.id}`);

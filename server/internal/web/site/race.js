@@ -40,7 +40,8 @@ export default async function show(root) {
       'div.stack.narrow',
       h('h1', 'Race'),
       h('p', 'Two to eight players get the same tiles at the same time. The highest score wins.'),
-      h('p', raceNow()),
+      h('p', raceNow('button.large.primary')),
+      h('small', 'Classic, 3 minutes: with a player who waits or, if there is none, with a bot.'),
       places,
       h('h2', 'A new race'),
       h(
@@ -55,7 +56,7 @@ export default async function show(root) {
         ),
         h('label.row', hidden, 'Private: only for players with the link'),
         problem,
-        h('div.row', h('button.primary', 'Create race'), link),
+        h('div.row', h('button', 'Create race'), link),
         h('small', 'Everyone with a link can play the same tiles at any time.'),
       ),
     ),

@@ -25,7 +25,7 @@ export const entrant = (race) => race.entrants?.find(isMine);
  * @param {(challenge: Challenge) => void} changed is called with the race after an action
  */
 export function createRoster(changed) {
-  const list = h('ul.stack');
+  const list = h('ul.seats');
   const problem = h('p.bad', { role: 'alert' });
   const controls = h('div.row');
   const element = h('div.stack', list, controls, problem);
@@ -81,21 +81,23 @@ export function createRoster(changed) {
       race = c;
       if (before === JSON.stringify(c.entrants) && role) return; // A new list would lose the focus.
       const creator = isMine({ player: c.creator });
+      const count = c.entrants?.length || 0;
+      const free = Array.from({ length: most - count }, () => h('li.free.dim', 'free'));
       list.replaceChildren(
         ...(c.entrants || []).map((e) => {
           const out = () => act('LeaveChallenge', { gameId: e.gameId });
           return h(
-            'li.card.row',
-            h('b', link(e)),
+            'li.card',
+            h('b.cut', link(e)),
             e.bot
-              ? 'bot'
+              ? h('span.dim', 'bot')
               : h(e.ready ? 'span.good' : 'span.dim', e.ready ? '✓ ready' : 'not ready'),
             e.bot && creator && h('button', { onclick: out, 'aria-label': `Remove ${e.bot}` }, '×'),
           );
         }),
+        ...free,
       );
       const mine = entrant(c);
-      const count = c.entrants?.length || 0;
       ready.textContent = mine?.ready ? 'Not ready' : 'Ready';
       start.disabled = count < 2;
       limit();

@@ -39,7 +39,8 @@ export function createLines() {
         return h('tr', { class: isMine(s) && 'me' }, ...cells.map((c) => h('td', c)));
       });
       const heads = ['Rank', 'Player', 'Score'].map((text) => h('th', { scope: 'col' }, text));
-      if (!rows.length) return element.replaceChildren(h('p.dim', 'No results yet.'));
+      if (!rows.length)
+        return element.replaceChildren(h('p.dim', 'No results yet: the first place is free.'));
       element.replaceChildren(
         h('table', h('thead', h('tr', heads)), h('tbody', rows)),
         h('p.dim', plural(total, 'result')),

@@ -71,6 +71,10 @@ async function list(variant, window) {
   const podium = entries
     .slice(0, 3)
     .map((e) => h('li', h('small', ordinal(e.rank)), h('b.cut', link(e)), h('span', scoreLink(e))));
+  for (let rank = podium.length + 1; rank <= 3; rank++) {
+    const take = h('a', { href: `/play/${variant}` }, 'Take it');
+    podium.push(h('li.free', h('small', ordinal(rank)), take));
+  }
   const rows = [...entries.slice(3), ...around].map((e) =>
     h(
       'tr',

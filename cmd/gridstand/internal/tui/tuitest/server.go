@@ -129,7 +129,7 @@ func (s *Server) Watch(ctx context.Context, o client.WatchOptions) ui.Stream {
 		}
 		from.End()
 	}
-	if from == nil {
+	if from == nil || o.Preview && o.AfterVersion != nil && s.Past == nil { // the past is unknown
 		from = NewStream()
 	}
 	return &reader[client.Update]{ctx: ctx, from: from.pipe}

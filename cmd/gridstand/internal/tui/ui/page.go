@@ -148,6 +148,8 @@ type Route struct {
 	New *NewGame
 	// Watch watches one game, or several side by side, by their full ids.
 	Watch []string
+	// Move is the number of moves after which the watched game opens, or nil.
+	Move *int32
 	// TV watches one live game after another.
 	TV bool
 	// Follow watches the games of a player, by name.

@@ -25,6 +25,7 @@ type game struct {
 	id      string
 	state   gamestate.State
 	past    past
+	curve   curve
 	since   time.Time          // when the page started to show it
 	leave   context.CancelFunc // ends the stream
 	asked   bool               // whether the best score of the player was requested
@@ -57,6 +58,7 @@ func (g *game) onUpdate(u client.Update, err error) tea.Cmd {
 	}
 	cmds = append(cmds, g.askBest())
 	g.past.add(eventOf(u))
+	g.curve.add(u.Event)
 	if u.Event.GetUndone() != nil && len(g.state.Game.GetSeats()) > 1 {
 		cmds = append(cmds, g.fetch()) // an undo can change the seats
 	}

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -18,6 +19,8 @@ type page struct {
 	// replay is set if the route asks for a replay. It is cleared once the game is loaded and the replay
 	// starts.
 	replay bool
+	// move is the move at which a game opens, or nil. It is cleared once the game's moves are known.
+	move   *int32
 	player player
 	// resultClosed is set if the user closed the game's result.
 	resultClosed    bool
@@ -33,7 +36,7 @@ func New(ctx context.Context, env *ui.Env, r ui.Route) ui.Page {
 	if len(r.Watch) > 1 {
 		return newWall(ctx, env, r.Watch)
 	}
-	p := &page{env: env, Tasks: ui.NewTasks(ctx), player: player{speed: 1}, replay: r.Replay != ""}
+	p := &page{env: env, Tasks: ui.NewTasks(ctx), player: player{speed: 1}, replay: r.Replay != "", move: r.Move}
 	switch {
 	case r.TV || r.Follow != "":
 		p.chooser = &chooser{player: r.Follow}
@@ -59,7 +62,28 @@ func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 		p.game.state.Moment.Key(p.env.Now)
 	}
 	cmd, _ := p.table().Press(msg)
-	return cmd
+	return tea.Batch(cmd, p.loadCurve())
+}
+
+// loadCurve requests the scores of a game for its replay, and goes to the move at which it opens.
+func (p *page) loadCurve() tea.Cmd {
+	g := p.game
+	if g == nil || g.state.Board() == nil || p.move == nil && !g.lookingBack() {
+		return nil
+	}
+	return g.loadCurve(func() tea.Cmd {
+		if p.move == nil {
+			return nil
+		}
+		move := *p.move
+		p.move = nil
+		version := g.curve.version(move)
+		if version == 0 {
+			p.problem = fmt.Sprintf("This game has no move %d.", move)
+			return nil
+		}
+		return p.seek(version)
+	})
 }
 
 // Continue implements ui.Page. It handles what has changed in the game.
@@ -79,7 +103,7 @@ func (p *page) Continue(then ui.Then) tea.Cmd {
 	if p.game.problem != "" {
 		p.stop()
 	}
-	return cmd
+	return tea.Batch(cmd, p.loadCurve())
 }
 
 // check requests another game if it is time to, and checks again after checkTime.

@@ -37,6 +37,7 @@ func (p *page) View(width, height int) ui.View {
 	if p.chooser != nil {
 		x.why = p.chooser.why
 	}
+	x.curve = p.game.sparklines(t, l.PanelWidth)
 	text := x.play()
 	if p.resultOpen() {
 		text = x.result()
@@ -192,6 +193,7 @@ type panel struct {
 	width, height int
 	tall          bool
 	why           string // why TV shows this game
+	curve         string // the sparklines of a replay, or ""
 }
 
 // scores returns the most important numbers of a game of 2048.
@@ -218,14 +220,14 @@ func (x *panel) play() string {
 	}
 	switch {
 	case x.Tribolo() != nil && x.tall:
-		return x.stack(x.SeatBlocks(t, x.width, x.env.Me, x.height >= 20), x.TurnText(t, false), why)
+		return x.stack(x.SeatBlocks(t, x.width, x.env.Me, x.height >= 20), x.TurnText(t, false), x.curve, why)
 	case x.Tribolo() != nil:
-		return x.stack(x.SeatLines(t, x.width, x.env.Me) + "\n" + x.TurnText(t, false))
+		return x.stack(x.SeatLines(t, x.width, x.env.Me)+"\n"+x.TurnText(t, false), x.curve)
 	case x.tall:
-		return x.stack(ui.Lines(false, x.large(x.Player()), why), ui.Cards(t, x.width, x.scores()...))
+		return x.stack(ui.Lines(false, x.large(x.Player()), why), ui.Cards(t, x.width, x.scores()...), x.curve)
 	default:
 		name := t.Accent().Bold(true).Render(x.Player()) + "  " + why
-		return x.stack(name + "\n" + ui.Inline(t, x.width, x.scores()...))
+		return x.stack(name+"\n"+ui.Inline(t, x.width, x.scores()...), x.curve)
 	}
 }
 

@@ -1,0 +1,139 @@
+package watch
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+const (
+	// curveLimit is the maximum number of versions of a game whose scores a replay draws.
+	curveLimit = 20_000
+	// firstMark is the smallest tile that is marked.
+	firstMark = 512
+)
+
+// curve has the scores of a game, for the sparklines of its replay.
+type curve struct {
+	asked bool // whether the game's events were requested
+	// scores has the score of each seat, and moves the number of moves, by version − 1.
+	scores [][]int32
+	moves  []int32
+	// marks has the versions that made 512 and each larger tile, in order.
+	marks []mark
+}
+
+// mark is a version that made a tile for the first time.
+type mark struct{ version, tile int32 }
+
+// add adds an event if it is the next one.
+func (c *curve) add(e *pb.Event) {
+	if int(e.GetVersion()) != len(c.scores)+1 || len(c.scores) == curveLimit {
+		return
+	}
+	c.scores, c.moves = append(c.scores, e.GetPosition().GetScores()), append(c.moves, e.GetPosition().GetMoveCount())
+	largest := int32(firstMark / 2)
+	if n := len(c.marks); n > 0 {
+		largest = c.marks[n-1].tile
+	}
+	if tile := board.LargestTile(e.GetPosition().GetTwenty48()); tile > largest {
+		c.marks = append(c.marks, mark{e.GetVersion(), tile})
+	}
+}
+
+// version returns the last version after the given number of moves, or 0 if there is none.
+func (c *curve) version(move int32) int32 {
+	for i := len(c.moves) - 1; i >= 0; i-- {
+		if c.moves[i] == move {
+			return int32(i + 1)
+		}
+	}
+	return 0
+}
+
+// loadCurve requests all events of the game, once, unless there are too many, and then calls then.
+func (g *game) loadCurve(then func() tea.Cmd) tea.Cmd {
+	if last := g.state.Game.GetVersion(); g.curve.asked || last < 1 || last > curveLimit {
+		return nil
+	}
+	g.curve.asked = true
+	id, last, server := g.id, g.state.Game.GetVersion(), g.env.Server
+	return ui.Call(g.tasks, func(ctx context.Context) (c curve, err error) {
+		ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+		defer cancel()
+		stream := server.Watch(ctx, client.WatchOptions{GameID: id, AfterVersion: new(int32), EveryEvent: true, Preview: true})
+		for int32(len(c.scores)) < last {
+			u, err := stream.Next()
+			if err != nil {
+				return c, err
+			}
+			c.add(u.Event)
+		}
+		return c, nil
+	}, func(c curve, _ error) tea.Cmd { // After an error, it shows what it has.
+		g.curve.scores, g.curve.moves, g.curve.marks = c.scores, c.moves, c.marks
+		return then()
+	})
+}
+
+// bars are the levels of a sparkline.
+var bars = []rune("▁▂▃▄▅▆▇█")
+
+// sparklines draws the scores of each seat, up to the version that the user looks at in color, and below
+// them where large tiles were made. It returns "" while the scores are unknown.
+func (g *game) sparklines(t ui.Theme, width int) string {
+	c := &g.curve
+	if !g.lookingBack() || len(c.scores) < 2 || width < 8 {
+		return ""
+	}
+	last := len(c.scores) - 1
+	width = min(width, last+1)
+	column := func(version int32) int { return int(math.Round(float64(version-1) * float64(width-1) / float64(last))) }
+	most := int32(1)
+	for _, scores := range c.scores {
+		for _, score := range scores {
+			most = max(most, score)
+		}
+	}
+	now := min(column(g.position())+1, width)
+	var lines []string
+	for seat := range c.scores[0] {
+		line := make([]rune, width)
+		for x := range line {
+			score := int32(0)
+			if scores := c.scores[int(math.Round(float64(x)*float64(last)/float64(max(width-1, 1))))]; seat < len(scores) {
+				score = max(scores[seat], 0)
+			}
+			line[x] = bars[int(int64(score)*int64(len(bars)-1)/int64(most))]
+		}
+		ink := t.Accent()
+		if len(c.scores[0]) > 1 {
+			ink = t.Owner(seat)
+		}
+		lines = append(lines, ink.Render(string(line[:now]))+t.Faint().Render(string(line[now:])))
+	}
+	return ui.Lines(false, append(lines, t.Dim().Render(c.labels(width, column)))...)
+}
+
+// labels writes each mark's tile below its column. A later mark replaces one that it would touch.
+func (c *curve) labels(width int, column func(version int32) int) string {
+	line, before := "", ""
+	for _, m := range c.marks {
+		text := strconv.Itoa(int(m.tile))
+		x := min(column(m.version), width-len(text))
+		if x <= len(line) && line != "" {
+			line = before
+		}
+		before = line
+		line += strings.Repeat(" ", max(x-len(line), 0)) + text
+	}
+	return line
+}

@@ -130,8 +130,8 @@ func fixedPages(f *fixture) []fixedPage {
 		{name: "play", path: "/play/classic", ready: offer, key: kb.Enter, then: says("Arrow keys or swipes")},
 		{name: "play-tribolo", path: "/play/tribolo", ready: offer, key: kb.Enter, then: says("Go to a marked cell"), unrecorded: true},
 		{name: "top", path: "/top", ready: `document.querySelector("tbody tr") && document.querySelector("[aria-label=Variants] a")`},
-		{name: "player", path: "/p/ada", ready: `document.querySelectorAll(".games li").length === 2 && ` + says("12 days in a row")},
-		{name: "player-new", path: "/p/new", ready: says("Daily game"), unrecorded: true},
+		{name: "player", path: "/p/ada", ready: `document.querySelectorAll(".games li").length === 2 && ` + says("Streak: 12 days")},
+		{name: "player-new", path: "/p/new", ready: says("new has not played yet"), unrecorded: true},
 		{name: "account", path: "/account", ready: `document.querySelector("main input")`},
 	}...)
 }

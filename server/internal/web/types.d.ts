@@ -246,6 +246,7 @@ export interface GetChallengeResponse {
   next?: Challenge;
   attempt?: Attempt;
   now: string;
+  dailyVariants?: string[];
 }
 
 /** An update of a watched game. Exactly one of the three is set. */

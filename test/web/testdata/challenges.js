@@ -69,6 +69,7 @@ Object.assign(answers, {
     next: daily === challenges[challengeId || daily.id] || challengeId === named('done')
       ? { openTime: daily.closeTime, seedCommitment: 'B'.repeat(43) + '=' }
       : undefined,
+    dailyVariants: challengeId && !/^(dail|done)/.test(challengeId) ? undefined : ['classic', 'vt100'],
     attempt: begun ? { gameId: begun, dayStreak: 5 } : undefined,
     now: at(0),
   }),
@@ -80,9 +81,12 @@ Object.assign(answers, {
       ...(challengeId === named('join') && race('join', 'OPEN', joined, { creator: ada })),
     },
   }),
-  ListStandings: () => ({
-    standings: [{ rank: 23, player: me, score: score(begun), gameId: begun, finished: true }],
+  ListStandings: ({ playerId }) => ({
+    standings: playerId
+      ? [{ rank: 23, player: me, score: score(begun), gameId: begun, finished: true }]
+      : [{ rank: 1, player: ada, score: 2400, gameId: fixture.Over[0], finished: true }],
     total: 87,
+    distribution: playerId ? undefined : [4, 18, 22, 15, 9, 7, 5, 3, 2, 1, 0, 1],
   }),
 });
 const createGame = answers.CreateGame;

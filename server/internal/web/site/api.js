@@ -75,7 +75,7 @@ function authorization(anonymous) {
 /** The services except GameService, with words that occur in the names of their methods. */
 const services = {
   Challenge: /Challenge|Standings|RaceNow/,
-  Player: /Player|Rename/,
+  Player: /Player|Profile|Rename/,
   Leaderboard: /Rank|Scores/,
 };
 

@@ -1,5 +1,5 @@
 // The page of a challenge: the daily game, a race, a link, or a rematch.
-import { call, watch } from './api.js';
+import { account, call, watch } from './api.js';
 import { createBoard } from './board.js';
 import * as words from './challenge-words.js';
 import { announce, copy, h, keys, reveal, shareButton, share as sheet, site } from './dom.js';
@@ -49,7 +49,7 @@ export async function open(root, request) {
 }
 
 /** @param {HTMLElement} root @param {GetChallengeResponse} got */
-function show(root, { challenge, next, attempt, now }) {
+function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   sync(now);
   let c = challenge;
   const race = words.is(c, 'RACE');
@@ -67,6 +67,12 @@ function show(root, { challenge, next, attempt, now }) {
   const lines = race ? createBoards(own) : createLines();
   const result = h('div.stack.card', { hidden: true });
   const place = h('p');
+  const others = dailyVariants.filter((v) => v !== c.variant);
+  const also = h(
+    'p.dim',
+    'Other daily games:',
+    others.flatMap((v) => [' ', h('a', { href: `/daily/${v}` }, v)]),
+  );
   const foot = h('p.dim');
   const seed = h('p');
   const proof = h(
@@ -78,8 +84,9 @@ function show(root, { challenge, next, attempt, now }) {
   );
   const day = words.dayBefore(c);
   const before = day && h('a', { href: `/daily/${c.variant}?date=${day}` }, `Results of ${day}`);
+  const spread = h('div.stack');
   const listTitle = h('h2', race ? 'Boards' : 'Ranking');
-  const aside = h('div.stack', result, listTitle, lines.element, foot, before, proof);
+  const aside = h('div.stack', result, spread, listTitle, lines.element, foot, also, before, proof);
   const board = createBoard('twenty48');
   const counter = h('b.counter', { role: 'timer' });
   const facts = h('p.dim');
@@ -92,7 +99,16 @@ function show(root, { challenge, next, attempt, now }) {
   );
   document.title = `${words.title(c)} – Gridstand`;
 
-  const heading = () => [h('h1', words.title(c)), h('p', kinds[c.kind.slice(15)]), facts];
+  const tab = (/** @type {string} */ v) =>
+    h('a', { href: `/daily/${v}`, 'aria-current': v === c.variant && 'page' }, v);
+  const tabs =
+    dailyVariants[1] && h('nav.tabs', { 'aria-label': 'Variants' }, dailyVariants.map(tab));
+  const heading = () => [
+    h('h1', words.title(c)),
+    ...(tabs ? [tabs] : []),
+    h('p', kinds[c.kind.slice(15)]),
+    facts,
+  ];
   /** Shows an empty board with an element on top. @param {any} above */
   function offer(above) {
     const rows = variants[c.variant]?.side;
@@ -257,9 +273,22 @@ function show(root, { challenge, next, attempt, now }) {
       const { standings, total } = await call('ListStandings', { ...asked, playerId: 'me' });
       news = { ...news, mine: standings[0], total };
       draw();
+      more();
     } catch {
       if (tries < 7) setTimeout(rank, 500 * 2 ** tries, tries + 1);
     }
+  }
+  /** Shows how the results of a daily game are distributed, and the player's place on the day before. */
+  async function more() {
+    if (!words.is(c, 'DAILY')) return;
+    try {
+      const { placeOn, showDistribution } = await import('./daily-more.js');
+      spread.replaceChildren(...(await showDistribution(c.id, news.mine?.score)));
+      if (before && account() && !before.title) {
+        before.title = `You were ${await placeOn(c.variant, day)}`;
+        before.textContent += `: ${before.title.toLowerCase()}`;
+      }
+    } catch {}
   }
   /** Goes to the next race, which all entrants of this one share. */
   async function raceAgain() {
@@ -281,6 +310,7 @@ function show(root, { challenge, next, attempt, now }) {
 
   function draw() {
     const closed = c.status.endsWith('CLOSED');
+    also.hidden = !others[0] || stage !== 'GAME'; // Before the game there are tabs.
     lines.show(news, closed || words.is(c, 'REMATCH') || !!own.game?.result);
     const texts = [c.variant];
     if (c.limit && !race) texts.push(`${words.limit(c.limit)} for each`);
@@ -318,6 +348,7 @@ function show(root, { challenge, next, attempt, now }) {
   }
 
   take(news);
+  more();
   watch(`c/${c.id}`, { onUpdate: take });
   setInterval(draw, 1000);
   keys([

@@ -1,16 +1,18 @@
 // The card for the daily game on the start page.
-import { call, look } from './api.js';
+import { account, call, look } from './api.js';
 import { dayBefore, summary } from './challenge-words.js';
 import { h } from './dom.js';
-import { clock, isOver, sync } from './game-state.js';
+import { clock, isOver, plural, sync } from './game-state.js';
 
 /** @import { GetChallengeResponse } from '../types' */
 
 /** Makes the card, which shows the daily game, if there is one, and the player's result. */
 export function createDaily() {
   const text = h('small');
+  const links = h('small');
   const go = h('a.button.primary', { href: '/daily' });
-  const element = h('div.card.row', { hidden: true }, h('span', h('b', 'Daily game'), text), go);
+  const what = h('span', h('b', 'Daily game'), text, links);
+  const element = h('div.card.row', { hidden: true }, what, go);
   const request = { daily: {} };
   async function load() {
     /** @type {GetChallengeResponse} */
@@ -28,8 +30,17 @@ export function createDaily() {
     text.textContent = said;
     go.textContent = !attempt ? 'Play' : isOver(attempt) ? 'Result' : 'Continue';
     const day = dayBefore(c);
-    if (day) go.before(h('a', { href: `/daily?date=${day}` }, 'Yesterday'));
+    const yesterday = day && h('a', { href: `/daily?date=${day}` }, 'Yesterday');
+    const others = (got.dailyVariants || []).filter((v) => v !== c.variant);
+    const all = [yesterday, ...others.map((v) => h('a', { href: `/daily/${v}` }, `Daily ${v}`))];
+    links.replaceChildren(...all.filter(Boolean).flatMap((a, i) => (i ? [' · ', a] : [a])));
     element.hidden = false;
+    if (!account()) return;
+    const more = await import('./daily-more.js');
+    const days = await more.streakNow();
+    if (days && !(attempt && isOver(attempt)))
+      text.textContent += ` · ${plural(days, 'day')} in a row`;
+    if (day) yesterday.textContent += ` ${await more.placeOn(c.variant, day)}`;
   }
   load().catch(() => {});
   return element;

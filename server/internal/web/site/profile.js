@@ -115,7 +115,7 @@ export function showProfile({ variants = [], latest = [], daily = {} }) {
   if (!variants.length) return [];
   const { streak = 0, longestStreak = 0 } = daily;
   const today = Math.floor(Date.now() / dayTime) * dayTime;
-  const run = streak ? `${plural(streak, 'day')} in a row` : 'No streak now';
+  const run = `Streak: ${plural(streak, 'day')}`;
   const longest = longestStreak > streak && `, longest ${plural(longestStreak, 'day')}`;
   const order = variants.map((v) => v.variant);
   return [

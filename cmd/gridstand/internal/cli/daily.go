@@ -19,9 +19,9 @@ func (p *program) dailyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "daily [variant]",
 		Short: "Play the challenge of the day: one attempt each",
-		Long: `Play the daily game of a variant, by default the server's first: one attempt on
-tiles that are the same for everyone, from midnight to midnight UTC. The games
-of others stay hidden until you have finished yours.
+		Long: `Show the daily game of a variant, by default the server's first, and play it
+with enter: one attempt on tiles that are the same for everyone, from midnight
+to midnight UTC. The games of others stay hidden until you have finished yours.
 
 Without a terminal, or with --json, it prints the daily game: its closing time,
 the commitments to its seed and to tomorrow's, and your score. In scripts,

@@ -71,6 +71,7 @@ func (m *Model) request(r ui.Route) tea.Cmd {
 	server, me := m.env.Server, m.env.Me
 	return ui.Call(m.tasks, func(ctx context.Context) (to target, err error) {
 		var c *pb.Challenge
+		invited := false // The page of the challenge says what it is before the only attempt starts.
 		switch {
 		case r.New != nil:
 			to.game, err = server.NewGame(ctx, r.New.Variant, r.New.Options)
@@ -83,11 +84,11 @@ func (m *Model) request(r ui.Route) tea.Cmd {
 		default: // Daily or Enter
 			var found *pb.GetChallengeResponse
 			found, err = server.GetChallenge(ctx, &pb.GetChallengeRequest{ChallengeId: r.Enter, Daily: r.Daily})
-			c = found.GetChallenge()
+			c, invited = found.GetChallenge(), r.Daily != nil && found.GetAttempt() == nil
 		}
 		to.challenge = c.GetId()
 		// A new race may be another player's, who has created it first.
-		if c != nil && err == nil && (r.NewChallenge == nil || c.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE) {
+		if c != nil && err == nil && !invited && (r.NewChallenge == nil || c.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE) {
 			to.game, err = enter(ctx, server, c, me)
 		}
 		return to, err

@@ -24,12 +24,14 @@ func TestModel_Open(t *testing.T) {
 		route ui.Route
 		guest bool
 		first bool // whether the user has no account yet
+		begun bool // whether the user has begun an attempt
 		found *pb.Challenge
 		fails error // the error of Attempt and Game
 		calls []string
 		page  string // the type of the page that opens, or "" for a notice
 	}{
-		"daily":             {route: ui.Route{Daily: &pb.DailyRequest{}}, found: daily, calls: []string{"daily", "attempt"}, page: play},
+		"daily":             {route: ui.Route{Daily: &pb.DailyRequest{}}, found: daily, calls: []string{"daily"}, page: contest},
+		"daily begun":       {route: ui.Route{Daily: &pb.DailyRequest{}}, found: daily, begun: true, calls: []string{"daily", "attempt"}, page: play},
 		"daily of a guest":  {route: ui.Route{Daily: &pb.DailyRequest{}}, guest: true},
 		"no daily":          {route: ui.Route{Daily: &pb.DailyRequest{}}, calls: []string{"daily"}},
 		"link":              {route: ui.Route{Enter: daily.GetId()}, found: daily, calls: []string{"challenge", "attempt"}, page: play},
@@ -77,7 +79,11 @@ func TestModel_Open(t *testing.T) {
 						if tt.found == nil {
 							return nil, client.ErrChallengeNotFound
 						}
-						return &pb.GetChallengeResponse{Challenge: tt.found}, nil
+						reply := &pb.GetChallengeResponse{Challenge: tt.found}
+						if tt.begun {
+							reply.Attempt = &pb.Attempt{}
+						}
+						return reply, nil
 					},
 					OnAttempt: func(id string) (*pb.Game, error) { return attempt("attempt", id) },
 					OnRace: func(call string) error {

@@ -2,6 +2,7 @@ package lobby
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -18,8 +19,10 @@ type daily struct {
 	attempt *pb.Attempt
 	// place is the user's place in the standings once the attempt is over.
 	place ui.Standings
-	now   time.Time     // when the server sent it, by the server's clock
-	ahead time.Duration // server clock minus client clock
+	// played is the number of other daily games that the user has finished today, of others.
+	played, others int
+	now            time.Time     // when the server sent it, by the server's clock
+	ahead          time.Duration // server clock minus client clock
 }
 
 // over reports whether the user's attempt is over.
@@ -28,10 +31,21 @@ func over(a *pb.Attempt) bool { return a.GetStatus() == pb.GameStatus_GAME_STATU
 // dailyTime is the interval between requests for the daily game.
 const dailyTime = 15 * time.Second
 
-// getDaily requests the daily game and, if the user's attempt is over, their place.
+// maxDailies limits the number of daily games that the lobby asks for.
+const maxDailies = 10
+
+// getDaily requests the first daily game that the user has not finished, or else the last one and the
+// user's place in it.
 func getDaily(ctx context.Context, s ui.Server) (d daily, err error) {
-	reply, err := s.GetChallenge(ctx, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{}})
-	d = daily{game: reply.GetChallenge(), attempt: reply.GetAttempt(), now: reply.GetNow().AsTime()}
+	variants := []string{""} // the server's first, until the reply names the others
+	for i := 0; i < len(variants) && err == nil && (i == 0 || over(d.attempt)); i++ {
+		var reply *pb.GetChallengeResponse
+		reply, err = s.GetChallenge(ctx, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: variants[i]}})
+		if more := reply.GetDailyVariants(); i == 0 && len(more) > 1 {
+			variants = more[:min(len(more), maxDailies)]
+		}
+		d = daily{game: reply.GetChallenge(), attempt: reply.GetAttempt(), now: reply.GetNow().AsTime(), played: i, others: len(variants) - 1}
+	}
 	if err == nil && over(d.attempt) {
 		d.place, err = s.Standings(ctx, d.game.GetId(), 0)
 	}
@@ -67,6 +81,9 @@ func (d *daily) line(env *ui.Env, width int) string {
 		what = "ranking"
 	case a == nil:
 		what, texts = "play", []string{"the same tiles for everyone"}
+		if d.played > 0 {
+			texts = []string{fmt.Sprintf("%d of %d played", d.played, d.others+1)}
+		}
 	case over(a):
 		what = "result"
 		place := describe.Place(d.place.Mine.GetRank(), d.place.Total)

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -66,6 +67,27 @@ func TestDaily(t *testing.T) {
 			assert.Equal(t, ui.OpenMsg{Route: tt.route}, d.Left[0])
 		})
 	}
+}
+
+// Ensure that d opens the first daily game that the user has not finished.
+func TestDaily_Next(t *testing.T) {
+	t.Parallel()
+	s := &tuitest.Server{}
+	s.OnChallenge = func(r *pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
+		c := tuitest.DailyGame()
+		reply := &pb.GetChallengeResponse{Challenge: c, DailyVariants: []string{"classic", "vt100", "3x3"}}
+		if v := r.GetDaily().GetVariant(); v != "" {
+			c.Variant = v
+		} else {
+			reply.Attempt = &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED}
+		}
+		return reply, nil
+	}
+	d, err := getDaily(t.Context(), s)
+	require.NoError(t, err)
+	assert.Equal(t, "vt100", d.game.GetVariant())
+	p, _ := open(t, func(*ui.Env) {})
+	assert.Contains(t, ansi.Strip(d.line(p.env, 100)), "1 of 3 played   d play")
 }
 
 // Ensure that a user without games sees the open places beside the best live game and joins the first one

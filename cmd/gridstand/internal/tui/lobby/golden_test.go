@@ -62,6 +62,9 @@ func withChallenges(t *testing.T, p *page) *page {
 	race.Entrants = race.Entrants[1:]
 	p.lists.Races = []*pb.Challenge{race}
 	p.arrange()
+	p.profile = &pb.GetProfileResponse{
+		Variants: []*pb.VariantRecord{{Variant: "classic", Games: 40, BestScore: 18114}}, Daily: &pb.DailyRecord{Streak: 5},
+	}
 	p.gotDaily(daily{
 		game: tuitest.DailyGame(), now: tuitest.Noon,
 		attempt: &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 12345, DayStreak: 5},

@@ -14,6 +14,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -63,6 +64,7 @@ type page struct {
 	moves   int // counts selection changes
 
 	daily   daily
+	profile *pb.GetProfileResponse // the user's, or nil while it is unknown
 	preview preview
 	form    *form // nil while closed
 	// problem is the reason why the lists are out of date. notice reports that a key's
@@ -87,7 +89,7 @@ func newPage(ctx context.Context, env *ui.Env) *page {
 	return &page{ctx: ctx, env: env, Tasks: ui.NewTasks(ctx), filter: filter}
 }
 
-func (p *page) Init() tea.Cmd { return tea.Batch(p.refresh(), p.loadDaily()) }
+func (p *page) Init() tea.Cmd { return tea.Batch(p.refresh(), p.loadDaily(), p.loadProfile()) }
 
 func (p *page) Typing() bool { return p.filter.Focused() }
 
@@ -125,6 +127,31 @@ func (p *page) gotDaily(d daily, err error) tea.Cmd {
 		p.daily.ahead = d.now.Sub(p.env.Now)
 	}
 	return p.Later(dailyTime, p.loadDaily)
+}
+
+// loadProfile requests the user's profile, now and then every dailyTime.
+func (p *page) loadProfile() tea.Cmd {
+	if p.env.Me == "" {
+		return nil
+	}
+	return ui.Call(p.Tasks, p.env.Server.Profile, func(profile *pb.GetProfileResponse, err error) tea.Cmd {
+		if err == nil {
+			p.profile = profile
+		}
+		return p.Later(dailyTime, p.loadProfile)
+	})
+}
+
+// achieved returns the user's best score of the leaderboard's variant and their streak of daily games, for
+// the header.
+func (p *page) achieved() string {
+	texts := []string{describe.Streak(p.profile.GetDaily().GetStreak())}
+	for _, v := range p.profile.GetVariants() {
+		if v.GetVariant() == p.board() && v.GetBestScore() > 0 {
+			texts = append([]string{"best " + describe.Comma(v.GetBestScore())}, texts...)
+		}
+	}
+	return describe.Phrases(texts...)
 }
 
 // board returns the leaderboard's variant.

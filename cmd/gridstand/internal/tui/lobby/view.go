@@ -24,7 +24,11 @@ const (
 )
 
 func (p *page) View(width, height int) ui.View {
-	v := ui.View{Title: "Lobby", Left: []string{p.env.Theme.Bold().Render("lobby")}, Right: p.summary(), Status: p.status()}
+	lobby := p.env.Theme.Bold().Render("lobby")
+	v := ui.View{Title: "Lobby", Left: []string{lobby}, Right: p.summary(), Status: p.status()}
+	if text := p.achieved(); text != "" {
+		v.Left = []string{lobby + "   " + p.env.Theme.Dim().Render(text), lobby}
+	}
 	if width < minWidth || height < minHeight {
 		v.Body = ui.TooSmall(width, height, minWidth, minHeight)
 		return v

@@ -41,6 +41,8 @@ type Server interface {
 	React(ctx context.Context, gameID string, reaction pb.Reaction) error
 	// Best returns a player's best all-time score, or 0 if they have none.
 	Best(ctx context.Context, variant, playerID string) (int32, error)
+	// Profile returns what the user has achieved.
+	Profile(ctx context.Context) (*pb.GetProfileResponse, error)
 	// Place returns the player's place on a leaderboard.
 	Place(ctx context.Context, variant string, window pb.Window) (Place, error)
 	// Lists returns the lists that the lobby shows. me is the id of the user's account, or
@@ -224,6 +226,10 @@ func (s *server) Variants(ctx context.Context) ([]*pb.Variant, error) {
 
 func (s *server) Watch(ctx context.Context, o client.WatchOptions) Stream {
 	return s.Client.Watch(ctx, o)
+}
+
+func (s *server) Profile(ctx context.Context) (*pb.GetProfileResponse, error) {
+	return s.Players.GetProfile(ctx, &pb.GetProfileRequest{PlayerId: "me"})
 }
 
 func (s *server) NewChallenge(ctx context.Context, n NewChallenge) (*pb.Challenge, error) {

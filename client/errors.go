@@ -75,6 +75,17 @@ var (
 	ErrTooManyKeys = errors.New("too many SSH keys")
 	// ErrRenamedRecently is returned for another name less than 30 days after the last change.
 	ErrRenamedRecently = errors.New("the name was changed recently")
+	// ErrLimitedSession is returned to a session from a link that tries to change tokens, keys
+	// or sessions.
+	ErrLimitedSession = errors.New("a session cannot change tokens, keys or sessions")
+	// ErrSessionLinkNotFound is returned for the code of a link that is unknown, used or
+	// expired.
+	ErrSessionLinkNotFound = errors.New("no such link")
+	// ErrSessionNotFound is returned for a session that the account does not have.
+	ErrSessionNotFound = errors.New("no such session")
+	// ErrTooManySessions is returned if the account has reached the maximum number of
+	// sessions.
+	ErrTooManySessions = errors.New("too many sessions")
 	// ErrReactionsOff is returned if the server has no reactions.
 	ErrReactionsOff = errors.New("the server has no reactions")
 	// ErrRateLimited is returned if the caller makes more calls than the server allows.
@@ -161,45 +172,49 @@ func (e *SequenceError) Error() string {
 func (e *SequenceError) Unwrap() error { return ErrBadStream }
 
 var byReason = map[string]error{
-	pb.ReasonVersionConflict:    ErrVersionConflict,
-	pb.ReasonIllegalMove:        ErrIllegalMove,
-	pb.ReasonNotYourTurn:        ErrNotYourTurn,
-	pb.ReasonGameOver:           ErrGameOver,
-	pb.ReasonGameNotStarted:     ErrGameNotStarted,
-	pb.ReasonGameTooLong:        ErrGameTooLong,
-	pb.ReasonUndoNotAllowed:     ErrUndoNotAllowed,
-	pb.ReasonSeatTaken:          ErrSeatTaken,
-	pb.ReasonNameTaken:          ErrNameTaken,
-	pb.ReasonGameNotFound:       ErrGameNotFound,
-	pb.ReasonPlayerNotFound:     ErrPlayerNotFound,
-	pb.ReasonVariantNotFound:    ErrVariantNotFound,
-	pb.ReasonNoScore:            ErrNoScore,
-	pb.ReasonNotSeated:          ErrNotSeated,
-	pb.ReasonBadToken:           ErrBadToken,
-	pb.ReasonBadCredential:      ErrBadCredential,
-	pb.ReasonNotOverSSH:         ErrNotOverSSH,
-	pb.ReasonKeyNotLinked:       ErrKeyNotLinked,
-	pb.ReasonKeyTaken:           ErrKeyTaken,
-	pb.ReasonKeyNotFound:        ErrKeyNotFound,
-	pb.ReasonTooManyKeys:        ErrTooManyKeys,
-	pb.ReasonRenamedRecently:    ErrRenamedRecently,
-	pb.ReasonReactionsOff:       ErrReactionsOff,
-	pb.ReasonRateLimited:        ErrRateLimited,
-	pb.ReasonTooManyGames:       ErrTooManyGames,
-	pb.ReasonMessageTooLarge:    ErrMessageTooLarge,
-	pb.ReasonGameDamaged:        ErrGameDamaged,
-	pb.ReasonServerUnavailable:  ErrServerUnavailable,
-	pb.ReasonStorageUnavailable: ErrStorageUnavailable,
-	pb.ReasonChallengeNotFound:  ErrChallengeNotFound,
-	pb.ReasonChallengeOpen:      ErrChallengeOpen,
-	pb.ReasonChallengeNotOpen:   ErrChallengeNotOpen,
-	pb.ReasonChallengeClosed:    ErrChallengeClosed,
-	pb.ReasonChallengeStarted:   ErrChallengeStarted,
-	pb.ReasonChallengeFull:      ErrChallengeFull,
-	pb.ReasonNotCreator:         ErrNotCreator,
-	pb.ReasonNotEntered:         ErrNotEntered,
-	pb.ReasonTooFewEntrants:     ErrTooFewEntrants,
-	pb.ReasonSeedHidden:         ErrSeedHidden,
+	pb.ReasonVersionConflict:     ErrVersionConflict,
+	pb.ReasonIllegalMove:         ErrIllegalMove,
+	pb.ReasonNotYourTurn:         ErrNotYourTurn,
+	pb.ReasonGameOver:            ErrGameOver,
+	pb.ReasonGameNotStarted:      ErrGameNotStarted,
+	pb.ReasonGameTooLong:         ErrGameTooLong,
+	pb.ReasonUndoNotAllowed:      ErrUndoNotAllowed,
+	pb.ReasonSeatTaken:           ErrSeatTaken,
+	pb.ReasonNameTaken:           ErrNameTaken,
+	pb.ReasonGameNotFound:        ErrGameNotFound,
+	pb.ReasonPlayerNotFound:      ErrPlayerNotFound,
+	pb.ReasonVariantNotFound:     ErrVariantNotFound,
+	pb.ReasonNoScore:             ErrNoScore,
+	pb.ReasonNotSeated:           ErrNotSeated,
+	pb.ReasonBadToken:            ErrBadToken,
+	pb.ReasonBadCredential:       ErrBadCredential,
+	pb.ReasonNotOverSSH:          ErrNotOverSSH,
+	pb.ReasonKeyNotLinked:        ErrKeyNotLinked,
+	pb.ReasonKeyTaken:            ErrKeyTaken,
+	pb.ReasonKeyNotFound:         ErrKeyNotFound,
+	pb.ReasonTooManyKeys:         ErrTooManyKeys,
+	pb.ReasonRenamedRecently:     ErrRenamedRecently,
+	pb.ReasonLimitedSession:      ErrLimitedSession,
+	pb.ReasonSessionLinkNotFound: ErrSessionLinkNotFound,
+	pb.ReasonSessionNotFound:     ErrSessionNotFound,
+	pb.ReasonTooManySessions:     ErrTooManySessions,
+	pb.ReasonReactionsOff:        ErrReactionsOff,
+	pb.ReasonRateLimited:         ErrRateLimited,
+	pb.ReasonTooManyGames:        ErrTooManyGames,
+	pb.ReasonMessageTooLarge:     ErrMessageTooLarge,
+	pb.ReasonGameDamaged:         ErrGameDamaged,
+	pb.ReasonServerUnavailable:   ErrServerUnavailable,
+	pb.ReasonStorageUnavailable:  ErrStorageUnavailable,
+	pb.ReasonChallengeNotFound:   ErrChallengeNotFound,
+	pb.ReasonChallengeOpen:       ErrChallengeOpen,
+	pb.ReasonChallengeNotOpen:    ErrChallengeNotOpen,
+	pb.ReasonChallengeClosed:     ErrChallengeClosed,
+	pb.ReasonChallengeStarted:    ErrChallengeStarted,
+	pb.ReasonChallengeFull:       ErrChallengeFull,
+	pb.ReasonNotCreator:          ErrNotCreator,
+	pb.ReasonNotEntered:          ErrNotEntered,
+	pb.ReasonTooFewEntrants:      ErrTooFewEntrants,
+	pb.ReasonSeedHidden:          ErrSeedHidden,
 }
 
 // Violation is a request field that a server refused.

@@ -43,6 +43,8 @@ type fairWay struct {
 // fairUnrelated lists the calls that reveal nothing about games.
 var fairUnrelated = map[string]bool{
 	"/gridstand.v1.PlayerService/CreatePlayer": true, "/gridstand.v1.PlayerService/RotateToken": true, "/gridstand.v1.PlayerService/Rename": true,
+	"/gridstand.v1.PlayerService/CreateSessionLink": true, "/gridstand.v1.PlayerService/OpenSession": true,
+	"/gridstand.v1.PlayerService/ListSessions": true, "/gridstand.v1.PlayerService/EndSession": true,
 	"/gridstand.v1.PlayerService/AddKey": true, "/gridstand.v1.PlayerService/RemoveKey": true,
 	"/gridstand.v1.PlayerService/ListKeys": true, "/gridstand.v1.GameService/GetServerInfo": true,
 	"/gridstand.v1.GameService/ListVariants": true, "/gridstand.v1.LeaderboardService/GetRank": true,

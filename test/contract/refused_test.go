@@ -351,6 +351,15 @@ func accountRows(s *testServer, p player) []refused {
 		{p.ctx, &pb.RotateTokenRequest{Secret: newID() + "."}, "secret"},
 		{p.ctx, &pb.RenameRequest{Name: "guest-abcdef"}, "name"},
 		{p.ctx, &pb.RenameRequest{Name: "Admin"}, pb.ReasonNameTaken},
+		{s.anyone, &pb.OpenSessionRequest{}, "code"},
+		{s.anyone, &pb.OpenSessionRequest{Code: newID()[1:]}, "code"},
+		{s.anyone, &pb.OpenSessionRequest{Code: newID(), Secret: "short"}, "secret"},
+		{s.anyone, &pb.OpenSessionRequest{Code: newID(), Comment: "a\x1b[31m"}, "comment"},
+		{s.anyone, &pb.OpenSessionRequest{Code: newID(), Comment: strings.Repeat("a", 65)}, "comment"},
+		{s.anyone, &pb.OpenSessionRequest{Code: newID()}, pb.ReasonSessionLinkNotFound},
+		{p.ctx, &pb.EndSessionRequest{}, "session_id"},
+		{p.ctx, &pb.EndSessionRequest{SessionId: "?"}, pb.ReasonSessionNotFound},
+		{p.ctx, &pb.EndSessionRequest{SessionId: newID()}, pb.ReasonSessionNotFound},
 		{p.ctx, &pb.AddKeyRequest{}, "signature"},
 		{p.ctx, &pb.AddKeyRequest{Signature: strings.Repeat("a", 3501)}, "signature"},
 		{p.ctx, &pb.RemoveKeyRequest{}, "fingerprint"},
@@ -378,7 +387,8 @@ func tokenRows(s *testServer) []refused {
 	for _, request := range []proto.Message{
 		&pb.CreateGameRequest{Variant: "classic"}, &pb.CreateGameRequest{RequestId: "?"}, &pb.MoveRequest{}, &pb.ResignRequest{GameId: newID()},
 		&pb.JoinGameRequest{}, &pb.UndoRequest{}, &pb.ReactRequest{}, &pb.CreateChallengeRequest{}, &pb.JoinChallengeRequest{}, &pb.LeaveChallengeRequest{},
-		&pb.StartChallengeRequest{}, &pb.RotateTokenRequest{Secret: "short"}, &pb.RenameRequest{Name: "?"}, &pb.AddKeyRequest{}, &pb.ListKeysRequest{}, &pb.RemoveKeyRequest{},
+		&pb.StartChallengeRequest{}, &pb.RotateTokenRequest{Secret: "short"}, &pb.RenameRequest{Name: "?"},
+		&pb.CreateSessionLinkRequest{}, &pb.ListSessionsRequest{}, &pb.EndSessionRequest{}, &pb.AddKeyRequest{}, &pb.ListKeysRequest{}, &pb.RemoveKeyRequest{},
 		&pb.GetPlayerRequest{PlayerId: "me"}, &pb.ListGamesRequest{PlayerId: "me"}, &pb.GetRankRequest{Variant: "classic", PlayerId: "me"},
 	} {
 		rows = append(rows, refused{s.anyone, request, pb.ReasonBadToken})

@@ -55,6 +55,8 @@ func TestStorageUnavailable(t *testing.T) {
 		{s.anyone, &pb.CreatePlayerRequest{Name: "Latecomer"}},
 		{p.ctx, &pb.RotateTokenRequest{}},
 		{p.ctx, &pb.RenameRequest{Name: "Renamed"}},
+		{p.ctx, &pb.CreateSessionLinkRequest{}},
+		{s.anyone, &pb.OpenSessionRequest{Code: id}},
 		{s.with(newID() + "." + newID()), &pb.ListVariantsRequest{}}, // a token that the server has not seen
 	}
 	errs := make([]error, len(calls))

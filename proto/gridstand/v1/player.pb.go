@@ -1275,6 +1275,449 @@ func (x *RenameResponse) GetPlayer() *Player {
 	return nil
 }
 
+// CreateSessionLinkRequest asks for a code.
+type CreateSessionLinkRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateSessionLinkRequest) Reset() {
+	*x = CreateSessionLinkRequest{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateSessionLinkRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateSessionLinkRequest) ProtoMessage() {}
+
+func (x *CreateSessionLinkRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateSessionLinkRequest.ProtoReflect.Descriptor instead.
+func (*CreateSessionLinkRequest) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{22}
+}
+
+// CreateSessionLinkResponse contains the code.
+type CreateSessionLinkResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The code: 26 base32 characters. On a server's page it is used as /link#<code>.
+	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	// Time at which it expires.
+	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateSessionLinkResponse) Reset() {
+	*x = CreateSessionLinkResponse{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateSessionLinkResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateSessionLinkResponse) ProtoMessage() {}
+
+func (x *CreateSessionLinkResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateSessionLinkResponse.ProtoReflect.Descriptor instead.
+func (*CreateSessionLinkResponse) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *CreateSessionLinkResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *CreateSessionLinkResponse) GetExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpireTime
+	}
+	return nil
+}
+
+// OpenSessionRequest asks for the token of a session.
+type OpenSessionRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Code from CreateSessionLink.
+	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	// Secret half of the session's token, in the form of CreatePlayerRequest.secret. If empty,
+	// the server chooses it, and the call cannot be retried.
+	Secret string `protobuf:"bytes,2,opt,name=secret,proto3" json:"secret,omitempty"`
+	// Comment that distinguishes the session from others, such as "Firefox on Linux": at most 64
+	// characters, without control characters. May be empty.
+	Comment       string `protobuf:"bytes,3,opt,name=comment,proto3" json:"comment,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OpenSessionRequest) Reset() {
+	*x = OpenSessionRequest{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OpenSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OpenSessionRequest) ProtoMessage() {}
+
+func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OpenSessionRequest.ProtoReflect.Descriptor instead.
+func (*OpenSessionRequest) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *OpenSessionRequest) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *OpenSessionRequest) GetSecret() string {
+	if x != nil {
+		return x.Secret
+	}
+	return ""
+}
+
+func (x *OpenSessionRequest) GetComment() string {
+	if x != nil {
+		return x.Comment
+	}
+	return ""
+}
+
+// OpenSessionResponse contains the account and the session's token.
+type OpenSessionResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The account.
+	Player *Player `protobuf:"bytes,1,opt,name=player,proto3" json:"player,omitempty"`
+	// Token of the session: "<player id>.<secret>".
+	Token         string `protobuf:"bytes,2,opt,name=token,proto3" json:"token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OpenSessionResponse) Reset() {
+	*x = OpenSessionResponse{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OpenSessionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OpenSessionResponse) ProtoMessage() {}
+
+func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OpenSessionResponse.ProtoReflect.Descriptor instead.
+func (*OpenSessionResponse) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *OpenSessionResponse) GetPlayer() *Player {
+	if x != nil {
+		return x.Player
+	}
+	return nil
+}
+
+func (x *OpenSessionResponse) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
+// Session is a second token of an account.
+type Session struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the session, for EndSession.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Comment with which it was opened.
+	Comment string `protobuf:"bytes,2,opt,name=comment,proto3" json:"comment,omitempty"`
+	// Time at which it was opened.
+	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Session) Reset() {
+	*x = Session{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Session) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Session) ProtoMessage() {}
+
+func (x *Session) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Session.ProtoReflect.Descriptor instead.
+func (*Session) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *Session) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Session) GetComment() string {
+	if x != nil {
+		return x.Comment
+	}
+	return ""
+}
+
+func (x *Session) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
+// ListSessionsRequest asks for the caller's sessions.
+type ListSessionsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListSessionsRequest) Reset() {
+	*x = ListSessionsRequest{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListSessionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListSessionsRequest) ProtoMessage() {}
+
+func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
+func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{27}
+}
+
+// ListSessionsResponse contains the sessions.
+type ListSessionsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Sessions in the order in which they were opened; at most 8.
+	Sessions      []*Session `protobuf:"bytes,1,rep,name=sessions,proto3" json:"sessions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListSessionsResponse) Reset() {
+	*x = ListSessionsResponse{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListSessionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListSessionsResponse) ProtoMessage() {}
+
+func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
+func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *ListSessionsResponse) GetSessions() []*Session {
+	if x != nil {
+		return x.Sessions
+	}
+	return nil
+}
+
+// EndSessionRequest asks to end a session of the caller's account.
+type EndSessionRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the session; empty for the session that makes the call.
+	SessionId     string `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EndSessionRequest) Reset() {
+	*x = EndSessionRequest{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EndSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EndSessionRequest) ProtoMessage() {}
+
+func (x *EndSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EndSessionRequest.ProtoReflect.Descriptor instead.
+func (*EndSessionRequest) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *EndSessionRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+// EndSessionResponse is empty.
+type EndSessionResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EndSessionResponse) Reset() {
+	*x = EndSessionResponse{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EndSessionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EndSessionResponse) ProtoMessage() {}
+
+func (x *EndSessionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EndSessionResponse.ProtoReflect.Descriptor instead.
+func (*EndSessionResponse) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{30}
+}
+
 var File_gridstand_v1_player_proto protoreflect.FileDescriptor
 
 const file_gridstand_v1_player_proto_rawDesc = "" +
@@ -1352,7 +1795,31 @@ const file_gridstand_v1_player_proto_rawDesc = "" +
 	"\rRenameRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\">\n" +
 	"\x0eRenameResponse\x12,\n" +
-	"\x06player\x18\x01 \x01(\v2\x14.gridstand.v1.PlayerR\x06player2\xfc\x04\n" +
+	"\x06player\x18\x01 \x01(\v2\x14.gridstand.v1.PlayerR\x06player\"\x1a\n" +
+	"\x18CreateSessionLinkRequest\"l\n" +
+	"\x19CreateSessionLinkResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12;\n" +
+	"\vexpire_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"expireTime\"Z\n" +
+	"\x12OpenSessionRequest\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x16\n" +
+	"\x06secret\x18\x02 \x01(\tR\x06secret\x12\x18\n" +
+	"\acomment\x18\x03 \x01(\tR\acomment\"Y\n" +
+	"\x13OpenSessionResponse\x12,\n" +
+	"\x06player\x18\x01 \x01(\v2\x14.gridstand.v1.PlayerR\x06player\x12\x14\n" +
+	"\x05token\x18\x02 \x01(\tR\x05token\"p\n" +
+	"\aSession\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
+	"\acomment\x18\x02 \x01(\tR\acomment\x12;\n" +
+	"\vcreate_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"createTime\"\x15\n" +
+	"\x13ListSessionsRequest\"I\n" +
+	"\x14ListSessionsResponse\x121\n" +
+	"\bsessions\x18\x01 \x03(\v2\x15.gridstand.v1.SessionR\bsessions\"2\n" +
+	"\x11EndSessionRequest\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\"\x14\n" +
+	"\x12EndSessionResponse2\xde\a\n" +
 	"\rPlayerService\x12U\n" +
 	"\fCreatePlayer\x12!.gridstand.v1.CreatePlayerRequest\x1a\".gridstand.v1.CreatePlayerResponse\x12L\n" +
 	"\tGetPlayer\x12\x1e.gridstand.v1.GetPlayerRequest\x1a\x1f.gridstand.v1.GetPlayerResponse\x12O\n" +
@@ -1362,7 +1829,12 @@ const file_gridstand_v1_player_proto_rawDesc = "" +
 	"\vRotateToken\x12 .gridstand.v1.RotateTokenRequest\x1a!.gridstand.v1.RotateTokenResponse\x12C\n" +
 	"\x06AddKey\x12\x1b.gridstand.v1.AddKeyRequest\x1a\x1c.gridstand.v1.AddKeyResponse\x12I\n" +
 	"\bListKeys\x12\x1d.gridstand.v1.ListKeysRequest\x1a\x1e.gridstand.v1.ListKeysResponse\x12L\n" +
-	"\tRemoveKey\x12\x1e.gridstand.v1.RemoveKeyRequest\x1a\x1f.gridstand.v1.RemoveKeyResponseB?Z=github.com/gridstand/gridstand/proto/gridstand/v1;gridstandv1b\x06proto3"
+	"\tRemoveKey\x12\x1e.gridstand.v1.RemoveKeyRequest\x1a\x1f.gridstand.v1.RemoveKeyResponse\x12d\n" +
+	"\x11CreateSessionLink\x12&.gridstand.v1.CreateSessionLinkRequest\x1a'.gridstand.v1.CreateSessionLinkResponse\x12R\n" +
+	"\vOpenSession\x12 .gridstand.v1.OpenSessionRequest\x1a!.gridstand.v1.OpenSessionResponse\x12U\n" +
+	"\fListSessions\x12!.gridstand.v1.ListSessionsRequest\x1a\".gridstand.v1.ListSessionsResponse\x12O\n" +
+	"\n" +
+	"EndSession\x12\x1f.gridstand.v1.EndSessionRequest\x1a .gridstand.v1.EndSessionResponseB?Z=github.com/gridstand/gridstand/proto/gridstand/v1;gridstandv1b\x06proto3"
 
 var (
 	file_gridstand_v1_player_proto_rawDescOnce sync.Once
@@ -1376,68 +1848,89 @@ func file_gridstand_v1_player_proto_rawDescGZIP() []byte {
 	return file_gridstand_v1_player_proto_rawDescData
 }
 
-var file_gridstand_v1_player_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_gridstand_v1_player_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_gridstand_v1_player_proto_goTypes = []any{
-	(*Player)(nil),                // 0: gridstand.v1.Player
-	(*CreatePlayerRequest)(nil),   // 1: gridstand.v1.CreatePlayerRequest
-	(*CreatePlayerResponse)(nil),  // 2: gridstand.v1.CreatePlayerResponse
-	(*GetPlayerRequest)(nil),      // 3: gridstand.v1.GetPlayerRequest
-	(*GetPlayerResponse)(nil),     // 4: gridstand.v1.GetPlayerResponse
-	(*GetProfileRequest)(nil),     // 5: gridstand.v1.GetProfileRequest
-	(*GetProfileResponse)(nil),    // 6: gridstand.v1.GetProfileResponse
-	(*VariantRecord)(nil),         // 7: gridstand.v1.VariantRecord
-	(*FinishedGame)(nil),          // 8: gridstand.v1.FinishedGame
-	(*DailyRecord)(nil),           // 9: gridstand.v1.DailyRecord
-	(*DailyResult)(nil),           // 10: gridstand.v1.DailyResult
-	(*RotateTokenRequest)(nil),    // 11: gridstand.v1.RotateTokenRequest
-	(*RotateTokenResponse)(nil),   // 12: gridstand.v1.RotateTokenResponse
-	(*Key)(nil),                   // 13: gridstand.v1.Key
-	(*AddKeyRequest)(nil),         // 14: gridstand.v1.AddKeyRequest
-	(*AddKeyResponse)(nil),        // 15: gridstand.v1.AddKeyResponse
-	(*ListKeysRequest)(nil),       // 16: gridstand.v1.ListKeysRequest
-	(*ListKeysResponse)(nil),      // 17: gridstand.v1.ListKeysResponse
-	(*RemoveKeyRequest)(nil),      // 18: gridstand.v1.RemoveKeyRequest
-	(*RemoveKeyResponse)(nil),     // 19: gridstand.v1.RemoveKeyResponse
-	(*RenameRequest)(nil),         // 20: gridstand.v1.RenameRequest
-	(*RenameResponse)(nil),        // 21: gridstand.v1.RenameResponse
-	(*timestamppb.Timestamp)(nil), // 22: google.protobuf.Timestamp
+	(*Player)(nil),                    // 0: gridstand.v1.Player
+	(*CreatePlayerRequest)(nil),       // 1: gridstand.v1.CreatePlayerRequest
+	(*CreatePlayerResponse)(nil),      // 2: gridstand.v1.CreatePlayerResponse
+	(*GetPlayerRequest)(nil),          // 3: gridstand.v1.GetPlayerRequest
+	(*GetPlayerResponse)(nil),         // 4: gridstand.v1.GetPlayerResponse
+	(*GetProfileRequest)(nil),         // 5: gridstand.v1.GetProfileRequest
+	(*GetProfileResponse)(nil),        // 6: gridstand.v1.GetProfileResponse
+	(*VariantRecord)(nil),             // 7: gridstand.v1.VariantRecord
+	(*FinishedGame)(nil),              // 8: gridstand.v1.FinishedGame
+	(*DailyRecord)(nil),               // 9: gridstand.v1.DailyRecord
+	(*DailyResult)(nil),               // 10: gridstand.v1.DailyResult
+	(*RotateTokenRequest)(nil),        // 11: gridstand.v1.RotateTokenRequest
+	(*RotateTokenResponse)(nil),       // 12: gridstand.v1.RotateTokenResponse
+	(*Key)(nil),                       // 13: gridstand.v1.Key
+	(*AddKeyRequest)(nil),             // 14: gridstand.v1.AddKeyRequest
+	(*AddKeyResponse)(nil),            // 15: gridstand.v1.AddKeyResponse
+	(*ListKeysRequest)(nil),           // 16: gridstand.v1.ListKeysRequest
+	(*ListKeysResponse)(nil),          // 17: gridstand.v1.ListKeysResponse
+	(*RemoveKeyRequest)(nil),          // 18: gridstand.v1.RemoveKeyRequest
+	(*RemoveKeyResponse)(nil),         // 19: gridstand.v1.RemoveKeyResponse
+	(*RenameRequest)(nil),             // 20: gridstand.v1.RenameRequest
+	(*RenameResponse)(nil),            // 21: gridstand.v1.RenameResponse
+	(*CreateSessionLinkRequest)(nil),  // 22: gridstand.v1.CreateSessionLinkRequest
+	(*CreateSessionLinkResponse)(nil), // 23: gridstand.v1.CreateSessionLinkResponse
+	(*OpenSessionRequest)(nil),        // 24: gridstand.v1.OpenSessionRequest
+	(*OpenSessionResponse)(nil),       // 25: gridstand.v1.OpenSessionResponse
+	(*Session)(nil),                   // 26: gridstand.v1.Session
+	(*ListSessionsRequest)(nil),       // 27: gridstand.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),      // 28: gridstand.v1.ListSessionsResponse
+	(*EndSessionRequest)(nil),         // 29: gridstand.v1.EndSessionRequest
+	(*EndSessionResponse)(nil),        // 30: gridstand.v1.EndSessionResponse
+	(*timestamppb.Timestamp)(nil),     // 31: google.protobuf.Timestamp
 }
 var file_gridstand_v1_player_proto_depIdxs = []int32{
-	22, // 0: gridstand.v1.Player.create_time:type_name -> google.protobuf.Timestamp
+	31, // 0: gridstand.v1.Player.create_time:type_name -> google.protobuf.Timestamp
 	0,  // 1: gridstand.v1.CreatePlayerResponse.player:type_name -> gridstand.v1.Player
 	0,  // 2: gridstand.v1.GetPlayerResponse.player:type_name -> gridstand.v1.Player
 	0,  // 3: gridstand.v1.GetProfileResponse.player:type_name -> gridstand.v1.Player
 	7,  // 4: gridstand.v1.GetProfileResponse.variants:type_name -> gridstand.v1.VariantRecord
 	8,  // 5: gridstand.v1.GetProfileResponse.latest:type_name -> gridstand.v1.FinishedGame
 	9,  // 6: gridstand.v1.GetProfileResponse.daily:type_name -> gridstand.v1.DailyRecord
-	22, // 7: gridstand.v1.VariantRecord.best_time:type_name -> google.protobuf.Timestamp
-	22, // 8: gridstand.v1.FinishedGame.time:type_name -> google.protobuf.Timestamp
+	31, // 7: gridstand.v1.VariantRecord.best_time:type_name -> google.protobuf.Timestamp
+	31, // 8: gridstand.v1.FinishedGame.time:type_name -> google.protobuf.Timestamp
 	10, // 9: gridstand.v1.DailyRecord.results:type_name -> gridstand.v1.DailyResult
-	22, // 10: gridstand.v1.Key.create_time:type_name -> google.protobuf.Timestamp
+	31, // 10: gridstand.v1.Key.create_time:type_name -> google.protobuf.Timestamp
 	13, // 11: gridstand.v1.AddKeyResponse.key:type_name -> gridstand.v1.Key
 	13, // 12: gridstand.v1.ListKeysResponse.keys:type_name -> gridstand.v1.Key
 	0,  // 13: gridstand.v1.RenameResponse.player:type_name -> gridstand.v1.Player
-	1,  // 14: gridstand.v1.PlayerService.CreatePlayer:input_type -> gridstand.v1.CreatePlayerRequest
-	3,  // 15: gridstand.v1.PlayerService.GetPlayer:input_type -> gridstand.v1.GetPlayerRequest
-	5,  // 16: gridstand.v1.PlayerService.GetProfile:input_type -> gridstand.v1.GetProfileRequest
-	20, // 17: gridstand.v1.PlayerService.Rename:input_type -> gridstand.v1.RenameRequest
-	11, // 18: gridstand.v1.PlayerService.RotateToken:input_type -> gridstand.v1.RotateTokenRequest
-	14, // 19: gridstand.v1.PlayerService.AddKey:input_type -> gridstand.v1.AddKeyRequest
-	16, // 20: gridstand.v1.PlayerService.ListKeys:input_type -> gridstand.v1.ListKeysRequest
-	18, // 21: gridstand.v1.PlayerService.RemoveKey:input_type -> gridstand.v1.RemoveKeyRequest
-	2,  // 22: gridstand.v1.PlayerService.CreatePlayer:output_type -> gridstand.v1.CreatePlayerResponse
-	4,  // 23: gridstand.v1.PlayerService.GetPlayer:output_type -> gridstand.v1.GetPlayerResponse
-	6,  // 24: gridstand.v1.PlayerService.GetProfile:output_type -> gridstand.v1.GetProfileResponse
-	21, // 25: gridstand.v1.PlayerService.Rename:output_type -> gridstand.v1.RenameResponse
-	12, // 26: gridstand.v1.PlayerService.RotateToken:output_type -> gridstand.v1.RotateTokenResponse
-	15, // 27: gridstand.v1.PlayerService.AddKey:output_type -> gridstand.v1.AddKeyResponse
-	17, // 28: gridstand.v1.PlayerService.ListKeys:output_type -> gridstand.v1.ListKeysResponse
-	19, // 29: gridstand.v1.PlayerService.RemoveKey:output_type -> gridstand.v1.RemoveKeyResponse
-	22, // [22:30] is the sub-list for method output_type
-	14, // [14:22] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	31, // 14: gridstand.v1.CreateSessionLinkResponse.expire_time:type_name -> google.protobuf.Timestamp
+	0,  // 15: gridstand.v1.OpenSessionResponse.player:type_name -> gridstand.v1.Player
+	31, // 16: gridstand.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	26, // 17: gridstand.v1.ListSessionsResponse.sessions:type_name -> gridstand.v1.Session
+	1,  // 18: gridstand.v1.PlayerService.CreatePlayer:input_type -> gridstand.v1.CreatePlayerRequest
+	3,  // 19: gridstand.v1.PlayerService.GetPlayer:input_type -> gridstand.v1.GetPlayerRequest
+	5,  // 20: gridstand.v1.PlayerService.GetProfile:input_type -> gridstand.v1.GetProfileRequest
+	20, // 21: gridstand.v1.PlayerService.Rename:input_type -> gridstand.v1.RenameRequest
+	11, // 22: gridstand.v1.PlayerService.RotateToken:input_type -> gridstand.v1.RotateTokenRequest
+	14, // 23: gridstand.v1.PlayerService.AddKey:input_type -> gridstand.v1.AddKeyRequest
+	16, // 24: gridstand.v1.PlayerService.ListKeys:input_type -> gridstand.v1.ListKeysRequest
+	18, // 25: gridstand.v1.PlayerService.RemoveKey:input_type -> gridstand.v1.RemoveKeyRequest
+	22, // 26: gridstand.v1.PlayerService.CreateSessionLink:input_type -> gridstand.v1.CreateSessionLinkRequest
+	24, // 27: gridstand.v1.PlayerService.OpenSession:input_type -> gridstand.v1.OpenSessionRequest
+	27, // 28: gridstand.v1.PlayerService.ListSessions:input_type -> gridstand.v1.ListSessionsRequest
+	29, // 29: gridstand.v1.PlayerService.EndSession:input_type -> gridstand.v1.EndSessionRequest
+	2,  // 30: gridstand.v1.PlayerService.CreatePlayer:output_type -> gridstand.v1.CreatePlayerResponse
+	4,  // 31: gridstand.v1.PlayerService.GetPlayer:output_type -> gridstand.v1.GetPlayerResponse
+	6,  // 32: gridstand.v1.PlayerService.GetProfile:output_type -> gridstand.v1.GetProfileResponse
+	21, // 33: gridstand.v1.PlayerService.Rename:output_type -> gridstand.v1.RenameResponse
+	12, // 34: gridstand.v1.PlayerService.RotateToken:output_type -> gridstand.v1.RotateTokenResponse
+	15, // 35: gridstand.v1.PlayerService.AddKey:output_type -> gridstand.v1.AddKeyResponse
+	17, // 36: gridstand.v1.PlayerService.ListKeys:output_type -> gridstand.v1.ListKeysResponse
+	19, // 37: gridstand.v1.PlayerService.RemoveKey:output_type -> gridstand.v1.RemoveKeyResponse
+	23, // 38: gridstand.v1.PlayerService.CreateSessionLink:output_type -> gridstand.v1.CreateSessionLinkResponse
+	25, // 39: gridstand.v1.PlayerService.OpenSession:output_type -> gridstand.v1.OpenSessionResponse
+	28, // 40: gridstand.v1.PlayerService.ListSessions:output_type -> gridstand.v1.ListSessionsResponse
+	30, // 41: gridstand.v1.PlayerService.EndSession:output_type -> gridstand.v1.EndSessionResponse
+	30, // [30:42] is the sub-list for method output_type
+	18, // [18:30] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_gridstand_v1_player_proto_init() }
@@ -1451,7 +1944,7 @@ func file_gridstand_v1_player_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gridstand_v1_player_proto_rawDesc), len(file_gridstand_v1_player_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   22,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,14 +19,18 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	PlayerService_CreatePlayer_FullMethodName = "/gridstand.v1.PlayerService/CreatePlayer"
-	PlayerService_GetPlayer_FullMethodName    = "/gridstand.v1.PlayerService/GetPlayer"
-	PlayerService_GetProfile_FullMethodName   = "/gridstand.v1.PlayerService/GetProfile"
-	PlayerService_Rename_FullMethodName       = "/gridstand.v1.PlayerService/Rename"
-	PlayerService_RotateToken_FullMethodName  = "/gridstand.v1.PlayerService/RotateToken"
-	PlayerService_AddKey_FullMethodName       = "/gridstand.v1.PlayerService/AddKey"
-	PlayerService_ListKeys_FullMethodName     = "/gridstand.v1.PlayerService/ListKeys"
-	PlayerService_RemoveKey_FullMethodName    = "/gridstand.v1.PlayerService/RemoveKey"
+	PlayerService_CreatePlayer_FullMethodName      = "/gridstand.v1.PlayerService/CreatePlayer"
+	PlayerService_GetPlayer_FullMethodName         = "/gridstand.v1.PlayerService/GetPlayer"
+	PlayerService_GetProfile_FullMethodName        = "/gridstand.v1.PlayerService/GetProfile"
+	PlayerService_Rename_FullMethodName            = "/gridstand.v1.PlayerService/Rename"
+	PlayerService_RotateToken_FullMethodName       = "/gridstand.v1.PlayerService/RotateToken"
+	PlayerService_AddKey_FullMethodName            = "/gridstand.v1.PlayerService/AddKey"
+	PlayerService_ListKeys_FullMethodName          = "/gridstand.v1.PlayerService/ListKeys"
+	PlayerService_RemoveKey_FullMethodName         = "/gridstand.v1.PlayerService/RemoveKey"
+	PlayerService_CreateSessionLink_FullMethodName = "/gridstand.v1.PlayerService/CreateSessionLink"
+	PlayerService_OpenSession_FullMethodName       = "/gridstand.v1.PlayerService/OpenSession"
+	PlayerService_ListSessions_FullMethodName      = "/gridstand.v1.PlayerService/ListSessions"
+	PlayerService_EndSession_FullMethodName        = "/gridstand.v1.PlayerService/EndSession"
 )
 
 // PlayerServiceClient is the client API for PlayerService service.
@@ -57,8 +61,9 @@ const (
 // Such a call acts for the player to whom the key is linked. If only one of the first two
 // is present, or if the credential is malformed, unknown or revoked, the call fails with
 // UNAUTHENTICATED, reason BAD_CREDENTIAL. In this service, calls with a credential are
-// limited to CreatePlayer, GetPlayer, GetProfile, Rename and ListKeys; all others fail with
-// PERMISSION_DENIED, reason NOT_OVER_SSH. If the key is not linked to a player, every permitted call except
+// limited to CreatePlayer, GetPlayer, GetProfile, Rename, ListKeys, CreateSessionLink,
+// ListSessions and EndSession; all others fail with PERMISSION_DENIED, reason NOT_OVER_SSH. If
+// the key is not linked to a player, every permitted call except
 // CreatePlayer fails with UNAUTHENTICATED, reason KEY_NOT_LINKED. Calls count against the
 // limits of the address in x-forwarded-for only if the host is one of the server's
 // proxies. For clients without a key the host sends only the address, without a credential
@@ -146,6 +151,32 @@ type PlayerServiceClient interface {
 	// Errors: NOT_FOUND, reason KEY_NOT_FOUND, if the key is not linked to the account;
 	// INVALID_ARGUMENT for a malformed fingerprint; UNAUTHENTICATED, reason BAD_TOKEN.
 	RemoveKey(ctx context.Context, in *RemoveKeyRequest, opts ...grpc.CallOption) (*RemoveKeyResponse, error)
+	// Returns a code that opens one session for the caller's account within ten minutes. A new
+	// code replaces the account's previous one. An SSH host calls it for a player who wants to
+	// continue in a browser.
+	//
+	// Errors: UNAUTHENTICATED, reason BAD_TOKEN; PERMISSION_DENIED, reason LIMITED_SESSION.
+	CreateSessionLink(ctx context.Context, in *CreateSessionLinkRequest, opts ...grpc.CallOption) (*CreateSessionLinkResponse, error)
+	// Exchanges a code for the token of a session: a second token of the account, with which it
+	// plays, watches and renames itself. Calls of a session that change tokens, keys or sessions
+	// fail with PERMISSION_DENIED, reason LIMITED_SESSION. A session that makes no calls expires
+	// like an account. Needs no token. Repeating the call with the same secret returns the same
+	// token.
+	//
+	// Errors: INVALID_ARGUMENT for a malformed code, secret or comment; NOT_FOUND, reason
+	// SESSION_LINK_NOT_FOUND, if the code is unknown, used or expired; RESOURCE_EXHAUSTED, reason
+	// TOO_MANY_SESSIONS, if the account has 8 sessions.
+	OpenSession(ctx context.Context, in *OpenSessionRequest, opts ...grpc.CallOption) (*OpenSessionResponse, error)
+	// Lists the sessions of the caller's account. Needs a token.
+	//
+	// Errors: UNAUTHENTICATED, reason BAD_TOKEN.
+	ListSessions(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*ListSessionsResponse, error)
+	// Ends a session of the caller's account. Its token may remain valid for up to 30 seconds,
+	// as with RotateToken. Needs a token; a session can end itself.
+	//
+	// Errors: NOT_FOUND, reason SESSION_NOT_FOUND; INVALID_ARGUMENT if session_id is empty and the
+	// caller is not a session; PERMISSION_DENIED, reason LIMITED_SESSION; UNAUTHENTICATED, reason BAD_TOKEN.
+	EndSession(ctx context.Context, in *EndSessionRequest, opts ...grpc.CallOption) (*EndSessionResponse, error)
 }
 
 type playerServiceClient struct {
@@ -236,6 +267,46 @@ func (c *playerServiceClient) RemoveKey(ctx context.Context, in *RemoveKeyReques
 	return out, nil
 }
 
+func (c *playerServiceClient) CreateSessionLink(ctx context.Context, in *CreateSessionLinkRequest, opts ...grpc.CallOption) (*CreateSessionLinkResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CreateSessionLinkResponse)
+	err := c.cc.Invoke(ctx, PlayerService_CreateSessionLink_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *playerServiceClient) OpenSession(ctx context.Context, in *OpenSessionRequest, opts ...grpc.CallOption) (*OpenSessionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(OpenSessionResponse)
+	err := c.cc.Invoke(ctx, PlayerService_OpenSession_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *playerServiceClient) ListSessions(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*ListSessionsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListSessionsResponse)
+	err := c.cc.Invoke(ctx, PlayerService_ListSessions_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *playerServiceClient) EndSession(ctx context.Context, in *EndSessionRequest, opts ...grpc.CallOption) (*EndSessionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(EndSessionResponse)
+	err := c.cc.Invoke(ctx, PlayerService_EndSession_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PlayerServiceServer is the server API for PlayerService service.
 // All implementations must embed UnimplementedPlayerServiceServer
 // for forward compatibility.
@@ -264,8 +335,9 @@ func (c *playerServiceClient) RemoveKey(ctx context.Context, in *RemoveKeyReques
 // Such a call acts for the player to whom the key is linked. If only one of the first two
 // is present, or if the credential is malformed, unknown or revoked, the call fails with
 // UNAUTHENTICATED, reason BAD_CREDENTIAL. In this service, calls with a credential are
-// limited to CreatePlayer, GetPlayer, GetProfile, Rename and ListKeys; all others fail with
-// PERMISSION_DENIED, reason NOT_OVER_SSH. If the key is not linked to a player, every permitted call except
+// limited to CreatePlayer, GetPlayer, GetProfile, Rename, ListKeys, CreateSessionLink,
+// ListSessions and EndSession; all others fail with PERMISSION_DENIED, reason NOT_OVER_SSH. If
+// the key is not linked to a player, every permitted call except
 // CreatePlayer fails with UNAUTHENTICATED, reason KEY_NOT_LINKED. Calls count against the
 // limits of the address in x-forwarded-for only if the host is one of the server's
 // proxies. For clients without a key the host sends only the address, without a credential
@@ -353,6 +425,32 @@ type PlayerServiceServer interface {
 	// Errors: NOT_FOUND, reason KEY_NOT_FOUND, if the key is not linked to the account;
 	// INVALID_ARGUMENT for a malformed fingerprint; UNAUTHENTICATED, reason BAD_TOKEN.
 	RemoveKey(context.Context, *RemoveKeyRequest) (*RemoveKeyResponse, error)
+	// Returns a code that opens one session for the caller's account within ten minutes. A new
+	// code replaces the account's previous one. An SSH host calls it for a player who wants to
+	// continue in a browser.
+	//
+	// Errors: UNAUTHENTICATED, reason BAD_TOKEN; PERMISSION_DENIED, reason LIMITED_SESSION.
+	CreateSessionLink(context.Context, *CreateSessionLinkRequest) (*CreateSessionLinkResponse, error)
+	// Exchanges a code for the token of a session: a second token of the account, with which it
+	// plays, watches and renames itself. Calls of a session that change tokens, keys or sessions
+	// fail with PERMISSION_DENIED, reason LIMITED_SESSION. A session that makes no calls expires
+	// like an account. Needs no token. Repeating the call with the same secret returns the same
+	// token.
+	//
+	// Errors: INVALID_ARGUMENT for a malformed code, secret or comment; NOT_FOUND, reason
+	// SESSION_LINK_NOT_FOUND, if the code is unknown, used or expired; RESOURCE_EXHAUSTED, reason
+	// TOO_MANY_SESSIONS, if the account has 8 sessions.
+	OpenSession(context.Context, *OpenSessionRequest) (*OpenSessionResponse, error)
+	// Lists the sessions of the caller's account. Needs a token.
+	//
+	// Errors: UNAUTHENTICATED, reason BAD_TOKEN.
+	ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error)
+	// Ends a session of the caller's account. Its token may remain valid for up to 30 seconds,
+	// as with RotateToken. Needs a token; a session can end itself.
+	//
+	// Errors: NOT_FOUND, reason SESSION_NOT_FOUND; INVALID_ARGUMENT if session_id is empty and the
+	// caller is not a session; PERMISSION_DENIED, reason LIMITED_SESSION; UNAUTHENTICATED, reason BAD_TOKEN.
+	EndSession(context.Context, *EndSessionRequest) (*EndSessionResponse, error)
 	mustEmbedUnimplementedPlayerServiceServer()
 }
 
@@ -386,6 +484,18 @@ func (UnimplementedPlayerServiceServer) ListKeys(context.Context, *ListKeysReque
 }
 func (UnimplementedPlayerServiceServer) RemoveKey(context.Context, *RemoveKeyRequest) (*RemoveKeyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RemoveKey not implemented")
+}
+func (UnimplementedPlayerServiceServer) CreateSessionLink(context.Context, *CreateSessionLinkRequest) (*CreateSessionLinkResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CreateSessionLink not implemented")
+}
+func (UnimplementedPlayerServiceServer) OpenSession(context.Context, *OpenSessionRequest) (*OpenSessionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method OpenSession not implemented")
+}
+func (UnimplementedPlayerServiceServer) ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListSessions not implemented")
+}
+func (UnimplementedPlayerServiceServer) EndSession(context.Context, *EndSessionRequest) (*EndSessionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method EndSession not implemented")
 }
 func (UnimplementedPlayerServiceServer) mustEmbedUnimplementedPlayerServiceServer() {}
 func (UnimplementedPlayerServiceServer) testEmbeddedByValue()                       {}
@@ -552,6 +662,78 @@ func _PlayerService_RemoveKey_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PlayerService_CreateSessionLink_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CreateSessionLinkRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PlayerServiceServer).CreateSessionLink(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PlayerService_CreateSessionLink_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PlayerServiceServer).CreateSessionLink(ctx, req.(*CreateSessionLinkRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PlayerService_OpenSession_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(OpenSessionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PlayerServiceServer).OpenSession(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PlayerService_OpenSession_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PlayerServiceServer).OpenSession(ctx, req.(*OpenSessionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PlayerService_ListSessions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListSessionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PlayerServiceServer).ListSessions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PlayerService_ListSessions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PlayerServiceServer).ListSessions(ctx, req.(*ListSessionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PlayerService_EndSession_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(EndSessionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PlayerServiceServer).EndSession(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PlayerService_EndSession_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PlayerServiceServer).EndSession(ctx, req.(*EndSessionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // PlayerService_ServiceDesc is the grpc.ServiceDesc for PlayerService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -590,6 +772,22 @@ var PlayerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RemoveKey",
 			Handler:    _PlayerService_RemoveKey_Handler,
+		},
+		{
+			MethodName: "CreateSessionLink",
+			Handler:    _PlayerService_CreateSessionLink_Handler,
+		},
+		{
+			MethodName: "OpenSession",
+			Handler:    _PlayerService_OpenSession_Handler,
+		},
+		{
+			MethodName: "ListSessions",
+			Handler:    _PlayerService_ListSessions_Handler,
+		},
+		{
+			MethodName: "EndSession",
+			Handler:    _PlayerService_EndSession_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

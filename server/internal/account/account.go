@@ -123,6 +123,14 @@ func (s *Store) known(playerID string) (Player, bool) {
 	return v.player, ok && time.Now().Before(v.until)
 }
 
+// latest returns a cached player as last read, since the player may have been renamed.
+func (s *Store) latest(p Player) Player {
+	if player, ok := s.known(p.ID); ok {
+		return player
+	}
+	return p
+}
+
 // remember caches a player that was read at the given time.
 func (s *Store) remember(p Player, at time.Time) {
 	s.players.Add(p.ID, verification{player: p, until: at.Add(verifiedFor)})

@@ -62,10 +62,7 @@ func NewKeys(keys store.Keys, accounts *Store) *Keys {
 func (k *Keys) Player(ctx context.Context, fingerprint string) (Player, error) {
 	now := time.Now()
 	if v, ok := k.verified.Get(fingerprint); ok && now.Before(v.until) {
-		if player, known := k.accounts.known(v.player.ID); known { // perhaps renamed since
-			return player, nil
-		}
-		return v.player, nil
+		return k.accounts.latest(v.player), nil
 	}
 	if !ValidFingerprint(fingerprint) {
 		return Player{}, ErrKeyNotLinked

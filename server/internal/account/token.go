@@ -36,10 +36,7 @@ func (s *Store) recent(token string) (Player, bool) {
 		return Player{}, false
 	}
 	v, ok := s.verified.Get(digestOf(token))
-	if player, known := s.known(v.player.ID); known { // perhaps renamed since
-		v.player = player
-	}
-	return v.player, ok && time.Now().Before(v.until)
+	return s.latest(v.player), ok && time.Now().Before(v.until)
 }
 
 // Verify returns the player whom the token authenticates, or ErrBadToken. It does not look

@@ -19,6 +19,9 @@ type identity struct {
 	// key is the fingerprint of the player's SSH key if the call comes from an SSH host,
 	// and empty otherwise.
 	key string
+	// session is the id of the session that makes the call, and empty for the account's own
+	// token.
+	session string
 }
 
 // identityKey is the key of the identity in a context.
@@ -45,11 +48,14 @@ func (s *Service) authenticate(ctx context.Context, method string) (context.Cont
 	if !sound || token == "" {
 		return ctx, errNotBearer
 	}
-	player, err := s.Accounts.Verify(ctx, token)
+	player, session, err := s.Sessions.Verify(ctx, token)
 	if err != nil {
 		return ctx, s.limitWrong(ctx, account.ErrBadToken, err)
 	}
-	return context.WithValue(ctx, identityKey{}, identity{player: player}), nil
+	if session != "" && !possibleInSession(method) {
+		return ctx, errLimitedSession
+	}
+	return context.WithValue(ctx, identityKey{}, identity{player: player, session: session}), nil
 }
 
 // caller returns the calling player, with an empty ID if the call has no token.

@@ -66,17 +66,23 @@ func (s *Service) verifyCredential(ctx context.Context, credential string) (name
 func possibleOverSSH(method string) bool {
 	switch method {
 	case pb.PlayerService_GetPlayer_FullMethodName, pb.PlayerService_GetProfile_FullMethodName,
-		pb.PlayerService_Rename_FullMethodName, pb.PlayerService_ListKeys_FullMethodName:
+		pb.PlayerService_Rename_FullMethodName, pb.PlayerService_ListKeys_FullMethodName,
+		pb.PlayerService_CreateSessionLink_FullMethodName, pb.PlayerService_ListSessions_FullMethodName, pb.PlayerService_EndSession_FullMethodName:
 		return true
 	}
+	return !ofAccount(method)
+}
+
+// ofAccount reports whether a method is not one of the services for games, boards and challenges.
+func ofAccount(method string) bool {
 	for _, service := range []*grpc.ServiceDesc{
 		&pb.GameService_ServiceDesc, &pb.LeaderboardService_ServiceDesc, &pb.ChallengeService_ServiceDesc,
 	} {
 		if strings.HasPrefix(method, "/"+service.ServiceName+"/") {
-			return true
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 // sshKey returns the fingerprint of the player's SSH key if the call comes from an SSH

@@ -129,9 +129,13 @@ var (
 		message: "the service credential is unknown or revoked: create another with gridstand-server ssh-credential create, and give it to the SSH host; " +
 			"a call needs it as a bearer token, and the fingerprint of one key in " + sshKeyHeader,
 	}
-	errNotOverSSH   = &failure{code: codes.PermissionDenied, reason: pb.ReasonNotOverSSH, message: "this is not possible over SSH; it needs the account's own token"}
-	errKeyNotLinked = &failure{code: codes.Unauthenticated, reason: pb.ReasonKeyNotLinked, message: "this SSH key is not linked to an account; CreatePlayer creates one"}
-	errKeyNotFound  = notFound(pb.ReasonKeyNotFound, "this SSH key is not linked to your account")
+	errNotOverSSH     = &failure{code: codes.PermissionDenied, reason: pb.ReasonNotOverSSH, message: "this is not possible over SSH; it needs the account's own token"}
+	errKeyNotLinked   = &failure{code: codes.Unauthenticated, reason: pb.ReasonKeyNotLinked, message: "this SSH key is not linked to an account; CreatePlayer creates one"}
+	errLimitedSession = &failure{
+		code: codes.PermissionDenied, reason: pb.ReasonLimitedSession,
+		message: "a session from a link cannot change tokens, keys or sessions; use the account's own token or SSH key",
+	}
+	errKeyNotFound = notFound(pb.ReasonKeyNotFound, "this SSH key is not linked to your account")
 )
 
 // Reasons for refusing a call other than an exceeded limit.
@@ -151,18 +155,24 @@ var storageUnavailable = &failure{
 type failureTable map[error]*failure
 
 var failures = failureTable{
-	match.ErrNotSeated:     {code: codes.PermissionDenied, reason: pb.ReasonNotSeated, message: "you do not have a seat in this game, or not this seat"},
-	match.ErrSeatTaken:     precondition(pb.ReasonSeatTaken, "the seat is taken"),
-	match.ErrUndoAttempt:   precondition(pb.ReasonUndoNotAllowed, "moves of an attempt at a challenge cannot be undone"),
-	match.ErrStopping:      errStopping,
-	replay.ErrGameOver:     precondition(pb.ReasonGameOver, "the game is over"),
-	replay.ErrNotStarted:   precondition(pb.ReasonGameNotStarted, "the game is waiting for players"),
-	replay.ErrNoUndo:       precondition(pb.ReasonUndoNotAllowed, "there is nothing that you can undo in this game"),
-	replay.ErrNotYourTurn:  precondition(pb.ReasonNotYourTurn, "it is another seat's turn"),
-	gamelog.ErrNotFound:    errGameNotFound,
-	leaderboard.ErrNoScore: notFound(pb.ReasonNoScore, "the player is not on this board"),
-	account.ErrNotFound:    errPlayerNotFound,
-	account.ErrKeyTaken:    {code: codes.AlreadyExists, reason: pb.ReasonKeyTaken, message: "this SSH key is linked to another account"},
+	match.ErrNotSeated:         {code: codes.PermissionDenied, reason: pb.ReasonNotSeated, message: "you do not have a seat in this game, or not this seat"},
+	match.ErrSeatTaken:         precondition(pb.ReasonSeatTaken, "the seat is taken"),
+	match.ErrUndoAttempt:       precondition(pb.ReasonUndoNotAllowed, "moves of an attempt at a challenge cannot be undone"),
+	match.ErrStopping:          errStopping,
+	replay.ErrGameOver:         precondition(pb.ReasonGameOver, "the game is over"),
+	replay.ErrNotStarted:       precondition(pb.ReasonGameNotStarted, "the game is waiting for players"),
+	replay.ErrNoUndo:           precondition(pb.ReasonUndoNotAllowed, "there is nothing that you can undo in this game"),
+	replay.ErrNotYourTurn:      precondition(pb.ReasonNotYourTurn, "it is another seat's turn"),
+	gamelog.ErrNotFound:        errGameNotFound,
+	leaderboard.ErrNoScore:     notFound(pb.ReasonNoScore, "the player is not on this board"),
+	account.ErrNotFound:        errPlayerNotFound,
+	account.ErrLinkNotFound:    notFound(pb.ReasonSessionLinkNotFound, "this link is unknown, used or expired; a link works once, for ten minutes. Ask for another one"),
+	account.ErrSessionNotFound: notFound(pb.ReasonSessionNotFound, "your account has no session with this id"),
+	account.ErrTooManySessions: {
+		code: codes.ResourceExhausted, reason: pb.ReasonTooManySessions,
+		message: "the account has the maximum number of sessions; end one first",
+	},
+	account.ErrKeyTaken: {code: codes.AlreadyExists, reason: pb.ReasonKeyTaken, message: "this SSH key is linked to another account"},
 	account.ErrTooManyKeys: {
 		code: codes.ResourceExhausted, reason: pb.ReasonTooManyKeys,
 		message: "your account has the maximum number of SSH keys; remove one first",

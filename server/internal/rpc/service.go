@@ -65,6 +65,7 @@ type Config struct {
 	Log         *gamelog.Log
 	Accounts    *account.Store
 	Keys        *account.Keys
+	Sessions    *account.Sessions
 	Credentials *account.Credentials
 	Leaderboard *leaderboard.Boards
 	Directory   *directory.Directory

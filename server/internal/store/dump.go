@@ -11,7 +11,7 @@ type Dumper interface {
 	// Dump calls put with all data that a dump contains, one item at a time. It skips
 	// expired data, data that servers derive from the logs (boards, lists and queue), and
 	// data that is needed only while servers are running (quotas, claims, running
-	// exhibitions). It stops at the first error, including one from put.
+	// exhibitions, links of sessions). It stops at the first error, including one from put.
 	Dump(ctx context.Context, put func(Item) error) error
 	// Restore writes items from a dump, with their IDs and times. No server may use the
 	// store, and the items must not be written twice.
@@ -37,6 +37,7 @@ type Item struct {
 	Name       *HeldName       `json:",omitempty"`
 	Profile    *DumpedProfile  `json:",omitempty"`
 	Key        *DumpedKey      `json:",omitempty"`
+	Session    *DumpedSession  `json:",omitempty"`
 	OpenGame   *DumpedOpenGame `json:",omitempty"`
 	Challenge  *Challenge      `json:",omitempty"`
 	Log        *DumpedLog      `json:",omitempty"`
@@ -81,6 +82,12 @@ type DumpedKey struct {
 	Expires time.Time `json:",omitzero"`
 }
 
+// DumpedSession is a session and the time at which it expires unless renewed.
+type DumpedSession struct {
+	Session
+	Expires time.Time `json:",omitzero"`
+}
+
 // DumpedOpenGame is a game that counts as open for a player.
 type DumpedOpenGame struct {
 	PlayerID, GameID string
@@ -116,6 +123,8 @@ func (i *Item) renew(d time.Duration) {
 		expires = &i.Account.Expires
 	case i.Key != nil:
 		expires = &i.Key.Expires
+	case i.Session != nil:
+		expires = &i.Session.Expires
 	case i.OpenGame != nil:
 		expires = &i.OpenGame.Expires
 	case i.Challenge != nil:

@@ -26,6 +26,7 @@ type Store struct {
 	Feed        Feed
 	Accounts    Accounts
 	Keys        Keys
+	Sessions    Sessions
 	Credentials Credentials
 	Boards      Boards
 	Lists       Lists

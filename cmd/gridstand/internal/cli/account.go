@@ -50,7 +50,7 @@ once in 30 days.`,
 		Short: "Print the token, to use the account elsewhere",
 		RunE:  func(cmd *cobra.Command, _ []string) error { return p.withAccount(cmd.Context(), p.printToken) },
 	}
-	cmd.AddCommand(p.newAccountCommand(), p.importCommand(), rename, rotate, token, p.keysCommand())
+	cmd.AddCommand(p.newAccountCommand(), p.importCommand(), rename, rotate, token, p.linkCommand(), p.endCommand(), p.keysCommand())
 	return cmd
 }
 
@@ -109,10 +109,14 @@ func (p *program) withAccount(ctx context.Context, do func(*client.Client, *pb.P
 // showAccount prints the user's account and what they have achieved.
 func (p *program) showAccount(ctx context.Context) error {
 	return p.withAccount(ctx, func(c *client.Client, player *pb.Player) error {
-		if err := p.printAccount(c, player); err != nil || p.flags.json {
+		err := p.printAccount(c, player)
+		if err == nil && !p.flags.json {
+			err = p.printProfile(ctx, c)
+		}
+		if err != nil {
 			return err
 		}
-		return p.printProfile(ctx, c)
+		return p.printSessions(ctx, c)
 	})
 }
 
@@ -281,6 +285,9 @@ func (p *program) printToken(c *client.Client, player *pb.Player) error {
 
 // printAccount prints the account, and where its token is stored.
 func (p *program) printAccount(c *client.Client, player *pb.Player) error {
+	if p.over != nil {
+		return p.printf("%s\n", client.CleanName(player.GetName()))
+	}
 	if !p.flags.json {
 		p.notef("The token is stored in %s.", p.store.Path())
 	}

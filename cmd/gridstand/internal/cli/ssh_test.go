@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
 
+	"github.com/gridstand/gridstand/client"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
@@ -136,7 +137,7 @@ func hostedServer(t *testing.T) (address, credential string) {
 	t.Helper()
 	config := servertest.Config(t)
 	config.Store = server.File(filepath.Join(t.TempDir(), "games.db"))
-	config.Proxies, config.BotPace = "127.0.0.1", 0
+	config.Proxies, config.BotPace, config.PublicURL = "127.0.0.1", 0, "https://play.example"
 	s, _ := servertest.Start(t, config)
 	operator, err := server.Operate(t.Context(), config)
 	require.NoError(t, err)
@@ -186,6 +187,49 @@ func TestSSHHost_Key(t *testing.T) {
 	again := startSSH(t, address, "--credential-file", credential)
 	again.terminal(key, "play "+g.GetId(), "MOVES")
 	again.terminal(other, "play "+g.GetId(), "that is not your game")
+}
+
+// Ensure that a client gets a link that opens its account elsewhere, lists and ends what the link
+// opened, and changes its name, but reaches no command that needs a token.
+func TestSSHHost_Account(t *testing.T) {
+	t.Parallel()
+	address, credential := hostedServer(t)
+	h, key := startSSH(t, address, "--credential-file", credential), sshtest.Key(t)
+	for command, want := range map[string]string{"link": "your first game creates it", "account": "your first game creates it"} {
+		out, code := h.run(key, command)
+		assert.Contains(t, out, want)
+		assert.Equal(t, exitMissing, code)
+		out, _ = h.run(nil, command)
+		assert.Contains(t, out, "To play, create an SSH key")
+	}
+	h.terminal(key, "play", "What should others call you", "MOVES")
+	ok := func(command string) string {
+		t.Helper()
+		out, code := h.run(key, command)
+		require.Zero(t, code, out)
+		return out
+	}
+	c, err := client.Dial(client.Config{Target: address})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	link := regexp.MustCompile(`^https://play\.example/link#([a-z2-7]{26})\n$`).FindStringSubmatch(ok("link"))
+	require.Len(t, link, 2)
+	opened, err := c.Players.OpenSession(t.Context(), &pb.OpenSessionRequest{Code: link[1], Comment: "Firefox"})
+	require.NoError(t, err)
+	assert.Equal(t, "ada", opened.GetPlayer().GetName())
+	assert.Equal(t, "Zoe B.\n", ok("account rename Zoe B."))
+	listed := regexp.MustCompile(`^Zoe B\.\nsession ([a-z2-7]{26})  Firefox  since \d{4}-\d\d-\d\d\n$`).FindStringSubmatch(ok("account"))
+	require.Len(t, listed, 2)
+	assert.Contains(t, ok("account end "+listed[1][:6]), "ended "+listed[1])
+	assert.Equal(t, "Zoe B.\n", ok("account"))
+	for command, want := range map[string]string{
+		"account rename Eve": "the name was changed recently", "account end abcdef": "no session of your account has this id",
+		"account token": "usage: account", "account keys add": "usage: account", "account rotate": "usage: account", "account rename": "usage: account",
+	} {
+		out, code := h.run(key, command)
+		assert.Contains(t, out, want)
+		assert.NotZero(t, code, command)
+	}
 }
 
 // Ensure that a host tells its operator on startup whether people can play, and what to do if they

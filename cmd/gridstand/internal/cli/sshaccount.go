@@ -39,7 +39,7 @@ func (p *program) identify(ctx context.Context, log *slog.Logger) error {
 // knownKey returns the account of the session's key, or an error if the key has no account.
 func (p *program) knownKey(ctx context.Context) (*pb.Player, error) {
 	if p.client.PlayerID() == "" {
-		return nil, missingf("you have no account yet")
+		return nil, missingf("you have no account yet; your first game creates it")
 	}
 	return p.client.Me(ctx)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshhost"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/app"
+	"github.com/gridstand/gridstand/internal/usage"
 )
 
 // remote is the state of an ssh-host session.
@@ -79,12 +80,36 @@ func (p *program) sshCommand(ctx context.Context, command sshhost.Command) error
 		return p.printf("%s", sshhost.Help(p.over.command))
 	case command.Name == "daily" && p.over.refusal != nil: // A guest can only see the ranking.
 		args = []string{"top", dailyWord}
+	case command.Name == "link" || command.Name == "account":
+		var err error
+		if args, err = p.accountArgs(command); err != nil {
+			return err
+		}
 	case command.Name == "race" && len(command.Args) > 1:
 		args = []string{"race", "--minutes=" + command.Args[1], "--", command.Args[0]}
 	}
 	root := p.command()
 	root.SetArgs(args)
 	return root.ExecuteContext(ctx)
+}
+
+// accountArgs returns the arguments of a command about the client's account. A client reaches only
+// these subcommands, since a host has no token.
+func (p *program) accountArgs(command sshhost.Command) ([]string, error) {
+	const rename, end = "rename", "end"
+	switch {
+	case p.over.refusal != nil:
+		return nil, p.over.refusal
+	case command.Name == "link":
+		return []string{"account", "link"}, nil
+	case len(command.Args) == 0:
+		return []string{"account"}, nil
+	case command.Args[0] == rename && len(command.Args) > 1:
+		return []string{"account", rename, "--", strings.Join(command.Args[1:], " ")}, nil
+	case command.Args[0] == end && len(command.Args) == 2:
+		return []string{"account", end, "--", command.Args[1]}, nil
+	}
+	return nil, usage.Errorf("usage: account, account rename NAME, or account end SESSION")
 }
 
 // show adapts the configuration of the terminal program to the session.

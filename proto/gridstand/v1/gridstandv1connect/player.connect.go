@@ -52,6 +52,18 @@ const (
 	PlayerServiceListKeysProcedure = "/gridstand.v1.PlayerService/ListKeys"
 	// PlayerServiceRemoveKeyProcedure is the fully-qualified name of the PlayerService's RemoveKey RPC.
 	PlayerServiceRemoveKeyProcedure = "/gridstand.v1.PlayerService/RemoveKey"
+	// PlayerServiceCreateSessionLinkProcedure is the fully-qualified name of the PlayerService's
+	// CreateSessionLink RPC.
+	PlayerServiceCreateSessionLinkProcedure = "/gridstand.v1.PlayerService/CreateSessionLink"
+	// PlayerServiceOpenSessionProcedure is the fully-qualified name of the PlayerService's OpenSession
+	// RPC.
+	PlayerServiceOpenSessionProcedure = "/gridstand.v1.PlayerService/OpenSession"
+	// PlayerServiceListSessionsProcedure is the fully-qualified name of the PlayerService's
+	// ListSessions RPC.
+	PlayerServiceListSessionsProcedure = "/gridstand.v1.PlayerService/ListSessions"
+	// PlayerServiceEndSessionProcedure is the fully-qualified name of the PlayerService's EndSession
+	// RPC.
+	PlayerServiceEndSessionProcedure = "/gridstand.v1.PlayerService/EndSession"
 )
 
 // PlayerServiceClient is a client for the gridstand.v1.PlayerService service.
@@ -138,6 +150,32 @@ type PlayerServiceClient interface {
 	// Errors: NOT_FOUND, reason KEY_NOT_FOUND, if the key is not linked to the account;
 	// INVALID_ARGUMENT for a malformed fingerprint; UNAUTHENTICATED, reason BAD_TOKEN.
 	RemoveKey(context.Context, *v1.RemoveKeyRequest) (*v1.RemoveKeyResponse, error)
+	// Returns a code that opens one session for the caller's account within ten minutes. A new
+	// code replaces the account's previous one. An SSH host calls it for a player who wants to
+	// continue in a browser.
+	//
+	// Errors: UNAUTHENTICATED, reason BAD_TOKEN; PERMISSION_DENIED, reason LIMITED_SESSION.
+	CreateSessionLink(context.Context, *v1.CreateSessionLinkRequest) (*v1.CreateSessionLinkResponse, error)
+	// Exchanges a code for the token of a session: a second token of the account, with which it
+	// plays, watches and renames itself. Calls of a session that change tokens, keys or sessions
+	// fail with PERMISSION_DENIED, reason LIMITED_SESSION. A session that makes no calls expires
+	// like an account. Needs no token. Repeating the call with the same secret returns the same
+	// token.
+	//
+	// Errors: INVALID_ARGUMENT for a malformed code, secret or comment; NOT_FOUND, reason
+	// SESSION_LINK_NOT_FOUND, if the code is unknown, used or expired; RESOURCE_EXHAUSTED, reason
+	// TOO_MANY_SESSIONS, if the account has 8 sessions.
+	OpenSession(context.Context, *v1.OpenSessionRequest) (*v1.OpenSessionResponse, error)
+	// Lists the sessions of the caller's account. Needs a token.
+	//
+	// Errors: UNAUTHENTICATED, reason BAD_TOKEN.
+	ListSessions(context.Context, *v1.ListSessionsRequest) (*v1.ListSessionsResponse, error)
+	// Ends a session of the caller's account. Its token may remain valid for up to 30 seconds,
+	// as with RotateToken. Needs a token; a session can end itself.
+	//
+	// Errors: NOT_FOUND, reason SESSION_NOT_FOUND; INVALID_ARGUMENT if session_id is empty and the
+	// caller is not a session; PERMISSION_DENIED, reason LIMITED_SESSION; UNAUTHENTICATED, reason BAD_TOKEN.
+	EndSession(context.Context, *v1.EndSessionRequest) (*v1.EndSessionResponse, error)
 }
 
 // NewPlayerServiceClient constructs a client for the gridstand.v1.PlayerService service. By
@@ -199,19 +237,47 @@ func NewPlayerServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 			connect.WithSchema(playerServiceMethods.ByName("RemoveKey")),
 			connect.WithClientOptions(opts...),
 		),
+		createSessionLink: connect.NewClient[v1.CreateSessionLinkRequest, v1.CreateSessionLinkResponse](
+			httpClient,
+			baseURL+PlayerServiceCreateSessionLinkProcedure,
+			connect.WithSchema(playerServiceMethods.ByName("CreateSessionLink")),
+			connect.WithClientOptions(opts...),
+		),
+		openSession: connect.NewClient[v1.OpenSessionRequest, v1.OpenSessionResponse](
+			httpClient,
+			baseURL+PlayerServiceOpenSessionProcedure,
+			connect.WithSchema(playerServiceMethods.ByName("OpenSession")),
+			connect.WithClientOptions(opts...),
+		),
+		listSessions: connect.NewClient[v1.ListSessionsRequest, v1.ListSessionsResponse](
+			httpClient,
+			baseURL+PlayerServiceListSessionsProcedure,
+			connect.WithSchema(playerServiceMethods.ByName("ListSessions")),
+			connect.WithClientOptions(opts...),
+		),
+		endSession: connect.NewClient[v1.EndSessionRequest, v1.EndSessionResponse](
+			httpClient,
+			baseURL+PlayerServiceEndSessionProcedure,
+			connect.WithSchema(playerServiceMethods.ByName("EndSession")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // playerServiceClient implements PlayerServiceClient.
 type playerServiceClient struct {
-	createPlayer *connect.Client[v1.CreatePlayerRequest, v1.CreatePlayerResponse]
-	getPlayer    *connect.Client[v1.GetPlayerRequest, v1.GetPlayerResponse]
-	getProfile   *connect.Client[v1.GetProfileRequest, v1.GetProfileResponse]
-	rename       *connect.Client[v1.RenameRequest, v1.RenameResponse]
-	rotateToken  *connect.Client[v1.RotateTokenRequest, v1.RotateTokenResponse]
-	addKey       *connect.Client[v1.AddKeyRequest, v1.AddKeyResponse]
-	listKeys     *connect.Client[v1.ListKeysRequest, v1.ListKeysResponse]
-	removeKey    *connect.Client[v1.RemoveKeyRequest, v1.RemoveKeyResponse]
+	createPlayer      *connect.Client[v1.CreatePlayerRequest, v1.CreatePlayerResponse]
+	getPlayer         *connect.Client[v1.GetPlayerRequest, v1.GetPlayerResponse]
+	getProfile        *connect.Client[v1.GetProfileRequest, v1.GetProfileResponse]
+	rename            *connect.Client[v1.RenameRequest, v1.RenameResponse]
+	rotateToken       *connect.Client[v1.RotateTokenRequest, v1.RotateTokenResponse]
+	addKey            *connect.Client[v1.AddKeyRequest, v1.AddKeyResponse]
+	listKeys          *connect.Client[v1.ListKeysRequest, v1.ListKeysResponse]
+	removeKey         *connect.Client[v1.RemoveKeyRequest, v1.RemoveKeyResponse]
+	createSessionLink *connect.Client[v1.CreateSessionLinkRequest, v1.CreateSessionLinkResponse]
+	openSession       *connect.Client[v1.OpenSessionRequest, v1.OpenSessionResponse]
+	listSessions      *connect.Client[v1.ListSessionsRequest, v1.ListSessionsResponse]
+	endSession        *connect.Client[v1.EndSessionRequest, v1.EndSessionResponse]
 }
 
 // CreatePlayer calls gridstand.v1.PlayerService.CreatePlayer.
@@ -280,6 +346,42 @@ func (c *playerServiceClient) ListKeys(ctx context.Context, req *v1.ListKeysRequ
 // RemoveKey calls gridstand.v1.PlayerService.RemoveKey.
 func (c *playerServiceClient) RemoveKey(ctx context.Context, req *v1.RemoveKeyRequest) (*v1.RemoveKeyResponse, error) {
 	response, err := c.removeKey.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// CreateSessionLink calls gridstand.v1.PlayerService.CreateSessionLink.
+func (c *playerServiceClient) CreateSessionLink(ctx context.Context, req *v1.CreateSessionLinkRequest) (*v1.CreateSessionLinkResponse, error) {
+	response, err := c.createSessionLink.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// OpenSession calls gridstand.v1.PlayerService.OpenSession.
+func (c *playerServiceClient) OpenSession(ctx context.Context, req *v1.OpenSessionRequest) (*v1.OpenSessionResponse, error) {
+	response, err := c.openSession.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ListSessions calls gridstand.v1.PlayerService.ListSessions.
+func (c *playerServiceClient) ListSessions(ctx context.Context, req *v1.ListSessionsRequest) (*v1.ListSessionsResponse, error) {
+	response, err := c.listSessions.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// EndSession calls gridstand.v1.PlayerService.EndSession.
+func (c *playerServiceClient) EndSession(ctx context.Context, req *v1.EndSessionRequest) (*v1.EndSessionResponse, error) {
+	response, err := c.endSession.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -370,6 +472,32 @@ type PlayerServiceHandler interface {
 	// Errors: NOT_FOUND, reason KEY_NOT_FOUND, if the key is not linked to the account;
 	// INVALID_ARGUMENT for a malformed fingerprint; UNAUTHENTICATED, reason BAD_TOKEN.
 	RemoveKey(context.Context, *v1.RemoveKeyRequest) (*v1.RemoveKeyResponse, error)
+	// Returns a code that opens one session for the caller's account within ten minutes. A new
+	// code replaces the account's previous one. An SSH host calls it for a player who wants to
+	// continue in a browser.
+	//
+	// Errors: UNAUTHENTICATED, reason BAD_TOKEN; PERMISSION_DENIED, reason LIMITED_SESSION.
+	CreateSessionLink(context.Context, *v1.CreateSessionLinkRequest) (*v1.CreateSessionLinkResponse, error)
+	// Exchanges a code for the token of a session: a second token of the account, with which it
+	// plays, watches and renames itself. Calls of a session that change tokens, keys or sessions
+	// fail with PERMISSION_DENIED, reason LIMITED_SESSION. A session that makes no calls expires
+	// like an account. Needs no token. Repeating the call with the same secret returns the same
+	// token.
+	//
+	// Errors: INVALID_ARGUMENT for a malformed code, secret or comment; NOT_FOUND, reason
+	// SESSION_LINK_NOT_FOUND, if the code is unknown, used or expired; RESOURCE_EXHAUSTED, reason
+	// TOO_MANY_SESSIONS, if the account has 8 sessions.
+	OpenSession(context.Context, *v1.OpenSessionRequest) (*v1.OpenSessionResponse, error)
+	// Lists the sessions of the caller's account. Needs a token.
+	//
+	// Errors: UNAUTHENTICATED, reason BAD_TOKEN.
+	ListSessions(context.Context, *v1.ListSessionsRequest) (*v1.ListSessionsResponse, error)
+	// Ends a session of the caller's account. Its token may remain valid for up to 30 seconds,
+	// as with RotateToken. Needs a token; a session can end itself.
+	//
+	// Errors: NOT_FOUND, reason SESSION_NOT_FOUND; INVALID_ARGUMENT if session_id is empty and the
+	// caller is not a session; PERMISSION_DENIED, reason LIMITED_SESSION; UNAUTHENTICATED, reason BAD_TOKEN.
+	EndSession(context.Context, *v1.EndSessionRequest) (*v1.EndSessionResponse, error)
 }
 
 // NewPlayerServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -427,6 +555,30 @@ func NewPlayerServiceHandler(svc PlayerServiceHandler, opts ...connect.HandlerOp
 		connect.WithSchema(playerServiceMethods.ByName("RemoveKey")),
 		connect.WithHandlerOptions(opts...),
 	)
+	playerServiceCreateSessionLinkHandler := connect.NewUnaryHandlerSimple(
+		PlayerServiceCreateSessionLinkProcedure,
+		svc.CreateSessionLink,
+		connect.WithSchema(playerServiceMethods.ByName("CreateSessionLink")),
+		connect.WithHandlerOptions(opts...),
+	)
+	playerServiceOpenSessionHandler := connect.NewUnaryHandlerSimple(
+		PlayerServiceOpenSessionProcedure,
+		svc.OpenSession,
+		connect.WithSchema(playerServiceMethods.ByName("OpenSession")),
+		connect.WithHandlerOptions(opts...),
+	)
+	playerServiceListSessionsHandler := connect.NewUnaryHandlerSimple(
+		PlayerServiceListSessionsProcedure,
+		svc.ListSessions,
+		connect.WithSchema(playerServiceMethods.ByName("ListSessions")),
+		connect.WithHandlerOptions(opts...),
+	)
+	playerServiceEndSessionHandler := connect.NewUnaryHandlerSimple(
+		PlayerServiceEndSessionProcedure,
+		svc.EndSession,
+		connect.WithSchema(playerServiceMethods.ByName("EndSession")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/gridstand.v1.PlayerService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case PlayerServiceCreatePlayerProcedure:
@@ -445,6 +597,14 @@ func NewPlayerServiceHandler(svc PlayerServiceHandler, opts ...connect.HandlerOp
 			playerServiceListKeysHandler.ServeHTTP(w, r)
 		case PlayerServiceRemoveKeyProcedure:
 			playerServiceRemoveKeyHandler.ServeHTTP(w, r)
+		case PlayerServiceCreateSessionLinkProcedure:
+			playerServiceCreateSessionLinkHandler.ServeHTTP(w, r)
+		case PlayerServiceOpenSessionProcedure:
+			playerServiceOpenSessionHandler.ServeHTTP(w, r)
+		case PlayerServiceListSessionsProcedure:
+			playerServiceListSessionsHandler.ServeHTTP(w, r)
+		case PlayerServiceEndSessionProcedure:
+			playerServiceEndSessionHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -484,4 +644,20 @@ func (UnimplementedPlayerServiceHandler) ListKeys(context.Context, *v1.ListKeysR
 
 func (UnimplementedPlayerServiceHandler) RemoveKey(context.Context, *v1.RemoveKeyRequest) (*v1.RemoveKeyResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("gridstand.v1.PlayerService.RemoveKey is not implemented"))
+}
+
+func (UnimplementedPlayerServiceHandler) CreateSessionLink(context.Context, *v1.CreateSessionLinkRequest) (*v1.CreateSessionLinkResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("gridstand.v1.PlayerService.CreateSessionLink is not implemented"))
+}
+
+func (UnimplementedPlayerServiceHandler) OpenSession(context.Context, *v1.OpenSessionRequest) (*v1.OpenSessionResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("gridstand.v1.PlayerService.OpenSession is not implemented"))
+}
+
+func (UnimplementedPlayerServiceHandler) ListSessions(context.Context, *v1.ListSessionsRequest) (*v1.ListSessionsResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("gridstand.v1.PlayerService.ListSessions is not implemented"))
+}
+
+func (UnimplementedPlayerServiceHandler) EndSession(context.Context, *v1.EndSessionRequest) (*v1.EndSessionResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("gridstand.v1.PlayerService.EndSession is not implemented"))
 }

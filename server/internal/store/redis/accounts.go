@@ -283,6 +283,7 @@ func (a accounts) Renew(ctx context.Context, keep time.Duration, ids ...string) 
 	for i, id := range ids {
 		pipe.PExpire(ctx, playerKey(id), keep)
 		pipe.PExpire(ctx, keysKey(id), keep)
+		pipe.PExpire(ctx, sessionsKey(id), keep)
 		keys[i] = pipe.HKeys(ctx, keysKey(id))
 	}
 	if _, err := pipe.Exec(ctx); err != nil {

@@ -25,7 +25,7 @@ const (
 
 func (d dumper) Dump(ctx context.Context, put func(store.Item) error) error {
 	for _, dump := range []func(context.Context, func(store.Item) error) error{
-		d.dumpSecrets, d.dumpServers, d.dumpAccounts, d.dumpNames, d.dumpKeys, d.dumpOpenGames, d.dumpChallenges, d.dumpGames,
+		d.dumpSecrets, d.dumpServers, d.dumpAccounts, d.dumpNames, d.dumpKeys, d.dumpSessions, d.dumpOpenGames, d.dumpChallenges, d.dumpGames,
 	} {
 		if err := dump(ctx, put); err != nil {
 			return err
@@ -156,6 +156,21 @@ func (d dumper) dumpKeys(ctx context.Context, put func(store.Item) error) error 
 				owner, ok, ownerErr := k.Owner(ctx, key.Fingerprint)
 				if err = errors.Join(err, ownerErr); err == nil && ok && owner.ID == playerID {
 					err = put(store.Item{Key: &store.DumpedKey{Key: key, Expires: expiryOf(expires)}})
+				}
+			}
+			return err
+		}
+	})
+}
+
+// dumpSessions dumps the sessions of the accounts that exist.
+func (d dumper) dumpSessions(ctx context.Context, put func(store.Item) error) error {
+	return d.scan(ctx, sessionsKey("*"), func(_ goredis.Pipeliner, playerID string) func() error {
+		return func() error {
+			all, now, err := sessions{accounts(d)}.all(ctx, playerID)
+			for _, session := range all {
+				if err == nil && (session.Expires.IsZero() || session.Expires.After(now)) {
+					err = put(store.Item{Session: &session})
 				}
 			}
 			return err

@@ -72,6 +72,7 @@ func portsOn(c Clients, client goredis.UniversalClient, pipeline *goredis.AutoPi
 		Games:       newGames(c, client, pipeline),
 		Accounts:    accounts{client},
 		Keys:        keys{accounts{client}},
+		Sessions:    sessions{accounts{client}},
 		Credentials: credentials{client},
 		Boards:      boards{client},
 		Lists:       newLists(client),

@@ -149,6 +149,14 @@ func restore(ctx context.Context, pipe goredis.Pipeliner, i store.Item) {
 		pipe.HSet(ctx, keysKey(k.PlayerID), k.Fingerprint, timedText(k.Added, k.Comment))
 		pipe.Set(ctx, keyKey(k.Fingerprint), k.PlayerID, 0)
 		expireAt(ctx, pipe, k.Expires, keysKey(k.PlayerID), keyKey(k.Fingerprint))
+	case i.Session != nil:
+		key := sessionsKey(i.Session.PlayerID)
+		pipe.HSet(ctx, key, i.Session.ID, sessionText(*i.Session))
+		for _, only := range []string{"NX", "GT"} { // The hash expires with its last session.
+			if at := i.Session.Expires; !at.IsZero() {
+				pipe.Do(ctx, "PEXPIREAT", key, at.UnixMilli(), only)
+			}
+		}
 	case i.OpenGame != nil:
 		g := i.OpenGame
 		pipe.ZAdd(ctx, openKey(g.PlayerID), goredis.Z{Score: float64(g.Since.UnixMilli()), Member: g.GameID})

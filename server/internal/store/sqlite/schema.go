@@ -59,6 +59,22 @@ var upgrades = []string{
 		revision INTEGER NOT NULL,
 		encoded  BLOB    NOT NULL
 	) STRICT, WITHOUT ROWID;`,
+	`CREATE TABLE sessions (
+		player  TEXT    NOT NULL,
+		id      TEXT    NOT NULL,
+		comment TEXT    NOT NULL,
+		opened  INTEGER NOT NULL,
+		expires INTEGER,
+		PRIMARY KEY (player, id)
+	) STRICT, WITHOUT ROWID;
+	CREATE INDEX sessions_expires ON sessions (expires) WHERE expires IS NOT NULL;
+	CREATE TABLE session_links (
+		player  TEXT    NOT NULL PRIMARY KEY,
+		link    TEXT    NOT NULL UNIQUE,
+		session TEXT    NOT NULL,
+		expires INTEGER NOT NULL
+	) STRICT, WITHOUT ROWID;
+	CREATE INDEX session_links_expires ON session_links (expires);`,
 }
 
 // applicationID marks a file as a Gridstand store. file(1) recognizes it, and it prevents

@@ -122,6 +122,25 @@ CREATE TABLE profiles (
     encoded  BLOB    NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- The sessions of accounts, and the link of each account that opens one. session is the one that the
+-- link has opened, or empty.
+CREATE TABLE sessions (
+    player  TEXT    NOT NULL,
+    id      TEXT    NOT NULL,
+    comment TEXT    NOT NULL,
+    opened  INTEGER NOT NULL,
+    expires INTEGER,
+    PRIMARY KEY (player, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_expires ON sessions (expires) WHERE expires IS NOT NULL;
+CREATE TABLE session_links (
+    player  TEXT    NOT NULL PRIMARY KEY,
+    link    TEXT    NOT NULL UNIQUE,
+    session TEXT    NOT NULL,
+    expires INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX session_links_expires ON session_links (expires);
+
 -- The service credentials of SSH hosts.
 CREATE TABLE ssh_credentials (
     name    TEXT    PRIMARY KEY,

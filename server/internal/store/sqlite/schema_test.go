@@ -24,10 +24,11 @@ func TestUpgrade(t *testing.T) {
 	upgradeFrom(t, "PRAGMA user_version = 4")
 	upgradeFrom(t, upgrades[3]+"; PRAGMA user_version = 5")
 	upgradeFrom(t, upgrades[3]+";"+upgrades[4]+"; PRAGMA user_version = 6")
+	upgradeFrom(t, upgrades[3]+";"+upgrades[4]+";"+upgrades[5]+"; PRAGMA user_version = 7")
 }
 
 // asBefore adds what version 5 dropped, and drops what later versions added.
-const asBefore = `DROP TABLE profiles; ALTER TABLE accounts DROP COLUMN renamed;
+const asBefore = `DROP TABLE sessions; DROP TABLE session_links; DROP TABLE profiles; ALTER TABLE accounts DROP COLUMN renamed;
 	CREATE TABLE rollback (n); CREATE TABLE vouched (n); CREATE TABLE attested (n);
 	ALTER TABLE servers ADD COLUMN since INTEGER NOT NULL DEFAULT 0;`
 

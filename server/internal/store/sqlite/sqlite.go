@@ -212,6 +212,7 @@ func ports(e *engine, d *db) *store.Store {
 		Heartbeats:  heartbeats{d},
 		Accounts:    accounts{d},
 		Keys:        keys{accounts{d}},
+		Sessions:    sessions{accounts{d}},
 		Credentials: credentials{d},
 		Quotas:      e.quotas,
 		Challenges:  challenges{d},

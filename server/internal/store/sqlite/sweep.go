@@ -17,6 +17,8 @@ var sweeps = []string{
 		SELECT k.fingerprint FROM accounts a CROSS JOIN ssh_keys k ON k.player = a.id WHERE a.expires <= ?1 LIMIT ?2)`,
 	`DELETE FROM profiles WHERE player IN (
 		SELECT p.player FROM accounts a CROSS JOIN profiles p ON p.player = a.id WHERE a.expires <= ?1 LIMIT ?2)`,
+	`DELETE FROM sessions WHERE (player, id) IN (SELECT player, id FROM sessions WHERE expires <= ?1 LIMIT ?2)`,
+	`DELETE FROM session_links WHERE player IN (SELECT player FROM session_links WHERE expires <= ?1 LIMIT ?2)`,
 	`DELETE FROM accounts WHERE id IN (
 		SELECT id FROM accounts a WHERE expires <= ?1
 		AND NOT EXISTS (SELECT 1 FROM ssh_keys k WHERE k.player = a.id)

@@ -125,6 +125,8 @@ func dumped(at time.Time) (items []store.Item) {
 		store.Item{OpenGame: &store.DumpedOpenGame{PlayerID: bob.ID, GameID: gameID(1), Since: at}},
 		store.Item{Key: &store.DumpedKey{Key: store.Key{Fingerprint: keyOne, PlayerID: ann.ID, Comment: "at home, in ünicode", Added: at.Add(-time.Minute)}}},
 		store.Item{Key: &store.DumpedKey{Key: store.Key{Fingerprint: keyTwo, PlayerID: bob.ID, Added: at}, Expires: later}},
+		store.Item{Session: &store.DumpedSession{Session: store.Session{ID: "b", PlayerID: ann.ID, Comment: "ünicode", Opened: at}}},
+		store.Item{Session: &store.DumpedSession{Session: store.Session{ID: "a", PlayerID: bob.ID, Opened: at.Add(-time.Minute)}, Expires: later}},
 		store.Item{Credential: &store.Credential{Name: "host", Digest: "cc", Created: at}},
 		store.Item{Challenge: &store.Challenge{ID: "race", Revision: 7, Encoded: []byte("\x00race\xff"), Kind: 2, Listed: true, Created: at.Add(-time.Minute), Expires: later}},
 		store.Item{Challenge: &store.Challenge{ID: "daily", Revision: 1, Encoded: []byte("daily"), Kind: 1, Created: at, Expires: later.Add(time.Hour)}},
@@ -170,6 +172,8 @@ func readRestored(t *testing.T, s *store.Store) {
 		case i.Key != nil:
 			requireOwner(t, s, i.Key.Fingerprint, accounts[i.Key.PlayerID])
 			requireKeys(t, s, i.Key.PlayerID, i.Key.Key)
+		case i.Session != nil:
+			requireSessions(t, s, i.Session.PlayerID, i.Session.Session)
 		case i.Challenge != nil:
 			assert.Equal(t, *i.Challenge, getChallenge(t, s, i.Challenge.ID))
 			require.NoError(t, s.Challenges.Update(t.Context(), *i.Challenge))

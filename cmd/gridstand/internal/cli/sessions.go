@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func (p *program) linkCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "link",
+		Short: "Print a link that continues in a browser",
+		Long: `Print a link that opens your account in a browser. It works once, for ten
+minutes. The browser can play, watch and rename, but not change the token or SSH
+keys. ` + name + ` account lists it, and ` + name + ` account end ends it.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error { return p.printLink(cmd.Context(), c) })
+		},
+	}
+}
+
+func (p *program) endCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "end <session>",
+		Short: "End the use of your account by a browser",
+		Long: `End the use of your account by a browser that opened a link, given by its id in
+` + name + ` account or an unambiguous beginning of it. Servers may accept it
+for another 30 seconds.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error { return p.endSession(cmd.Context(), c, args[0]) })
+		},
+	}
+}
+
+// printLink prints a link that opens a session of the user's account.
+func (p *program) printLink(ctx context.Context, c *client.Client) error {
+	site := p.site(ctx, c)
+	if site == "" {
+		if site = strings.TrimSuffix(p.dialedLink(c, ""), "/c/"); site == "" {
+			return errors.New("this server does not tell its web address, so there is no link; its operator can set --public-url")
+		}
+	}
+	response, err := c.Players.CreateSessionLink(ctx, &pb.CreateSessionLinkRequest{})
+	if err != nil {
+		return err
+	}
+	if p.terminal(p.out) {
+		p.notef("Open this link in a browser within ten minutes. It works once; do not share it.")
+	}
+	return p.printEither(response, "%s/link#%s\n", site, clean(response.GetCode(), 26))
+}
+
+// printSessions prints the browsers that use the user's account.
+func (p *program) printSessions(ctx context.Context, c *client.Client) error {
+	listed, err := c.Players.ListSessions(ctx, &pb.ListSessionsRequest{})
+	if err != nil {
+		return err
+	}
+	for _, s := range listed.GetSessions() {
+		if err := p.printSession(s, "session"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *program) printSession(s *pb.Session, what string) error {
+	return p.printEither(s, "%s %s  %s  since %s\n", what, clean(s.GetId(), 26), clean(s.GetComment(), 64), s.GetCreateTime().AsTime().Format(time.DateOnly))
+}
+
+// endSession ends the session whose id begins with the given text.
+func (p *program) endSession(ctx context.Context, c *client.Client, beginning string) error {
+	listed, err := c.Players.ListSessions(ctx, &pb.ListSessionsRequest{})
+	if err != nil {
+		return err
+	}
+	var found []*pb.Session
+	for _, s := range listed.GetSessions() {
+		if strings.HasPrefix(s.GetId(), beginning) {
+			found = append(found, s)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return missingf("no session of your account has this id; %s lists them", p.typed("account"))
+	case len(found) > 1:
+		return missingf("%d sessions begin with %s: type more of the id", len(found), clean(beginning, 26))
+	}
+	if _, err := c.Players.EndSession(ctx, &pb.EndSessionRequest{SessionId: found[0].GetId()}); err != nil {
+		return err
+	}
+	return p.printSession(found[0], "ended")
+}

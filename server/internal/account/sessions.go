@@ -1,0 +1,182 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/server/internal/invalid"
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+var (
+	// ErrLinkNotFound is returned for a code that is unknown, used or expired.
+	ErrLinkNotFound = errors.New("the link is not valid")
+	// ErrSessionNotFound is returned for a session that an account does not have.
+	ErrSessionNotFound = errors.New("no such session")
+	// ErrTooManySessions is returned if an account already has the maximum number of sessions.
+	ErrTooManySessions = errors.New("too many sessions")
+)
+
+const (
+	// maxSessions is the maximum number of sessions per account.
+	maxSessions = 8
+	// linkFor is how long the code of a link is valid.
+	linkFor = 10 * time.Minute
+)
+
+// Sessions manages the sessions of a Store's players: further tokens, with which a player cannot
+// change tokens, keys or sessions. It is safe for concurrent use.
+type Sessions struct {
+	sessions store.Sessions
+	accounts *Store
+	// verified caches verified tokens of sessions by digest.
+	verified *lru.Cache[digest, verifiedSession]
+	// renewed records when each session was last renewed.
+	renewed *lru.Cache[string, time.Time]
+}
+
+type verifiedSession struct {
+	verification
+	session string
+}
+
+// NewSessions returns a Sessions that manages the sessions in a store.
+func NewSessions(sessions store.Sessions, accounts *Store) *Sessions {
+	return &Sessions{sessions, accounts, newCache[digest, verifiedSession](), newCache[string, time.Time]()}
+}
+
+// sessionID returns the id of the session with the given secret.
+func sessionID(secret string) string {
+	d := digestOf(secret)
+	return id.Derive([]byte("session"), d[:])
+}
+
+// Verify returns the player whom a token authenticates, and the session that it belongs to, or "" if
+// it is the account's own token. The error is ErrBadToken for any other token. Ended sessions may be
+// accepted for up to half a minute.
+func (s *Sessions) Verify(ctx context.Context, token string) (p Player, session string, err error) {
+	if player, ok := s.accounts.recent(token); ok {
+		return player, "", nil
+	}
+	playerID, secret, _ := strings.Cut(token, ".")
+	if !id.Valid(playerID) || !validSecret(secret) {
+		return Player{}, "", ErrBadToken
+	}
+	now := time.Now()
+	if v, ok := s.verified.Get(digestOf(token)); ok && now.Before(v.until) {
+		return s.accounts.latest(v.player), v.session, nil
+	}
+	if p, err = s.accounts.Verify(ctx, token); !errors.Is(err, ErrBadToken) {
+		return p, "", err
+	}
+	session = sessionID(secret)
+	found, err := s.has(ctx, playerID, session)
+	if err == nil && found {
+		p, err = s.accounts.Get(ctx, playerID)
+	}
+	if errors.Is(err, ErrNotFound) || err == nil && !found {
+		err = ErrBadToken
+	}
+	if err != nil {
+		return Player{}, "", err
+	}
+	// Ignore errors: the session exists even if it cannot be renewed.
+	_ = s.accounts.Renew(ctx, playerID)
+	s.renew(ctx, playerID, session)
+	s.verified.Add(digestOf(token), verifiedSession{verification{player: p, until: now.Add(verifiedFor)}, session})
+	return p, session, nil
+}
+
+// renew postpones the expiry of a session, seldom.
+func (s *Sessions) renew(ctx context.Context, playerID, session string) {
+	now, keep := time.Now(), s.accounts.keep
+	if at, ok := s.renewed.Get(session); ok && now.Sub(at) < keep/renewShare {
+		return
+	}
+	if s.sessions.Renew(ctx, playerID, session, keep) == nil {
+		s.renewed.Add(session, now)
+	}
+}
+
+func (s *Sessions) has(ctx context.Context, playerID, session string) (bool, error) {
+	all, err := s.List(ctx, playerID)
+	for _, one := range all {
+		if one.ID == session {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// Offer returns a code that opens one session of a player, and the time at which it expires. It
+// replaces the player's previous code. The error is ErrNotFound if the player does not exist.
+func (s *Sessions) Offer(ctx context.Context, playerID string) (code string, expires time.Time, err error) {
+	code = id.New()
+	expires, err = s.sessions.Offer(ctx, playerID, digestOf(code).String(), linkFor)
+	if errors.Is(err, store.ErrNoAccount) {
+		return "", expires, ErrNotFound
+	}
+	if err != nil {
+		return "", expires, fmt.Errorf("offering a session: %w", err)
+	}
+	return code, expires, nil
+}
+
+// Open opens a session with a code and returns its player and token. If secret is empty, Open
+// generates a random one. Repeating the call with the same secret changes nothing. The error is
+// ErrLinkNotFound, ErrTooManySessions, or an *invalid.Error for a malformed code, secret or comment.
+func (s *Sessions) Open(ctx context.Context, code, secret, comment string) (Player, string, error) {
+	if !id.Valid(code) {
+		return Player{}, "", invalid.Field("code", "must be %d characters from a–z and 2–7", id.Length)
+	}
+	if !validComment(comment) {
+		return Player{}, "", invalid.Field("comment", "must have at most %d characters and no control characters", maxComment)
+	}
+	secret, err := chosenOrDrawn(secret)
+	if err != nil {
+		return Player{}, "", err
+	}
+	opened, err := s.sessions.Open(ctx, digestOf(code).String(), store.Session{ID: sessionID(secret), Comment: comment}, maxSessions, s.accounts.keep)
+	switch {
+	case errors.Is(err, store.ErrNoLink):
+		return Player{}, "", ErrLinkNotFound
+	case errors.Is(err, store.ErrTooManySessions):
+		return Player{}, "", ErrTooManySessions
+	case err != nil:
+		return Player{}, "", fmt.Errorf("opening a session: %w", err)
+	}
+	p, err := s.accounts.Get(ctx, opened.PlayerID)
+	return p, token(opened.PlayerID, secret), err
+}
+
+// List returns a player's sessions, oldest first.
+func (s *Sessions) List(ctx context.Context, playerID string) ([]store.Session, error) {
+	all, err := s.sessions.Sessions(ctx, playerID)
+	if err != nil {
+		return nil, fmt.Errorf("listing sessions: %w", err)
+	}
+	return all, nil
+}
+
+// End ends a session of a player, or returns ErrSessionNotFound.
+func (s *Sessions) End(ctx context.Context, playerID, session string) error {
+	found, err := s.sessions.End(ctx, playerID, session)
+	if err != nil {
+		return fmt.Errorf("ending a session: %w", err)
+	}
+	for _, key := range s.verified.Keys() {
+		if v, ok := s.verified.Peek(key); ok && v.session == session {
+			s.verified.Remove(key)
+		}
+	}
+	if !found {
+		return ErrSessionNotFound
+	}
+	return nil
+}

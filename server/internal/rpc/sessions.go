@@ -1,0 +1,81 @@
+package rpc
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/invalid"
+)
+
+// possibleInSession reports whether a session may call a method. It excludes methods with which a
+// stolen session could keep or take over the account. EndSession lets a session end only itself.
+func possibleInSession(method string) bool {
+	switch method {
+	case pb.PlayerService_CreatePlayer_FullMethodName, pb.PlayerService_GetPlayer_FullMethodName,
+		pb.PlayerService_GetProfile_FullMethodName, pb.PlayerService_Rename_FullMethodName,
+		pb.PlayerService_ListKeys_FullMethodName, pb.PlayerService_OpenSession_FullMethodName,
+		pb.PlayerService_ListSessions_FullMethodName, pb.PlayerService_EndSession_FullMethodName:
+		return true
+	}
+	return !ofAccount(method)
+}
+
+// CreateSessionLink implements pb.PlayerServiceServer.
+func (s *Service) CreateSessionLink(ctx context.Context, _ *pb.CreateSessionLinkRequest) (*pb.CreateSessionLinkResponse, error) {
+	p, err := s.limitedCaller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	code, expires, err := s.Sessions.Offer(ctx, p.ID)
+	return &pb.CreateSessionLinkResponse{Code: code, ExpireTime: timestamppb.New(expires)}, err
+}
+
+// OpenSession implements pb.PlayerServiceServer.
+func (s *Service) OpenSession(ctx context.Context, request *pb.OpenSessionRequest) (*pb.OpenSessionResponse, error) {
+	err := s.takeQuota(ctx, "players-from", s.Address(ctx), &s.Limits.NewPlayersPerMinute, "new players from one address a minute")
+	if err != nil {
+		return nil, err
+	}
+	p, token, err := s.Sessions.Open(ctx, request.GetCode(), request.GetSecret(), request.GetComment())
+	if err != nil {
+		return nil, err
+	}
+	return &pb.OpenSessionResponse{Player: fullPlayer(p), Token: token}, nil
+}
+
+// ListSessions implements pb.PlayerServiceServer.
+func (s *Service) ListSessions(ctx context.Context, _ *pb.ListSessionsRequest) (*pb.ListSessionsResponse, error) {
+	p, err := s.limitedCaller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.Sessions.List(ctx, p.ID)
+	response := &pb.ListSessionsResponse{}
+	for _, session := range all {
+		response.Sessions = append(response.Sessions, &pb.Session{
+			Id: session.ID, Comment: session.Comment, CreateTime: timestamppb.New(session.Opened),
+		})
+	}
+	return response, err
+}
+
+// EndSession implements pb.PlayerServiceServer.
+func (s *Service) EndSession(ctx context.Context, request *pb.EndSessionRequest) (*pb.EndSessionResponse, error) {
+	p, err := s.limitedCaller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	by, _ := ctx.Value(identityKey{}).(identity)
+	id := request.GetSessionId()
+	switch {
+	case id == "" && by.session == "":
+		return nil, invalid.Field("session_id", "must be set unless a session makes the call")
+	case by.session != "" && id != "" && id != by.session:
+		return nil, errLimitedSession
+	case id == "":
+		id = by.session
+	}
+	return &pb.EndSessionResponse{}, s.Sessions.End(ctx, p.ID, id)
+}

@@ -1,0 +1,113 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// sessions implements store.Sessions.
+type sessions struct{ accounts }
+
+func (s sessions) Offer(ctx context.Context, playerID, link string, valid time.Duration) (expires time.Time, err error) {
+	exists := false
+	err = s.write(ctx, func(c *sqlite3.Conn) error {
+		if _, exists, err = s.account(c, playerID); err != nil || !exists {
+			return err
+		}
+		until := s.now() + valid.Milliseconds()
+		expires = time.UnixMilli(until).UTC()
+		return exec(c, "INSERT OR REPLACE INTO session_links (player, link, session, expires) VALUES (?, ?, '', ?)", playerID, link, until)
+	})
+	if err == nil && !exists {
+		err = store.ErrNoAccount
+	}
+	return expires, err
+}
+
+func (s sessions) Open(ctx context.Context, link string, given store.Session, limit int, keep time.Duration) (stored store.Session, err error) {
+	var refused error
+	err = s.write(ctx, func(c *sqlite3.Conn) error {
+		stored, refused = store.Session{}, nil
+		found := false
+		if stored, found, err = s.opened(c, link, given.ID); err != nil || found {
+			return err
+		}
+		playerID, unused, err := one(c, "SELECT player FROM session_links WHERE link = ? AND session = '' AND expires > ?", firstText, link, s.now())
+		if err == nil && unused {
+			_, unused, err = s.account(c, playerID)
+		}
+		if err != nil || !unused {
+			refused = store.ErrNoLink
+			return err
+		}
+		open, err := s.of(c, playerID)
+		if err != nil {
+			return err
+		}
+		if len(open) >= limit {
+			refused = store.ErrTooManySessions
+			return nil
+		}
+		now := s.now()
+		if err := exec(c, "INSERT OR REPLACE INTO sessions (player, id, comment, opened, expires) VALUES (?, ?, ?, ?, ?)",
+			playerID, given.ID, given.Comment, now, expiry(now, keep)); err != nil {
+			return err
+		}
+		if err := exec(c, "UPDATE session_links SET session = ? WHERE player = ?", given.ID, playerID); err != nil {
+			return err
+		}
+		stored, _, err = s.opened(c, link, given.ID)
+		return err
+	})
+	if err == nil {
+		err = refused
+	}
+	return stored, err
+}
+
+// opened returns the session with the given ID if the link has opened it.
+func (s sessions) opened(c *sqlite3.Conn, link, id string) (store.Session, bool, error) {
+	now := s.now()
+	return one(c, "SELECT "+sessionColumns+` FROM session_links l JOIN sessions s ON s.player = l.player AND s.id = l.session
+		WHERE l.link = ? AND l.session = ? AND l.expires > ? AND `+unexpired, sessionAt, link, id, now, now)
+}
+
+const (
+	sessionColumns = "s.player, s.id, s.comment, s.opened"
+	unexpired      = "(s.expires IS NULL OR s.expires > ?)"
+)
+
+// sessionAt reads sessionColumns.
+func sessionAt(s *sqlite3.Stmt) store.Session {
+	return store.Session{PlayerID: s.ColumnText(0), ID: s.ColumnText(1), Comment: s.ColumnText(2), Opened: timeAt(s, 3)}
+}
+
+// of lists the sessions of an account.
+func (s sessions) of(c *sqlite3.Conn, playerID string) ([]store.Session, error) {
+	if _, exists, err := s.account(c, playerID); err != nil || !exists {
+		return nil, err
+	}
+	return all(c, "SELECT "+sessionColumns+" FROM sessions s WHERE s.player = ? AND "+unexpired+" ORDER BY s.opened, s.id", sessionAt, playerID, s.now())
+}
+
+func (s sessions) Sessions(ctx context.Context, playerID string) ([]store.Session, error) {
+	return readOne(ctx, s.db, func(c *sqlite3.Conn) ([]store.Session, error) { return s.of(c, playerID) })
+}
+
+func (s sessions) Renew(ctx context.Context, playerID, id string, keep time.Duration) error {
+	if keep <= 0 {
+		return nil
+	}
+	return s.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
+		now := s.now()
+		return exec(c, "UPDATE sessions SET expires = ? WHERE player = ? AND id = ? AND (expires IS NULL OR expires > ?)", expiry(now, keep), playerID, id, now)
+	})
+}
+
+func (s sessions) End(ctx context.Context, playerID, id string) (bool, error) {
+	return s.change(ctx, "DELETE FROM sessions WHERE player = ? AND id = ?", playerID, id)
+}

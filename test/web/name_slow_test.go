@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -72,4 +73,64 @@ func TestJourney_Name(t *testing.T) {
 	assert.False(t, browsertest.Eval[bool](other, asks), "a guest is asked once")
 	other.Visit("/account")
 	other.Wait(says("You are a guest.") + " && " + asks)
+}
+
+// TestJourney_Link: a browser continues with an account by a link, once, keeps its guest for later,
+// and gives the account back; the account's owner sees and ends the browser's session.
+func TestJourney_Link(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	ada := s.player("ada")
+	players := pb.NewPlayerServiceClient(s.conn)
+	link := func() string {
+		code, err := players.CreateSessionLink(ada.Ctx, &pb.CreateSessionLinkRequest{})
+		require.NoError(t, err)
+		return "/link#" + code.GetCode()
+	}
+	sessions := func() int {
+		listed, err := players.ListSessions(ada.Ctx, &pb.ListSessionsRequest{})
+		require.NoError(t, err)
+		return len(listed.GetSessions())
+	}
+	tab := s.open()
+	begin(tab, "/play/classic")
+	guest, first := stored(t, tab), link()
+	tab.Visit(first)
+	tab.Wait(says("Play as ada?") + " && " + says("It keeps "+guest.Name) + ` && location.hash === ""`)
+	click(tab, "No")
+	tab.Wait(`location.pathname === "/"`)
+	assert.Equal(t, guest, stored(t, tab))
+	assert.Zero(t, sessions(), "a session that nobody wants is ended")
+	tab.Visit(first)
+	tab.Wait(says("This link is unknown, used or expired"))
+
+	tab.Visit(link())
+	click(tab, "Play as ada")
+	tab.Wait(says("You are ada") + ` && document.getElementById("me").innerText === "ada"`)
+	assert.Equal(t, ada.ID, stored(t, tab).ID)
+	assert.NotEqual(t, ada.Token, stored(t, tab).Token)
+	begin(tab, "/play/classic")
+	assert.Equal(t, ada.ID, s.newest(tab).GetSeats()[0].GetPlayer().GetId())
+	tab.Visit("/account")
+	tab.Wait(says("and return to "+guest.Name) + ` && document.querySelector("main li")?.innerText.includes("since")`)
+	assert.False(t, browsertest.Eval[bool](tab, says("Show token")), "a session's token is for this browser only")
+	click(tab, "Stop playing as ada")
+	tab.Wait(fmt.Sprintf(`document.querySelector("h1").innerText === %q`, guest.Name))
+	assert.Equal(t, guest, stored(t, tab))
+	assert.Zero(t, sessions())
+
+	tab.Visit(link())
+	click(tab, "Play as ada")
+	tab.Wait(says("You are ada"))
+	owner := s.open()
+	owner.Visit("/")
+	browsertest.Eval[bool](owner, fmt.Sprintf(`(localStorage.setItem("gridstand.account", JSON.stringify({id: %q, name: "ada", token: %q})), true)`, ada.ID, ada.Token))
+	owner.Visit("/account")
+	owner.Wait(says("gridstand account keys add"))
+	click(owner, "End")
+	owner.Wait(`!document.querySelector("main li")`)
+	assert.Zero(t, sessions())
+	owner.Visit(link())
+	owner.Wait(says("You are ada here already"))
+	assert.Zero(t, sessions())
 }

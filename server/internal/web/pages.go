@@ -157,6 +157,7 @@ func newPages(about about, find find, site string) http.Handler {
 	page("/top", "top", "", top)
 	page("/top/{variant}", "top", "variant", top)
 	page("/p/{name}", "player", "name", Meta{Title: "Player – Gridstand", Description: "A player's games."})
+	page("/link", "link", "", Meta{Title: "Link – Gridstand", Description: "Continue with your account in this browser."})
 	page("/account", "account", "", Meta{Title: "Account – Gridstand", Description: "Your name, and the token that signs you in elsewhere."})
 	mux.Handle("GET /assets/{file}", files)
 	mux.Handle("GET /assets/{version}/{file}", files) // another version is that of another server

@@ -307,7 +307,7 @@ func TestPages_Size(t *testing.T) {
 		}
 	}
 	seen := map[string]bool{}
-	for _, page := range []string{"account", "challenge", "daily", "game", "play", "player", "race", "top", "tv"} {
+	for _, page := range []string{"account", "challenge", "daily", "game", "link", "play", "player", "race", "top", "tv"} {
 		loaded := append(slices.Clone(common), page+".js")
 		total := 0
 		for i := 0; i < len(loaded); i++ {

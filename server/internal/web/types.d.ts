@@ -331,6 +331,12 @@ export interface Calls {
   ];
   GetPlayer: [{ playerId?: string; name?: string }, { player: Player }];
   Rename: [{ name: string }, { player: Player }];
+  OpenSession: [
+    { code: string; secret?: string; comment?: string },
+    { player: Player; token: string },
+  ];
+  ListSessions: [{}, { sessions?: { id: string; comment?: string; createTime: string }[] }];
+  EndSession: [{ sessionId?: string }, {}];
   RotateToken: [{ secret?: string }, { token: string }];
 }
 

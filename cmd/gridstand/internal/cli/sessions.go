@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -40,11 +41,9 @@ for another 30 seconds.`,
 
 // printLink prints a link that opens a session of the user's account.
 func (p *program) printLink(ctx context.Context, c *client.Client) error {
-	site := p.site(ctx, c)
+	site := cmp.Or(p.site(ctx, c), p.dialedSite(c))
 	if site == "" {
-		if site = strings.TrimSuffix(p.dialedLink(c, ""), "/c/"); site == "" {
-			return errors.New("this server does not tell its web address, so there is no link; its operator can set --public-url")
-		}
+		return errors.New("this server does not tell its web address, so there is no link; its operator can set --public-url")
 	}
 	response, err := c.Players.CreateSessionLink(ctx, &pb.CreateSessionLinkRequest{})
 	if err != nil {

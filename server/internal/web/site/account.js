@@ -3,6 +3,7 @@ import { account, call, kept, nameHeader, setAccount } from './api.js';
 import { copy, h } from './dom.js';
 import { form, isGuest, renaming } from './naming.js';
 import { ask, createAccount, unkept } from './persist.js';
+import { sessionList, stopSession } from './sessions.js';
 
 /** @import { Account } from './api.js' */
 
@@ -82,6 +83,36 @@ const forget = (me) =>
 
 /** @param {Account} me @param {() => void} done */
 function yours(me, done) {
+  return [
+    !kept() && h('p.warn', `${unkept} Copy its token before you leave.`),
+    h('p', h('a', { href: `/p/${encodeURIComponent(me.name)}` }, 'Your games')),
+    renaming(
+      isGuest()
+        ? 'You are a guest. What should others call you?'
+        : 'Another name, at most once in 30 days',
+      done,
+    ),
+    sessionList(),
+    ...(me.session ? borrowed(me, done) : owned(me, done)),
+  ];
+}
+
+/** What a browser shows that has a session of the account. @param {Account} me @param {() => void} done */
+const borrowed = (me, done) => [
+  h('h2', 'On this device'),
+  h(
+    'p',
+    'This browser uses the account by a link. It cannot change tokens, keys or other sessions.',
+  ),
+  h(
+    'p',
+    h('button', { onclick: () => stopSession(me, done) }, `Stop playing as ${me.name}`),
+    me.former && ` and return to ${me.former.name}`,
+  ),
+];
+
+/** What a browser shows that has the account's own token. @param {Account} me @param {() => void} done */
+function owned(me, done) {
   const token = h('code.token', { hidden: true }, me.token);
   const toggle = () => {
     token.hidden = !token.hidden;
@@ -94,20 +125,18 @@ function yours(me, done) {
     done();
   };
   return [
-    !kept() && h('p.warn', `${unkept} Copy its token before you leave.`),
-    h('p', h('a', { href: `/p/${encodeURIComponent(me.name)}` }, 'Your games')),
-    renaming(
-      isGuest()
-        ? 'You are a guest. What should others call you?'
-        : 'Another name, at most once in 30 days',
-      done,
-    ),
     h('h2', 'On another device'),
     h(
       'p',
       'The token is the key to this account: keep it to yourself. In a terminal, ',
       h('code', 'gridstand account import'),
       ' asks for it; in another browser, paste it on this page.',
+    ),
+    h(
+      'p',
+      'Over SSH: import it, then ',
+      h('code', 'gridstand account keys add'),
+      ' links your key.',
     ),
     h('p.row', reveal, h('button', { onclick: () => copy(me.token) }, 'Copy token')),
     token,

@@ -25,7 +25,10 @@ export class ApiError extends Error {
 const errorOf = async (response) =>
   new ApiError(await response.json().catch(() => ({})), response.headers.get('retry-after'));
 
-/** @typedef {{id: string, name: string, token: string}} Account */
+/**
+ * @typedef {{id: string, name: string, token: string, session?: boolean, former?: Account | null}} Account
+ * session is set if the token is of a session, and former is the account that the browser had before.
+ */
 
 const key = 'gridstand.account';
 /** The account, for browsers without localStorage. */
@@ -75,22 +78,26 @@ function authorization(anonymous) {
 /** The services except GameService, with words that occur in the names of their methods. */
 const services = {
   Challenge: /Challenge|Standings|RaceNow/,
-  Player: /Player|Profile|Rename/,
+  Player: /Player|Profile|Rename|Session/,
   Leaderboard: /Rank|Scores/,
 };
 
 /**
- * Makes a call. Anonymous calls send no token.
+ * Makes a call. Anonymous calls send no token; token replaces the account's.
  * @param {string} method
  * @param {object} [request]
- * @param {{signal?: AbortSignal, anonymous?: boolean}} [options]
+ * @param {{signal?: AbortSignal, anonymous?: boolean, token?: string}} [options]
  * @returns {Promise<any>}
  */
-export async function call(method, request = {}, { signal, anonymous } = {}) {
+export async function call(method, request = {}, { signal, anonymous, token } = {}) {
   const [service] = Object.entries(services).find(([, words]) => words.test(method)) || ['Game'];
   const response = await fetch(`/gridstand.v1.${service}Service/${method}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...authorization(anonymous) },
+    headers: {
+      'content-type': 'application/json',
+      ...authorization(anonymous),
+      ...(token && { authorization: `Bearer ${token}` }),
+    },
     body: JSON.stringify(request),
     signal,
   }).catch((err) => {

@@ -1,5 +1,5 @@
 // What a page shows instead of its content if it cannot show that.
-import { setAccount } from './api.js';
+import { account, setAccount } from './api.js';
 import { h } from './dom.js';
 import { until, wait } from './game-state.js';
 import { explain } from './persist.js';
@@ -24,7 +24,7 @@ export function failed(root, e) {
   const heading = headings[e.reason] || headings[e.code];
   const lost = e.reason === 'BAD_TOKEN';
   const again = () => {
-    if (lost) setAccount(null);
+    if (lost) setAccount(account()?.former || null); // the session may have been ended
     location.reload();
   };
   const href = id ? `/c/${id}` : '/';

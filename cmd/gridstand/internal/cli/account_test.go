@@ -25,7 +25,7 @@ func TestAccounts(t *testing.T) {
 	newUser(t, server, "grace").ok("new")
 	script := newUser(t, server, "grace")
 	_, note, _ := script.run("new")
-	assert.Equal(t, "You are grace-2. The name is permanent; to choose your own: gridstand account new <name> --replace\n", note)
+	assert.Equal(t, "You are grace-2. To choose another name: gridstand account rename <name>\n", note)
 	_, note, _ = script.run("new")
 	assert.Empty(t, note, "the account is not new")
 	newUser(t, server, "bob").fails(exitUsage, "name must be", "account", "new", "b\xffb")

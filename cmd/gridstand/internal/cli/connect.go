@@ -98,7 +98,7 @@ func (p *program) logIn(ctx context.Context, c *client.Client) error {
 	if notice != "" && !p.fresh {
 		p.notef("%s", notice)
 	} else if unasked && !p.fresh {
-		p.notef("You are %s. The name is permanent; to choose your own: %s", client.CleanName(cred.Name), p.typed("account", "new", "<name>", "--replace"))
+		p.notef("You are %s. To choose another name: %s", client.CleanName(cred.Name), p.typed("account", "rename", "<name>"))
 	} else if p.flags.name != "" && p.flags.name != cred.Name {
 		p.notef("You already have the account %s on this server; --name is only for a new account.", cred.Name)
 	}

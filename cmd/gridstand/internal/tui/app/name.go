@@ -126,7 +126,7 @@ func (p *namePage) View(width, height int) ui.View {
 	t := p.env.Theme
 	p.input.SetStyles(ui.InputStyles(t))
 	inner := min(boxWidth, width) - around
-	state := t.Dim().Render(ui.Wrap("Press enter to create an account. Its name cannot be changed.", inner))
+	state := t.Dim().Render(ui.Wrap("Press enter to create an account. You can rename it later.", inner))
 	switch {
 	case p.busy:
 		state = t.Dim().Render("Creating your account …")

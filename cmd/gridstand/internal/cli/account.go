@@ -106,14 +106,13 @@ func (p *program) withAccount(ctx context.Context, do func(*client.Client, *pb.P
 	return do(c, player)
 }
 
-// showAccount prints the user's account and what they have achieved.
+// showAccount prints the user's account, what they have achieved, and the browsers that use it.
 func (p *program) showAccount(ctx context.Context) error {
 	return p.withAccount(ctx, func(c *client.Client, player *pb.Player) error {
-		err := p.printAccount(c, player)
-		if err == nil && !p.flags.json {
-			err = p.printProfile(ctx, c)
+		if err := p.printAccount(c, player); err != nil || p.flags.json {
+			return err
 		}
-		if err != nil {
+		if err := p.printProfile(ctx, c); err != nil {
 			return err
 		}
 		return p.printSessions(ctx, c)

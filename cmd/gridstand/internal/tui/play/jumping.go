@@ -19,7 +19,7 @@ import (
 // jumping is the mode for Tribolo. The player moves a cursor and jumps to it.
 type jumping struct {
 	cursor  *pb.Cell // nil before the player moves it
-	targets bool // whether legal targets are shown
+	targets bool     // whether legal targets are shown
 }
 
 // steps are the cursor's steps in each direction.

@@ -1,0 +1,44 @@
+package web_test
+
+import (
+	"bytes"
+	"html"
+	"image/png"
+	"net/http"
+	"net/url"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Ensure that the pages of a game, a player and the daily game name pictures that the server draws, that
+// a short link leads to the game, and that phones find the icons of the app.
+func TestPreviews(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	ada := s.player(t)
+	g := ada.Create(t, &pb.CreateGameRequest{Variant: "classic"})
+	image := regexp.MustCompile(`property="og:image" content="http://[^/"]*([^"]*)"`)
+	for _, path := range []string{"/g/" + g.GetId(), "/p/" + url.PathEscape(g.GetSeats()[0].GetPlayer().GetName()), "/daily"} {
+		_, page := s.do(t, http.MethodGet, path, "")
+		found := image.FindSubmatch(page)
+		require.NotNil(t, found, path)
+		response, data := s.do(t, http.MethodGet, html.UnescapeString(string(found[1])), "")
+		require.Equal(t, http.StatusOK, response.StatusCode, "%s: %s", path, found[1])
+		config, err := png.DecodeConfig(bytes.NewReader(data))
+		require.NoError(t, err, path)
+		assert.Equal(t, 1200, config.Width, path)
+	}
+	response, page := s.do(t, http.MethodGet, "/g/"+g.GetId()[:8], "")
+	assert.Equal(t, "/g/"+g.GetId(), response.Request.URL.Path, string(page))
+	_, manifest := s.do(t, http.MethodGet, "/manifest.webmanifest", "")
+	for _, icon := range []string{"/icon-192.png", "/icon-512.png"} {
+		assert.Contains(t, string(manifest), icon)
+		response, _ := s.do(t, http.MethodGet, icon, "")
+		assert.Equal(t, "image/png", response.Header.Get("Content-Type"), icon)
+	}
+}

@@ -47,9 +47,7 @@ func TestMoments(t *testing.T) {
 		assert.Contains(t, d.Screen(), "1024", "the board is whole")
 		d.Env.Theme = tuitest.Env(nil).Theme
 		assert.NotContains(t, full, "\n 2048!\n")
-		time.Sleep(2 * time.Second)
-		d.Settle()
-		assert.Empty(t, p.game.state.Moment.Text)
+		d.Until("the end of the moment", func() bool { return p.game.state.Moment.Text == "" })
 		assert.NotEqual(t, full, d.Screen())
 		assert.Empty(t, after(1024, 12354), "undone")
 		assert.Empty(t, after(2048, 12360), "not for the first time")
@@ -101,8 +99,7 @@ func TestReactions(t *testing.T) {
 		d.Settle()
 		assert.Contains(t, d.Screen(), "★ clap ×1,200, fire\n")
 		assert.Contains(t, d.Screen(), "4 watching")
-		time.Sleep(2 * time.Second)
-		d.Settle()
+		d.Until("the end of the reactions", func() bool { return p.game.state.Reactions.Text == "" })
 		assert.NotContains(t, d.Screen(), "clap")
 
 		now = now.Add(time.Second)

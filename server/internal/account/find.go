@@ -31,6 +31,10 @@ func (s *Store) FindByName(ctx context.Context, name string) (Player, error) {
 		return Player{}, ErrNotFound
 	}
 	player, err := s.Get(ctx, playerID)
+	if err == nil && !player.called(name) { // Another server may have renamed the player since it was read.
+		s.players.Remove(playerID)
+		player, err = s.Get(ctx, playerID)
+	}
 	if err == nil && !player.called(name) { // It only looks like the name.
 		return Player{}, ErrNotFound
 	}

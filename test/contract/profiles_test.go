@@ -71,9 +71,9 @@ func TestGetProfile_Wins(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
 		g, players := s.three(t)
-		g = s.jumps(t, players, g.GetId(), 6)
-		last := s.resign(t, players[0], g.GetId())
-		last = s.resign(t, players[1], g.GetId())
+		g = s.jumps(t, players, g.GetId(), 1)
+		s.resign(t, players[0], g.GetId())
+		last := s.resign(t, players[1], g.GetId())
 		require.Equal(t, []int32{2}, last.GetResult().GetWinners())
 		for i, p := range players {
 			records := s.profile(t, p).GetVariants()

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -94,7 +93,7 @@ func Sessions(t *testing.T, open Open) {
 				if err == nil {
 					opened++
 				} else {
-					require.True(t, errors.Is(err, store.ErrNoLink), err)
+					require.ErrorIs(t, err, store.ErrNoLink)
 				}
 			}
 			assert.Equal(t, 1, opened)

@@ -185,25 +185,25 @@ func TestRace_Moments(t *testing.T) {
 	leading := tuitest.RaceStandings()
 	leading[0], leading[1] = leading[1], leading[0]
 	// at delivers standings some time after Noon.
-	at := func(seconds time.Duration, lines []*pb.Standing) string {
-		env.Now = tuitest.Noon.Add(seconds * time.Second)
+	at := func(after time.Duration, lines []*pb.Standing) string {
+		env.Now = tuitest.Noon.Add(after)
 		p.Continue(tuitest.Result(p.contest.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{
 			Challenge: tuitest.Race(), Standings: lines, Total: 3, Now: timestamppb.New(env.Now),
 		}), nil))
 		return p.moment().Text
 	}
-	assert.Empty(t, at(1, tuitest.RaceStandings()))
-	assert.Equal(t, "You overtake bob", at(2, leading))
-	assert.Equal(t, "You overtake bob", at(3, tuitest.RaceStandings()))
+	assert.Empty(t, at(1*time.Second, tuitest.RaceStandings()))
+	assert.Equal(t, "You overtake bob", at(2*time.Second, leading))
+	assert.Equal(t, "You overtake bob", at(3*time.Second, tuitest.RaceStandings()))
 	p.Key(tuitest.Key("x"))
 	assert.Empty(t, p.moment().Text)
-	assert.Equal(t, "You overtake bob", at(6, leading))
-	assert.Equal(t, "bob overtakes you", at(9, tuitest.RaceStandings()))
-	assert.Equal(t, "10 seconds left", at(130, tuitest.RaceStandings()))
+	assert.Equal(t, "You overtake bob", at(6*time.Second, leading))
+	assert.Equal(t, "bob overtakes you", at(9*time.Second, tuitest.RaceStandings()))
+	assert.Equal(t, "10 seconds left", at(130*time.Second, tuitest.RaceStandings()))
 	p.Key(tuitest.Key("x"))
 	env.Now = env.Now.Add(time.Second)
 	p.Key(tuitest.Key("x"))
-	assert.Empty(t, at(132, tuitest.RaceStandings()), "once")
+	assert.Empty(t, at(132*time.Second, tuitest.RaceStandings()), "once")
 	watcher := gamestate.NewContest(env, p.Tasks, tuitest.ChallengeID, "")
 	for i, lines := range [][]*pb.Standing{tuitest.RaceStandings(), leading} {
 		watcher.Update(tuitest.Snapshot(&pb.WatchChallengeResponse{

@@ -112,17 +112,15 @@ export async function copy(text) {
   toast('Copied');
 }
 
-const sheet = 'share' in navigator;
-
 /** Opens the system's share sheet, or copies the text if there is none. @param {string} text */
 export const share = (text) =>
-  sheet
+  'share' in navigator
     ? navigator.share(text.startsWith('http') ? { url: text } : { text }).catch(() => {})
     : copy(text);
 
 /** Makes a button beside one that copies, if there is a share sheet. @param {() => string} text */
 export const shareButton = (text) =>
-  sheet && h('button', { onclick: () => share(text()) }, 'Share');
+  'share' in navigator && h('button', { onclick: () => share(text()) }, 'Share');
 
 const names = { ' ': 'space', ArrowLeft: '←', ArrowRight: '→', ArrowUp: '↑', ArrowDown: '↓' };
 /** @typedef {[key: string, text: string, action: (e: KeyboardEvent) => void]} Key */

@@ -71,7 +71,7 @@ func TestJourney_Account(t *testing.T) {
 	race := "/c/" + s.race(ada.Ctx, "3x3")
 	pages := map[string]string{ // each page, and an expression that reports whether it is complete
 		"/":                        says("Daily game"),
-		"/g/" + live.GetId():       says("Copy link"),
+		"/g/" + live.GetId():       says("Copy link") + ` && document.querySelector("[aria-label=clap]")`,
 		"/g/" + over.GetId():       says("Verified in this browser") + " && " + says("Beat this score"),
 		"/g/" + tribolo.GetId():    `document.querySelector(".tri")`,
 		"/play":                    says("Tribolo"),

@@ -35,6 +35,7 @@ func TestJourney_Name(t *testing.T) {
 	s := start(t, func(c *server.Config) {
 		c.Daily = "3x3" // because it ends after only a few moves
 		c.StoreNow = now.now
+		c.Limits.MovesPerSecond = 0
 	})
 	tab := s.open()
 	begin(tab, "/play/6x6")

@@ -121,10 +121,10 @@ func (p *panes) board(name string) string {
 	const boardEnd, scoreBegin, scoreEnd = 33, 35, 56 // columns
 	var numbers []string
 	score := ""
-	below := false                                                              // whether the next line contains the score
-	_, screen, _ := strings.Cut(p.tmux("capture-pane", "-p", "-t", name), "\n") // without the header
-	for line := range strings.Lines(screen) {
-		runes := []rune(fmt.Sprintf("%-80s", strings.TrimSuffix(line, "\n")))
+	below := false // whether the next line contains the score
+	screen := strings.Split(strings.TrimRight(p.tmux("capture-pane", "-p", "-t", name), "\n"), "\n")
+	for _, line := range screen[1:max(1, len(screen)-1)] { // without the header and the keys
+		runes := []rune(fmt.Sprintf("%-80s", line))
 		if below {
 			score = strings.Fields(string(runes[scoreBegin:scoreEnd]))[0]
 		}
@@ -186,7 +186,7 @@ func TestTerminal_Newcomer(t *testing.T) {
 		return code == exitOK
 	})
 	p.open("ada", "--server "+address+" --name ada --no-animation")
-	p.sees("ada", `(?s)No live games. Press n to start one.*None yet`)
+	p.sees("ada", `(?s)No live games. Press n to start one.*No player is waiting`)
 	p.tmux("send-keys", "-t", "ada", "n")
 	p.sees("ada", `(?s)New game.*variant +‹ classic ›`)
 	p.tmux("send-keys", "-t", "ada", "Enter")

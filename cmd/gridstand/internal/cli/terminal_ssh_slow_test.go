@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -99,7 +98,7 @@ func TestTerminal_SSH(t *testing.T) {
 	w.sees("ada", "Your turn")
 	before := lines(t, w.server.ok("games", "--variant", "tribolo", "--json"), func() *pb.Game { return new(pb.Game) })[0]
 	assert.Equal(t, "ada", before.GetSeats()[0].GetPlayer().GetName(), "the key's account")
-	w.tmux(append([]string{"send-keys", "-t", "ada"}, jump(before)...)...)
+	w.tmux("send-keys", "-t", "ada", "Enter") // The cursor starts on a legal target.
 	waittest.Until(t, "the bots have moved", func() bool {
 		now := w.server.game(before.GetId())
 		return now.GetVersion() > before.GetVersion()+1 && now.GetPosition().GetTurn() == 0
@@ -109,7 +108,7 @@ func TestTerminal_SSH(t *testing.T) {
 	w.sees("ada", closed)
 
 	w.types("ada", "ssh -t play.example challenge 3x3")
-	challenge := w.sees("ada", `(?s)Challenge by ada, 3x3.*Others play it with.*ssh -t play.example join [a-z2-7]{26}`)
+	challenge := w.sees("ada", `(?s)Challenge by ada, 3x3.*Others play it at.*or with ssh -t play.example join [a-z2-7]{26}`)
 	w.press("ada", "Enter", "enter")
 	w.sees("ada", `MOVES +0`)
 	w.shell(h, "guest", "PubkeyAuthentication no")
@@ -128,19 +127,6 @@ func TestTerminal_SSH(t *testing.T) {
 
 // closed matches what the SSH client prints at the end of a connection.
 const closed = `Connection to 127\.0\.0\.1 closed\.`
-
-// jump returns tmux's names of the keys that make a legal move in a game of Tribolo, if the cursor
-// is where it is at first.
-func jump(g *pb.Game) []string {
-	to := g.GetPosition().GetTribolo().GetLegalMoves()[0].GetCell()
-	key := func(less, more string, from, to int32) []string {
-		if to < from {
-			return slices.Repeat([]string{less}, int(from-to))
-		}
-		return slices.Repeat([]string{more}, int(to-from))
-	}
-	return append(slices.Concat(key("Left", "Right", 8, to.GetX()), key("Up", "Down", 5, to.GetY())), "Enter")
-}
 
 // walk is the way of newcomers through the program. It presses only keys that are shown, and
 // can record the terminals.

@@ -133,11 +133,14 @@ func (p *namePage) View(width, height int) ui.View {
 	case errors.Is(p.err, client.ErrNameTaken) && p.input.Value() == "":
 		state = t.Bad().Render(ui.Wrap("! That name is taken. Press enter to try this one.", inner))
 	case errors.Is(p.err, client.ErrNameTaken):
-		problem := "taken"
-		if names.Reserved(p.name()) {
+		problem, yours := "taken", ""
+		switch {
+		case names.Reserved(p.name()):
 			problem = "reserved"
+		case !p.env.Remote:
+			yours = " If it is yours: " + p.env.Command("account", "import")
 		}
-		state = t.Bad().Render(ui.Wrap("! This name is "+problem+". "+client.WithNumber(p.name(), 2)+" may be free.", inner))
+		state = t.Bad().Render(ui.Wrap("! This name is "+problem+". "+client.WithNumber(p.name(), 2)+" may be free."+yours, inner))
 	case p.err != nil:
 		state = t.Bad().Render(ui.Wrap("! "+ui.Explain(p.err, "Press enter to retry."), inner))
 	}

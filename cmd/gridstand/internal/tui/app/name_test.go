@@ -41,7 +41,7 @@ func TestName(t *testing.T) {
 		},
 		"typed and taken, then cleared": {
 			suggested: "Ada", taken: []string{"x"}, keys: []string{"x"},
-			screen: []string{"! This name is taken. x-2 may be free.", ""}, want: "Ada",
+			screen: []string{"! This name is taken. x-2 may be free. If it", ""}, want: "Ada",
 		},
 		"typed and reserved": {
 			suggested: "Ada", taken: []string{"root"}, keys: []string{"r", "o", "o", "t"},

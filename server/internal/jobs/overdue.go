@@ -13,15 +13,15 @@ import (
 const desertedFor = 10 * time.Minute
 
 // Attended implements match.Jobs. It postpones the end of a game that waits for players until
-// desertedFor after they have left. If the game has started in the meantime, its job is due now,
-// because another server may have scheduled it for an earlier time.
+// desertedFor after they have left, but not beyond WaitingFor. If the game has started in the
+// meantime, its job is due now, because another server may have scheduled it for an earlier time.
 func (m *Manager) Attended(ctx context.Context, served *match.Match) {
+	state := served.State()
 	now, err := m.Time(ctx)
 	if err == nil {
-		err = m.queue.Set(ctx, served.State().ID, now.Add(desertedFor))
+		err = m.queue.Set(ctx, state.ID, m.waitsUntil(state, 1, now))
 	}
 	if err == nil {
-		var state *replay.State
 		if state, err = served.Confirm(ctx); err == nil && state.Status != replay.Waiting {
 			err = m.queue.EnqueueNow(ctx, state.ID)
 		}

@@ -37,17 +37,23 @@ func TestManager_Waiting(t *testing.T) {
 		})
 		hub := match.NewHub(match.Config{Log: log, Feed: s.Feed, Jobs: m, Observer: observed{}, ServerID: "here", Idle: time.Hour})
 		tribolo, _ := variants.Current("tribolo")
-		seed, gameID := game.NewSeed(), id.New()
 		ann := replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}
-		state, err := hub.Create(ctx, gameID, replay.Created{
-			Variant: tribolo.ID, Revision: tribolo.Revision, Creator: ann, Commitment: seed.Commitment(),
-			Seats: []replay.Seat{{Player: ann}, {}, {Bot: "greedy"}},
-		}, seed)
-		require.NoError(t, err)
-		require.NoError(t, m.Plan(ctx, state))
-		served, err := hub.Acquire(ctx, gameID)
-		require.NoError(t, err)
-		defer served.Release()
+		create := func() *match.Match {
+			t.Helper()
+			seed, gameID := game.NewSeed(), id.New()
+			state, err := hub.Create(ctx, gameID, replay.Created{
+				Variant: tribolo.ID, Revision: tribolo.Revision, Creator: ann, Commitment: seed.Commitment(),
+				Seats: []replay.Seat{{Player: ann}, {}, {Bot: "greedy"}},
+			}, seed)
+			require.NoError(t, err)
+			require.NoError(t, m.Plan(ctx, state))
+			served, err := hub.Acquire(ctx, gameID)
+			require.NoError(t, err)
+			t.Cleanup(served.Release)
+			return served
+		}
+		served := create()
+		gameID := served.State().ID
 
 		// work processes the game if it is due after d, and reports whether it was.
 		work := func(d time.Duration) bool {
@@ -67,7 +73,7 @@ func TestManager_Waiting(t *testing.T) {
 		assert.False(t, work(desertedFor/2))
 		m.Attended(ctx, served) // as when a player opens a stream
 		assert.False(t, work(desertedFor-time.Second), "players were there less than ten minutes ago")
-		_, err = s.Games.Audience(ctx, gameID, "elsewhere", 1, store.Reactions{})
+		_, err := s.Games.Audience(ctx, gameID, "elsewhere", 1, store.Reactions{})
 		require.NoError(t, err)
 		assert.True(t, work(2*time.Second))
 		assert.True(t, waits(), "players are there")
@@ -77,5 +83,12 @@ func TestManager_Waiting(t *testing.T) {
 		assert.True(t, waits())
 		assert.True(t, work(2*time.Second))
 		assert.Equal(t, game.Abandoned, served.State().Result.Reason)
+
+		served = create()
+		assert.True(t, work(leaseFor+time.Second))
+		forward(m.WaitingFor)
+		m.Attended(ctx, served)
+		assert.True(t, work(0))
+		assert.False(t, waits(), "players who stay do not keep a game for ever")
 	})
 }

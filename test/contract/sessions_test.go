@@ -94,7 +94,18 @@ func TestSessions(t *testing.T) {
 		_, err = b.OpenSession(b.anyone, &pb.OpenSessionRequest{Code: code})
 		wantReason(t, err, pb.ReasonTooManySessions)
 		require.NoError(t, end(ann, id()))
-		b.openSession(t, code, "")
+		session = b.openSession(t, code, "")
+
+		code = b.link(t, ann.ctx)
+		rotated, err := a.RotateToken(ann.ctx, &pb.RotateTokenRequest{})
+		require.NoError(t, err)
+		_, err = b.OpenSession(b.anyone, &pb.OpenSessionRequest{Code: code})
+		wantReason(t, err, pb.ReasonSessionLinkNotFound)
+		listed, err := b.ListSessions(b.with(rotated.GetToken()), &pb.ListSessionsRequest{})
+		require.NoError(t, err)
+		assert.Empty(t, listed.GetSessions())
+		_, err = a.GetPlayer(session.ctx, &pb.GetPlayerRequest{PlayerId: "me"})
+		wantReason(t, err, pb.ReasonBadToken)
 	})
 }
 

@@ -112,8 +112,9 @@ type PlayerServiceClient interface {
 	// with CreatePlayer; FAILED_PRECONDITION, reason RENAMED_RECENTLY, metadata until (RFC
 	// 3339); UNAUTHENTICATED, reason BAD_TOKEN.
 	Rename(ctx context.Context, in *RenameRequest, opts ...grpc.CallOption) (*RenameResponse, error)
-	// Replaces the caller's secret. The old token may remain valid for up to 30 seconds,
-	// the time for which servers cache a verified token.
+	// Replaces the caller's secret, and ends the account's sessions and a link that was not
+	// opened. The old token may remain valid for up to 30 seconds, the time for which servers
+	// cache a verified token.
 	//
 	// A client that stores its new secret before the call can recover from a lost reply,
 	// because one of the two tokens is valid. Repeating the call with the new token and the
@@ -386,8 +387,9 @@ type PlayerServiceServer interface {
 	// with CreatePlayer; FAILED_PRECONDITION, reason RENAMED_RECENTLY, metadata until (RFC
 	// 3339); UNAUTHENTICATED, reason BAD_TOKEN.
 	Rename(context.Context, *RenameRequest) (*RenameResponse, error)
-	// Replaces the caller's secret. The old token may remain valid for up to 30 seconds,
-	// the time for which servers cache a verified token.
+	// Replaces the caller's secret, and ends the account's sessions and a link that was not
+	// opened. The old token may remain valid for up to 30 seconds, the time for which servers
+	// cache a verified token.
 	//
 	// A client that stores its new secret before the call can recover from a lost reply,
 	// because one of the two tokens is valid. Repeating the call with the new token and the

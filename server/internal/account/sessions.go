@@ -180,3 +180,20 @@ func (s *Sessions) End(ctx context.Context, playerID, session string) error {
 	}
 	return nil
 }
+
+// EndAll ends all sessions of a player, and the link with which one could be opened.
+func (s *Sessions) EndAll(ctx context.Context, playerID string) error {
+	if _, _, err := s.Offer(ctx, playerID); err != nil { // Nobody learns the code that replaces the link's.
+		return err
+	}
+	all, err := s.List(ctx, playerID)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if err := s.End(ctx, playerID, one.ID); err != nil && !errors.Is(err, ErrSessionNotFound) {
+			return err
+		}
+	}
+	return nil
+}

@@ -118,6 +118,9 @@ func (s *Service) RotateToken(ctx context.Context, request *pb.RotateTokenReques
 		return nil, err
 	}
 	token, err := s.Accounts.Rotate(ctx, p.ID, request.GetSecret())
+	if err == nil { // A thief of the old token may have opened sessions.
+		err = s.Sessions.EndAll(ctx, p.ID)
+	}
 	return &pb.RotateTokenResponse{Token: token}, err
 }
 

@@ -32,7 +32,8 @@ program refuses to use it.`,
 		Use:   "rotate",
 		Short: "Replace the token of your account",
 		Long: `Replace the token of your account, for example because someone may have seen it.
-The old token may work for another 30 seconds.`,
+Browsers that use the account by a link are logged out. The old token may work
+for another 30 seconds.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.rotate(cmd.Context()) },
 	}
 	rename := &cobra.Command{

@@ -111,8 +111,9 @@ type PlayerServiceClient interface {
 	// with CreatePlayer; FAILED_PRECONDITION, reason RENAMED_RECENTLY, metadata until (RFC
 	// 3339); UNAUTHENTICATED, reason BAD_TOKEN.
 	Rename(context.Context, *v1.RenameRequest) (*v1.RenameResponse, error)
-	// Replaces the caller's secret. The old token may remain valid for up to 30 seconds,
-	// the time for which servers cache a verified token.
+	// Replaces the caller's secret, and ends the account's sessions and a link that was not
+	// opened. The old token may remain valid for up to 30 seconds, the time for which servers
+	// cache a verified token.
 	//
 	// A client that stores its new secret before the call can recover from a lost reply,
 	// because one of the two tokens is valid. Repeating the call with the new token and the
@@ -433,8 +434,9 @@ type PlayerServiceHandler interface {
 	// with CreatePlayer; FAILED_PRECONDITION, reason RENAMED_RECENTLY, metadata until (RFC
 	// 3339); UNAUTHENTICATED, reason BAD_TOKEN.
 	Rename(context.Context, *v1.RenameRequest) (*v1.RenameResponse, error)
-	// Replaces the caller's secret. The old token may remain valid for up to 30 seconds,
-	// the time for which servers cache a verified token.
+	// Replaces the caller's secret, and ends the account's sessions and a link that was not
+	// opened. The old token may remain valid for up to 30 seconds, the time for which servers
+	// cache a verified token.
 	//
 	// A client that stores its new secret before the call can recover from a lost reply,
 	// because one of the two tokens is valid. Repeating the call with the new token and the

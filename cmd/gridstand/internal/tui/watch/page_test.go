@@ -139,7 +139,7 @@ func TestReplay_Home(t *testing.T) {
 	until(d, p, 900)
 	d.Press("home")
 	assert.Contains(t, d.Screen(), "loading …")
-	d.Until("the start", func() bool { return at(p) == 1 })
+	d.Until("the start and the curve", func() bool { return at(p) == 1 && len(p.game.curve.scores) == 900 })
 	assert.Len(t, p.game.past.events, pastChunk+1)
 	s.Past = []*pb.Event{} // from here on, nothing can be loaded
 	d.Press("end", "home")

@@ -1,6 +1,8 @@
 package client
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -8,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"google.golang.org/grpc/codes"
+
+	"github.com/gridstand/gridstand/internal/names"
 )
 
 // maxName is the maximum length of a name.
@@ -31,6 +35,14 @@ func checkLength(name string) error {
 		}
 	}
 	return nil
+}
+
+// GuestName is a NameSource that offers the names of guests, who have not chosen one.
+func GuestName(_ context.Context, _ int, refused error) (string, error) {
+	if refused != nil && !errors.Is(refused, ErrNameTaken) {
+		return "", refused
+	}
+	return names.Guest(NewSecret()), nil
 }
 
 // FitName turns any string, such as the user's name on this machine, into a name that

@@ -43,7 +43,13 @@ for another 30 seconds.`,
 leads to you. A guest can choose a name at any time; other names can be changed
 once in 30 days.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error { return p.rename(cmd.Context(), c, args[0]) })
+			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error {
+				player, err := p.renamed(cmd.Context(), c, args[0])
+				if err != nil {
+					return err
+				}
+				return p.printAccount(c, player)
+			})
 		},
 	}
 	token := &cobra.Command{
@@ -157,16 +163,12 @@ func (p *program) rotate(ctx context.Context) error {
 	})
 }
 
-// rename gives the user's account another name, which is also stored here.
-func (p *program) rename(ctx context.Context, c *client.Client, wanted string) error {
-	if _, err := c.Rename(ctx, wanted); err != nil {
-		return err
+// renamed gives the user's account another name, which is also stored here, and returns the account.
+func (p *program) renamed(ctx context.Context, c *client.Client, name string) (*pb.Player, error) {
+	if _, err := c.Rename(ctx, name); err != nil {
+		return nil, err
 	}
-	player, err := p.known(ctx, c)
-	if err != nil {
-		return err
-	}
-	return p.printAccount(c, player)
+	return p.known(ctx, c)
 }
 
 // createAccount creates an account, unless the stored account already has that name.

@@ -119,6 +119,9 @@ func TestDaily(t *testing.T) {
 	ada.fails(exitMissing, "there is no daily game on 2020-01-01, or its", "top", "2020-01-01")
 	ada.fails(exitMissing, "you have no account", "top", "daily", "--share")
 
+	ada.ok("account", "new", "ada")
+	bob.ok("account", "new", "bob")
+
 	// A player has one attempt.
 	game := ada.begun("daily")
 	assert.Equal(t, game, ada.begun("daily"))
@@ -183,6 +186,8 @@ func TestChallenges(t *testing.T) {
 	t.Parallel()
 	server, _ := serverAtNoon(t)
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
+	ada.ok("account", "new", "ada")
+	bob.ok("account", "new", "bob")
 	golden(t, "race.json", ada.ok("race", "3x3", "--minutes", "1", "--bot", "greedy", "--json"))
 	created := strings.Fields(ada.ok("race", "--minutes", "0.2", "--bot", "greedy"))
 	require.Len(t, created, 2)

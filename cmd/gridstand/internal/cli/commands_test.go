@@ -53,6 +53,7 @@ func TestLeaderboard(t *testing.T) {
 	ada.fails(exitUsage, "did you mean variants?", "rules")
 	ada.fails(exitMissing, "gridstand account new", "top", "--me")
 
+	ada.ok("account", "new", "ada")
 	ada.finished(13)
 	bob.ok("new")
 	bob.fails(exitMissing, "not on this board", "top", "--me")

@@ -90,7 +90,7 @@ func (p *program) logIn(ctx context.Context, c *client.Client) error {
 		cred, notice, err = client.LogInAs(ctx, c, p.store, p.flags.name)
 	} else {
 		unasked = !found
-		cred, notice, err = client.LogIn(ctx, c, p.store, client.NumberedName(loginName(p)))
+		cred, notice, err = client.LogIn(ctx, c, p.store, client.GuestName)
 	}
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (p *program) logIn(ctx context.Context, c *client.Client) error {
 	if notice != "" && !p.fresh {
 		p.notef("%s", notice)
 	} else if unasked && !p.fresh {
-		p.notef("You are %s. To choose another name: %s", client.CleanName(cred.Name), p.typed("account", "rename", "<name>"))
+		p.notef("You are %s. To choose a name: %s", client.CleanName(cred.Name), p.typed("account", "rename", "<name>"))
 	} else if p.flags.name != "" && p.flags.name != cred.Name {
 		p.notef("You already have the account %s on this server; --name is only for a new account.", cred.Name)
 	}

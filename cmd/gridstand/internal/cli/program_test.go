@@ -129,7 +129,7 @@ func (u *person) ok(args ...string) string {
 }
 
 // newName matches the line about the name of an account that a command has created.
-var newName = regexp.MustCompile(`^You are .* To choose another name: .*\n`)
+var newName = regexp.MustCompile(`^You are .* To choose a name: .*\n`)
 
 // fails runs a command that must fail with the given code, print nothing to standard
 // output, and explain the error in one line. It may also create an account.

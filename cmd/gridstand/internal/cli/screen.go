@@ -23,14 +23,23 @@ func (p *program) show(ctx context.Context, c *client.Client, start ui.Route) er
 			return commandFor(cmp.Or(serverFlags(p.local.others), p.shared(c, site)), words...)
 		},
 	}
+	env.SuggestedName = loginName(p)
+	env.SignIn = func(ctx context.Context) (string, error) {
+		as := client.GuestName
+		if p.flags.name != "" {
+			as = client.OneName(p.flags.name)
+		}
+		cred, _, err := client.LogIn(ctx, c, p.store, as)
+		return cred.PlayerID, err
+	}
+	env.Rename = func(ctx context.Context, name string) error {
+		_, err := p.renamed(ctx, c, name)
+		return err
+	}
 	env.Theme.ASCII, env.Theme.Name = p.ascii(), p.flags.theme
 	env.Theme.Still = p.flags.noAnimation || env.Theme.ASCII
 	config := app.Config{
-		Env: env, Start: start, Notice: strings.Join(p.warnings, "\n"), SuggestedName: cmp.Or(p.flags.name, loginName(p)),
-		LogIn: func(ctx context.Context, name string) (string, error) {
-			cred, _, err := client.LogInAs(ctx, c, p.store, name)
-			return cred.PlayerID, err
-		},
+		Env: env, Start: start, Notice: strings.Join(p.warnings, "\n"),
 	}
 	terminal := app.Terminal{In: p.keyboard(), Out: p.out, Width: p.width(), Height: 24, Env: p.env, Plain: p.plain()}
 	if p.over != nil {
@@ -49,7 +58,7 @@ func (p *program) keyboard() io.Reader {
 }
 
 // restore logs the client in to the stored account, or to a new account if --name is set.
-// Otherwise the terminal program asks for a name when it needs one.
+// Otherwise the terminal program creates a guest's account when it needs one.
 func (p *program) restore(ctx context.Context, c *client.Client) error {
 	if p.over != nil {
 		return nil // The SSH key identifies the account.

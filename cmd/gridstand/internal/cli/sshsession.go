@@ -11,6 +11,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshhost"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/app"
+	"github.com/gridstand/gridstand/internal/names"
 	"github.com/gridstand/gridstand/internal/usage"
 )
 
@@ -120,11 +121,14 @@ func (r *remote) show(c *app.Config, t *app.Terminal, as *client.Client) {
 	c.Env.Invite = r.typed
 	if r.refusal != nil {
 		text := r.refusal.Error()
-		c.Env.Guest = strings.ToUpper(text[:1]) + text[1:] + "."
+		c.Env.WatchOnly = strings.ToUpper(text[:1]) + text[1:] + "."
 	}
-	c.SuggestedName = r.session.User
-	c.LogIn = func(ctx context.Context, name string) (string, error) {
-		player, _, err := as.CreatePlayer(ctx, name, false)
+	c.Env.SuggestedName = r.session.User
+	c.Env.SignIn = func(ctx context.Context) (string, error) {
+		player, err := as.Me(ctx) // Another session with the key may have created the account.
+		for errors.Is(err, client.ErrKeyNotLinked) || errors.Is(err, client.ErrNameTaken) {
+			player, _, err = as.CreatePlayer(ctx, names.Guest(client.NewSecret()), false)
+		}
 		return player.GetId(), err
 	}
 }

@@ -190,8 +190,6 @@ func TestTerminal_Newcomer(t *testing.T) {
 	p.tmux("send-keys", "-t", "ada", "n")
 	p.sees("ada", `(?s)New game.*variant +‹ classic ›`)
 	p.tmux("send-keys", "-t", "ada", "Enter")
-	p.sees("ada", `(?s)What should others call you.*▸ ada`)
-	p.tmux("send-keys", "-t", "ada", "Enter")
 	p.sees("ada", `MOVES +0`)
 	game := lines(t, reader.ok("games", "--json"), func() *pb.Game { return new(pb.Game) })[0].GetId()
 	p.open("bob", "--server "+address)

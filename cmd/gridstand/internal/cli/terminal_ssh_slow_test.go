@@ -47,29 +47,29 @@ func TestTerminal_SSH(t *testing.T) {
 	w.says("Two people who have never been here, and have only ssh.")
 	w.types("grace", "ssh play.example")
 	w.sees("grace", `GRIDSTAND +lobby`)
-	w.begins("grace")
+	grace := w.begins("grace")
 	for range 2 {
 		w.slides("grace")
 	}
 
 	w.says("ada sees a live game in the lobby. ? lists all keys.")
 	w.types("ada", "ssh play.example")
-	w.sees("ada", `▸. classic +grace +\d+`)
+	w.sees("ada", `▸. classic +`+grace+` +\d+`)
 	w.sees("ada", `1 of 1 ─╯╰─+ no watchers`)
 	w.press("ada", "?", `\? help`)
 	w.sees("ada", `↑ ↓ +select`)
 	w.press("ada", "Escape", `any key close`)
 
-	w.says("n starts a game. The key is the account: it only needs a name.")
-	w.begins("ada")
+	w.says("n starts a game. The key is the account: it can get a name later.")
+	ada := w.begins("ada")
 	for range 4 {
 		w.slides("ada")
 	}
 
 	w.says("Back in the lobby, ada opens grace's game and sees each move live.")
 	w.press("ada", "q", `q back`)
-	w.sees("ada", `classic +ada +\d+`)
-	w.selects("ada", "grace")
+	w.sees("ada", `classic +`+ada+` +\d+`)
+	w.selects("ada", grace)
 	w.press("ada", "Enter", `enter watch`)
 	w.sees("ada", `move 2,`)
 	w.sees("grace", `1 watching`)
@@ -94,6 +94,8 @@ func TestTerminal_SSH(t *testing.T) {
 	w.leaves("grace")
 	ended()
 
+	w.types("ada", "ssh play.example account rename ada")
+	w.sees("ada", `(?m)^ada$`)
 	w.types("ada", "ssh -t play.example play tribolo")
 	w.sees("ada", "Your turn")
 	before := lines(t, w.server.ok("games", "--variant", "tribolo", "--json"), func() *pb.Game { return new(pb.Game) })[0]
@@ -251,15 +253,14 @@ func (w *walk) send(pane, key string) {
 	w.tmux("send-keys", "-t", pane, key)
 }
 
-// begins starts a game from the lobby and creates the account, for which the host suggests the
-// name of the SSH user.
-func (w *walk) begins(pane string) {
+// begins starts a game from the lobby, and returns the guest name of the account that this creates.
+func (w *walk) begins(pane string) string {
 	w.t.Helper()
 	w.press(pane, "n", `n new`)
 	w.press(pane, "Enter", `enter start`)
-	w.sees(pane, `(?s)What should others call you.*▸ `+pane)
-	w.press(pane, "Enter", `enter use this name`)
 	w.sees(pane, `MOVES +0\b`)
+	id := strings.Fields(w.sees(pane, `watch [a-z2-7]{8}`))[1]
+	return w.server.game(id).GetSeats()[0].GetPlayer().GetName()
 }
 
 // slides makes a legal move with an arrow key.
@@ -280,7 +281,7 @@ func (w *walk) slides(pane string) {
 func (w *walk) selects(pane, player string) {
 	w.t.Helper()
 	w.sees(pane, `(?s)▸. classic.*classic`) // two live games
-	if selected := w.sees(pane, `▸. classic +\w+`); !strings.HasSuffix(selected, player) {
+	if selected := w.sees(pane, `▸. classic +[\w-]+`); !strings.HasSuffix(selected, player) {
 		w.press(pane, "Down", `↑ ↓ select`)
 	}
 	w.sees(pane, `▸. classic +`+player)

@@ -23,11 +23,6 @@ type Config struct {
 	// Start is the first page. Notice is shown on it for noticeTime or until a key is pressed.
 	Start  ui.Route
 	Notice string
-	// LogIn creates an account with the given name, makes Env.Server act for it, and
-	// returns its id. It is called when the user wants to play while Env.Me is empty.
-	LogIn func(ctx context.Context, name string) (id string, err error)
-	// SuggestedName is offered as the name of a new account.
-	SuggestedName string
 }
 
 // Model is the Bubble Tea model of the program.
@@ -53,7 +48,6 @@ func New(ctx context.Context, c Config) *Model {
 		env.Clock = time.Now
 	}
 	env.Now, env.Width, env.Height = env.Clock(), 80, 24
-	env.SignIn = func(ctx context.Context) (string, error) { return signIn(ctx, c.LogIn) }
 	env.Theme.Profile = colorprofile.ASCII
 	return &Model{config: c, env: &env, ctx: ctx, tasks: ui.NewTasks(ctx)}
 }

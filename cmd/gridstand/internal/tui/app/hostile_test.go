@@ -114,7 +114,8 @@ func TestHostile(t *testing.T) {
 		"lobby": lobby.New,
 		"rules": func(ctx context.Context, env *ui.Env) ui.Page { return lobby.NewRules(ctx, env, evil) },
 		"name": func(ctx context.Context, env *ui.Env) ui.Page {
-			return newNamePage(ctx, env, Config{SuggestedName: evil}, ui.Route{})
+			env.SuggestedName = evil
+			return newNamePage(ctx, env)
 		},
 		"play":  func(ctx context.Context, env *ui.Env) ui.Page { return play.New(ctx, env, evilGame()) },
 		"watch": watched(ui.Route{Watch: []string{evil}}), "wall": watched(ui.Route{Watch: []string{evil, "second"}}),

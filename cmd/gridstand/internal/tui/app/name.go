@@ -15,31 +15,28 @@ import (
 	"github.com/gridstand/gridstand/internal/names"
 )
 
-// namePage asks for the name of a new account and then opens a route.
+// namePage asks a guest for a name.
 type namePage struct {
 	*ui.Tasks
-	env    *ui.Env
-	config Config
-	route  ui.Route // the route to open once the account exists
-	input  textinput.Model
-	busy   bool
-	err    error
+	env   *ui.Env
+	input textinput.Model
+	busy  bool
+	err   error
 	// taken is the number of suggested names that were already taken.
 	taken int
 }
 
-func newNamePage(ctx context.Context, env *ui.Env, c Config, r ui.Route) *namePage {
+func newNamePage(ctx context.Context, env *ui.Env) *namePage {
 	input := textinput.New()
 	input.Prompt = ""
 	input.CharLimit = ui.NameLimit
 	input.SetWidth(ui.NameLimit + 1)
-	input.Placeholder = suggestName(c.SuggestedName, 1)
+	input.Placeholder = suggestName(env.SuggestedName, 1)
 	input.Focus() // drop the command: it blinks the cursor, and each blink draws a frame
-	return &namePage{env: env, Tasks: ui.NewTasks(ctx), config: c, route: r, input: input}
+	return &namePage{env: env, Tasks: ui.NewTasks(ctx), input: input}
 }
 
-// suggestName returns the name to suggest for a new account of a user with the given login
-// name. n is 1 for the first suggestion and increases with each one that was taken.
+// suggestName returns the name to suggest to a user with the given login name. n is 1 for the first suggestion and increases with each one that was taken.
 func suggestName(login string, n int) string {
 	if names.Reserved(client.FitName(login)) {
 		n++ // For example, "root-2" is not reserved.
@@ -91,31 +88,21 @@ func (p *namePage) submit() tea.Cmd {
 		return nil
 	}
 	p.busy, p.err = true, nil
-	return ui.Call(p.Tasks, func(ctx context.Context) (string, error) { return p.config.LogIn(ctx, name) }, p.loggedIn)
+	return ui.Call(p.Tasks, func(ctx context.Context) (string, error) { return name, p.env.Rename(ctx, name) }, p.renamed)
 }
 
-// loggedIn handles the result of Config.LogIn.
-func (p *namePage) loggedIn(id string, err error) tea.Cmd {
+// renamed handles the result of Env.Rename.
+func (p *namePage) renamed(name string, err error) tea.Cmd {
 	p.busy, p.err = false, err
 	if err == nil {
-		p.env.Me = id
-		return ui.Replace(p.Tasks, p.route)
+		p.env.NewName = name
+		return ui.Back
 	}
 	if errors.Is(err, client.ErrNameTaken) && p.input.Value() == "" {
 		p.taken++
-		p.input.Placeholder = suggestName(p.config.SuggestedName, p.taken+1)
+		p.input.Placeholder = suggestName(p.env.SuggestedName, p.taken+1)
 	}
 	return nil
-}
-
-// signIn creates an account with a random guest name.
-func signIn(ctx context.Context, logIn func(ctx context.Context, name string) (string, error)) (string, error) {
-	for {
-		id, err := logIn(ctx, "guest-"+client.NewSecret()[:6])
-		if !errors.Is(err, client.ErrNameTaken) {
-			return id, err
-		}
-	}
 }
 
 // errName is the error for a name that no server accepts.
@@ -126,10 +113,10 @@ func (p *namePage) View(width, height int) ui.View {
 	t := p.env.Theme
 	p.input.SetStyles(ui.InputStyles(t))
 	inner := min(boxWidth, width) - around
-	state := t.Dim().Render(ui.Wrap("Press enter to create an account. You can rename it later.", inner))
+	state := t.Dim().Render(ui.Wrap("Your games, rank and streak stay. You can change it again in 30 days.", inner))
 	switch {
 	case p.busy:
-		state = t.Dim().Render("Creating your account …")
+		state = t.Dim().Render("Saving your name …")
 	case errors.Is(p.err, client.ErrNameTaken) && p.input.Value() == "":
 		state = t.Bad().Render(ui.Wrap("! That name is taken. Press enter to try this one.", inner))
 	case errors.Is(p.err, client.ErrNameTaken):
@@ -152,7 +139,7 @@ func (p *namePage) View(width, height int) ui.View {
 		lipgloss.NewStyle().Height(3).Render(state))
 	box := ui.Pane{Titles: []string{"Your name"}, Focused: true}.
 		Draw(t, content, inner+around, lipgloss.Height(content)+2)
-	return ui.View{Title: "Your name", Left: []string{t.Bold().Render("new player")}, Body: box}
+	return ui.View{Title: "Your name", Left: []string{t.Bold().Render("your name")}, Body: box}
 }
 
 func (p *namePage) Keys() ui.KeyMap {

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,19 +16,20 @@ import (
 func TestName_Screen(t *testing.T) {
 	t.Parallel()
 	tuitest.Golden(t, "name", func(env *ui.Env) ui.Page {
-		return newNamePage(t.Context(), env, Config{SuggestedName: "Ada"}, ui.Route{})
+		env.SuggestedName = "Ada"
+		return newNamePage(t.Context(), env)
 	})
 }
 
 // Ensure that the page explains what is wrong with a name, sends only valid names to the server, and
-// suggests names that may be free, so that pressing Enter is enough to create an account.
+// suggests names that may be free, so that pressing Enter is enough.
 func TestName(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		suggested string
 		taken     []string
 		keys      []string
-		screen    []string // what each Enter brings, unless it creates the account
+		screen    []string // what each Enter brings, unless the account gets the name
 		want      string   // the name of the account
 	}{
 		"nothing suggested":  {screen: []string{""}, want: "player-2"},
@@ -52,16 +54,15 @@ func TestName(t *testing.T) {
 			t.Parallel()
 			asked := make(chan string, 10)
 			env := tuitest.Env(nil)
-			env.Me = ""
-			p := newNamePage(t.Context(), env, Config{SuggestedName: tt.suggested, LogIn: func(_ context.Context, name string) (string, error) {
+			env.SuggestedName = tt.suggested
+			env.Rename = func(_ context.Context, name string) error {
 				asked <- name
-				for _, taken := range tt.taken {
-					if name == taken {
-						return "", fmt.Errorf("log in: %w", client.ErrNameTaken)
-					}
+				if slices.Contains(tt.taken, name) {
+					return fmt.Errorf("rename: %w", client.ErrNameTaken)
 				}
-				return tuitest.Me, nil
-			}}, ui.Route{TV: true})
+				return nil
+			}
+			p := newNamePage(t.Context(), env)
 			d := tuitest.Drive(t, env, p)
 			for _, key := range tt.keys {
 				d.Press(key)
@@ -78,9 +79,9 @@ func TestName(t *testing.T) {
 					d.Press("backspace", "backspace", "backspace", "backspace")
 				}
 			}
-			d.Until("the next page", func() bool { return len(d.Left) > 0 })
-			assert.Equal(t, ui.Route{TV: true}, d.Left[0].(ui.ReplaceMsg).Route)
-			assert.Equal(t, tuitest.Me, env.Me)
+			d.Until("the previous page", func() bool { return len(d.Left) > 0 })
+			assert.Equal(t, ui.BackMsg{}, d.Left[0])
+			assert.Equal(t, tt.want, env.NewName)
 			last := ""
 			for len(asked) > 0 {
 				last = <-asked

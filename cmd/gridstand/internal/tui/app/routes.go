@@ -28,7 +28,7 @@ func (m *Model) open(r ui.Route) tea.Cmd {
 	switch {
 	case r.Page != nil:
 		return m.push(r.Page(m.ctx))
-	case r.Enter != "" && m.env.Guest != "":
+	case r.Enter != "" && m.env.WatchOnly != "":
 		return m.push(challenge.NewWatch(m.ctx, m.env, r.Enter))
 	case r.Play != "" || r.Join != "" || r.New != nil || r.Enter != "" || r.Daily != nil || r.NewChallenge != nil:
 		return m.request(r)
@@ -40,6 +40,8 @@ func (m *Model) open(r ui.Route) tea.Cmd {
 		return m.push(lobby.NewRules(m.ctx, m.env, r.Rules))
 	case r.Top != "":
 		return m.push(lobby.NewTop(m.ctx, m.env, r.Top))
+	case r.Name:
+		return m.push(newNamePage(m.ctx, m.env))
 	default:
 		return m.push(lobby.New(m.ctx, m.env))
 	}
@@ -59,17 +61,14 @@ func (m *Model) replace(msg ui.ReplaceMsg) tea.Cmd {
 }
 
 // request fetches, creates or joins the game or challenge of a route. A user without an
-// account must first choose a name, and a guest is told why they cannot play.
+// account plays as a guest, and a user who can only watch is told why.
 func (m *Model) request(r ui.Route) tea.Cmd {
-	switch {
-	case m.env.Guest != "":
-		m.notice = m.env.Guest
-		return m.quitIfEmpty(errors.New(m.env.Guest))
-	case m.env.Me == "":
-		return m.push(newNamePage(m.ctx, m.env, m.config, r))
+	if m.env.WatchOnly != "" {
+		m.notice = m.env.WatchOnly
+		return m.quitIfEmpty(errors.New(m.env.WatchOnly))
 	}
-	server, me := m.env.Server, m.env.Me
-	return ui.Call(m.tasks, func(ctx context.Context) (to target, err error) {
+	server := m.env.Server
+	return ui.CallSignedIn(m.tasks, m.env, func(ctx context.Context, me string) (to target, err error) {
 		var c *pb.Challenge
 		invited := false // The page of the challenge says what it is before the only attempt starts.
 		switch {

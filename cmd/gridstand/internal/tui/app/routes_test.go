@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -49,7 +50,8 @@ func TestModel_Open(t *testing.T) {
 		"missing game":      {route: ui.Route{Play: tuitest.GameID}, fails: client.ErrGameNotFound, calls: []string{"game"}},
 		"game of another":   {route: ui.Route{Join: tuitest.GameID}, calls: []string{"join game"}, page: watching},
 		"seat of a guest":   {route: ui.Route{Join: tuitest.GameID}, guest: true},
-		"the first game":    {route: ui.Route{New: &ui.NewGame{}}, first: true, page: "*app.namePage"},
+		"the first game":    {route: ui.Route{New: &ui.NewGame{}}, first: true, calls: []string{"sign in", "new game"}, page: play},
+		"choose a name":     {route: ui.Route{Name: true}, page: "*app.namePage"},
 		"TV":                {route: ui.Route{TV: true}, page: watching},
 		"rules":             {route: ui.Route{Rules: "classic"}, page: "*lobby.rules"},
 		"lobby":             {page: "*lobby.page"},
@@ -65,7 +67,8 @@ func TestModel_Open(t *testing.T) {
 			}
 			m := newModel(t, newFakePage(t.Context()))
 			m.env.Server = &tuitest.Server{
-				OnGame: func() (*pb.Game, error) { return attempt("game", "") },
+				OnGame:    func() (*pb.Game, error) { return attempt("game", "") },
+				OnNewGame: func(string, client.GameOptions) (*pb.Game, error) { return attempt("new game", "") },
 				OnJoin: func(*int32) (*pb.Game, error) {
 					g, err := attempt("join game", "")
 					g.Seats[0].GetPlayer().Id = "bob"
@@ -97,10 +100,14 @@ func TestModel_Open(t *testing.T) {
 				},
 			}
 			if tt.guest {
-				m.env.Me, m.env.Guest = "", "Add a key to play."
+				m.env.Me, m.env.WatchOnly = "", "Add a key to play."
 			}
 			if tt.first {
 				m.env.Me = ""
+				m.env.SignIn = func(context.Context) (string, error) {
+					calls = append(calls, "sign in")
+					return tuitest.Me, nil
+				}
 			}
 			_, cmd := m.Update(ui.OpenMsg{Route: tt.route})
 			if tt.calls != nil {

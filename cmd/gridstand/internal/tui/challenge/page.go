@@ -159,7 +159,7 @@ func (p *page) Keys() ui.KeyMap {
 // table returns the keys of the page in the challenge's current state.
 func (p *page) table() ui.KeyTable {
 	server, waiting := p.env.Server, p.Stage() == pb.ChallengeStatus_CHALLENGE_STATUS_WAITING
-	may, entrant := p.env.Guest == "", p.Entrant()
+	may, entrant := p.env.WatchOnly == "", p.Entrant()
 	creator := waiting && p.Mine()
 	play, ready := "play", "ready"
 	switch {

@@ -36,7 +36,7 @@ func open(t *testing.T, server *tuitest.Server, c *pb.Challenge, me string, watc
 	}
 	env := tuitest.Env(server)
 	if env.Me = me; me == "" {
-		env.Guest = "You are a guest."
+		env.WatchOnly = "You are a guest."
 	}
 	d := tuitest.New(t, env, func(ctx context.Context, env *ui.Env) ui.Page {
 		if watching {

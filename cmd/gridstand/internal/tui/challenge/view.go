@@ -38,8 +38,8 @@ func (p *page) status() string {
 		return t.Accent().Bold(true).Render(p.Moment.Text)
 	case p.done != "":
 		return t.Good().Render(p.done)
-	case p.env.Guest != "" && !p.Closed() && !(p.Race() && p.Open()):
-		return t.Dim().Render(p.env.Guest)
+	case p.env.WatchOnly != "" && !p.Closed() && !(p.Race() && p.Open()):
+		return t.Dim().Render(p.env.WatchOnly)
 	default:
 		return ""
 	}

@@ -98,6 +98,11 @@ func (*Flash) cover(lines, rows []string, top, across, width int, t ui.Theme) []
 // text is shown.
 func (s *State) SetRecord(score int32, text string) { s.record, s.recordText = score, text }
 
+// Record reports whether the game's score exceeds that of the player's earlier games, if there are any.
+func (s *State) Record() bool {
+	return s.record > 0 && s.Game.GetRanked() && s.Score() > s.record
+}
+
 // milestone returns the text that celebrates the last event, or "". before is the board before it, and
 // score the score.
 func (s *State) milestone(before *pb.Twenty48Board, score int32) string {
@@ -108,7 +113,7 @@ func (s *State) milestone(before *pb.Twenty48Board, score int32) string {
 	switch tile := board.LargestTile(s.Twenty48()); {
 	case tile > s.largest && tile >= goalTile:
 		return describe.NewTile(tile)
-	case s.record > 0 && s.Game.GetRanked() && score <= s.record && s.Score() > s.record:
+	case score <= s.record && s.Record():
 		return s.recordText
 	}
 	return ""

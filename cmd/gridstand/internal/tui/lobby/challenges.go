@@ -54,7 +54,7 @@ func getDaily(ctx context.Context, s ui.Server) (d daily, err error) {
 
 // route plays the daily game, or shows its standings to a user who cannot play.
 func (d *daily) route(env *ui.Env) ui.Route {
-	if env.Guest != "" {
+	if env.WatchOnly != "" {
 		return ui.Route{Challenge: d.game.GetId()}
 	}
 	return ui.Route{Daily: &pb.DailyRequest{Variant: d.game.GetVariant()}}
@@ -77,7 +77,7 @@ func (d *daily) line(env *ui.Env, width int) string {
 	var what string // what the key d does
 	var texts []string
 	switch a := d.attempt; {
-	case env.Guest != "":
+	case env.WatchOnly != "":
 		what = "ranking"
 	case a == nil:
 		what, texts = "play", []string{"the same tiles for everyone"}

@@ -21,7 +21,7 @@ func openWith(t *testing.T, guest bool, a *pb.Attempt, races ...*pb.Challenge) (
 	t.Helper()
 	p, d := open(t, func(env *ui.Env) {
 		if guest {
-			env.Me, env.Guest = "", "Add a key to play."
+			env.Me, env.WatchOnly = "", "Add a key to play."
 		}
 		server := env.Server.(*tuitest.Server)
 		inner := server.OnLists

@@ -26,7 +26,7 @@ func (p *page) Keys() ui.KeyMap {
 
 // table returns the keys of the page while it has neither a form nor a filter to type.
 func (p *page) table() ui.KeyTable {
-	player := p.env.Guest == ""
+	player := p.env.WatchOnly == ""
 	selects := func(do func()) func() tea.Cmd { return func() tea.Cmd { do(); return p.selected() } }
 	opens := func(r ui.Route) func() tea.Cmd { return func() tea.Cmd { return p.open(r) } }
 	begin := func(race bool) func() tea.Cmd { return func() tea.Cmd { return p.beginForm(race) } }
@@ -72,8 +72,8 @@ func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 		return p.typed(msg)
 	case p.form != nil:
 		return p.inForm(msg)
-	case p.env.Guest != "" && slices.Contains([]string{"n", "s", "R", "J"}, msg.String()):
-		p.notice = p.env.Guest
+	case p.env.WatchOnly != "" && slices.Contains([]string{"n", "s", "R", "J"}, msg.String()):
+		p.notice = p.env.WatchOnly
 		return nil
 	}
 	cmd, done := p.table().Press(msg)
@@ -171,9 +171,9 @@ func (p *page) opens() (what string, r ui.Route) {
 	switch {
 	case g == nil:
 		return "", r
-	case isRace(g) && p.env.Guest == "" && p.env.Seated(g):
+	case isRace(g) && p.env.WatchOnly == "" && p.env.Seated(g):
 		return "open", ui.Route{Enter: g.GetId()}
-	case isRace(g) && p.env.Guest == "" && waiting:
+	case isRace(g) && p.env.WatchOnly == "" && waiting:
 		return "join", ui.Route{Enter: g.GetId()}
 	case isRace(g):
 		return "watch", ui.Route{Challenge: g.GetId()}
@@ -183,7 +183,7 @@ func (p *page) opens() (what string, r ui.Route) {
 		return "play", ui.Route{Enter: g.GetChallengeId()}
 	case p.env.Seated(g):
 		return "play", ui.Route{Play: g.GetId()}
-	case waiting && p.env.Guest == "":
+	case waiting && p.env.WatchOnly == "":
 		return "join", ui.Route{Join: g.GetId()}
 	default:
 		return "watch", ui.Route{Watch: []string{g.GetId()}}

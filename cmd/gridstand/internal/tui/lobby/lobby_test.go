@@ -200,7 +200,7 @@ func TestOrder(t *testing.T) {
 func TestGuest(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, func(env *ui.Env) {
-		env.Me, env.Guest = "", "You came without an SSH key, so you can watch but not play."
+		env.Me, env.WatchOnly = "", "You came without an SSH key, so you can watch but not play."
 	})
 	d.Env.Width, d.Env.Height = 40, 12
 	for _, key := range []string{"n", "J"} {

@@ -202,7 +202,7 @@ func (p *page) arrange() {
 	open := races(p.lists.Races, p.lists.Live)
 	live := order(filtered(append(open, withoutAttempts(p.lists.Live, open)...), p.filter.Value()), p.env.Now)
 	mine := filtered(p.lists.Mine, p.filter.Value())
-	if p.places = len(p.lists.Mine) == 0 && p.env.Guest == ""; p.places {
+	if p.places = len(p.lists.Mine) == 0 && p.env.WatchOnly == ""; p.places {
 		mine = slices.DeleteFunc(slices.Clone(live), func(g *pb.Game) bool { return !isPlace(g) })
 		live = slices.DeleteFunc(live, isPlace)
 	}

@@ -173,9 +173,9 @@ func (p *page) empty(pane int) string {
 		return "No scores yet. Press ← or → for another period, v for another variant."
 	case p.filter.Value() != "":
 		return "No game matches the filter. Press esc to clear it."
-	case p.env.Guest != "" && pane == paneMine:
-		return p.env.Guest
-	case p.env.Guest != "":
+	case p.env.WatchOnly != "" && pane == paneMine:
+		return p.env.WatchOnly
+	case p.env.WatchOnly != "":
 		return "No live games."
 	case pane == paneLive:
 		return "No live games. Press n to start one."
@@ -216,7 +216,7 @@ func (p *page) previewPane(width, height int) string {
 func (p *page) welcome(width int) string {
 	t := p.env.Theme
 	lines := []string{ui.Choice(t, "t", "watch live games"), ui.Choice(t, "r", "read the rules"), ui.Choice(t, "?", "show all keys")}
-	if p.env.Guest == "" {
+	if p.env.WatchOnly == "" {
 		lines = append([]string{ui.Choice(t, "n", "start a game"), ui.Choice(t, "s", "race somebody now")}, lines...)
 	}
 	text := strings.Join(lines, "\n")

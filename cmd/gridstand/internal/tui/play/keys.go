@@ -99,6 +99,7 @@ func (p *page) resultKeys() ui.KeyTable {
 		ui.On("b", "b", "challenge others to beat it", p.beatable(), p.challenge).FooterAs(5, "b", "challenge"),
 		ui.On("s", "s", "ranking", c != nil, func() tea.Cmd { return ui.Open(ui.Route{Challenge: c.ID}) }).Footer(4),
 		ui.On("esc", "esc", result, true, func() tea.Cmd { p.closed = !p.closed; return nil }).Footer(2),
+		ui.On("e", "e", "choose a name", p.guest(), ui.Run(ui.Open(ui.Route{Name: true}))),
 		p.rulesKey(), p.backKey(),
 	}}
 }

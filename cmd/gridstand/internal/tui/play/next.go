@@ -137,6 +137,6 @@ func (p *playing) challenge() tea.Cmd {
 // beatable reports whether a rematch of the game can be created. This requires a finished
 // game of 2048 with a public seed.
 func (p *playing) beatable() bool {
-	return p.Over() && p.Twenty48() != nil && !p.shared() && p.env.Guest == "" &&
+	return p.Over() && p.Twenty48() != nil && !p.shared() && p.env.WatchOnly == "" &&
 		(p.contest == nil || p.contest.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH))
 }

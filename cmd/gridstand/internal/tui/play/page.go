@@ -10,14 +10,20 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
+	"github.com/gridstand/gridstand/internal/names"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // page shows the game that the user plays.
-type page struct{ playing }
+type page struct {
+	playing
+	// asksName is set if the result asks the user for a name.
+	asksName bool
+}
 
 // New returns the page of a game in which the user has a seat. Its commands end when ctx is
 // done.
@@ -26,7 +32,7 @@ func New(ctx context.Context, env *ui.Env, g *pb.Game) ui.Page {
 }
 
 func newPage(ctx context.Context, env *ui.Env, g *pb.Game) *page {
-	p := &page{playing{seated: seated{gamestate.New(g), env}, Tasks: ui.NewTasks(ctx), mode: newMode(g)}}
+	p := &page{playing: playing{seated: seated{gamestate.New(g), env}, Tasks: ui.NewTasks(ctx), mode: newMode(g)}}
 	if g.GetChallengeId() != "" && p.Twenty48() != nil {
 		p.contest = gamestate.NewContest(env, p.Tasks, g.GetChallengeId(), g.GetId())
 		p.mode = &attempt{sliding{}, p.contest}
@@ -40,7 +46,32 @@ func (p *page) Continue(then ui.Then) tea.Cmd {
 	if p.contest != nil {
 		cmd = tea.Batch(cmd, p.attempted())
 	}
+	if p.Over() && p.guest() && !p.env.NameAsked && p.good() {
+		p.asksName, p.env.NameAsked = true, true
+	}
 	return cmd
+}
+
+// guest reports whether the user has not chosen a name.
+func (p *page) guest() bool {
+	return p.env.NewName == "" && names.IsGuest(p.Game.GetSeats()[p.seat()].GetPlayer().GetName())
+}
+
+// goodTile is the smallest tile that makes a result a good one.
+const goodTile = 512
+
+// good reports whether the result is worth keeping under a name: a large tile, a new best score or, in
+// a race or daily game, one of the first three places.
+func (p *page) good() bool {
+	if b := p.Twenty48(); b != nil && board.LargestTile(b) >= goodTile {
+		return true
+	}
+	m, ok := p.mode.(*attempt)
+	if !ok {
+		return p.Record()
+	}
+	rank := m.result(panelInput{seated: &p.seated}).Rank
+	return rank > 0 && rank <= 3 && (m.Race() && m.Closed() || m.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY))
 }
 
 // share returns the text that the player copies to share the result.
@@ -66,10 +97,10 @@ func (p *page) sharedAs(id string) string {
 	return p.Summary() + "; " + cmp.Or(p.env.Link(id), p.env.Invite("watch", p.CommandID()))
 }
 
-// shareFits reports whether the result fits in the status line, where it can be copied with
+// shareFits reports whether the result fits in the free status line, where it can be copied with
 // the mouse.
 func (p *page) shareFits() bool {
-	return p.env.Height >= ui.StatusHeight && ansi.StringWidth(p.shareLine()) <= p.env.Width-2
+	return !p.asksName && p.env.Height >= ui.StatusHeight && ansi.StringWidth(p.shareLine()) <= p.env.Width-2
 }
 
 // ClosingMessage implements ui.Closing. It reports the state of the game, and how to resume or verify it.

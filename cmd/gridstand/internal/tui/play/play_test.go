@@ -9,6 +9,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -373,6 +374,63 @@ func TestLeave(t *testing.T) {
 			d.Until("the end", func() bool { return len(d.Left) > 0 })
 			assert.Equal(t, []tea.Msg{ui.BackMsg{}}, d.Left)
 			assert.Regexp(t, regexp.QuoteMeta(c.last)+"$", p.ClosingMessage())
+		})
+	}
+}
+
+// Ensure that a good result asks a guest for a name, once, that e opens the page for it after any
+// result, and that the result shows the new name.
+func TestGuest_Asked(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		player  string
+		asked   bool // whether an earlier result has asked
+		tile    int32
+		record  int32 // the best score of earlier games
+		attempt *pb.Challenge
+		rank    int32
+		want    bool
+		key     bool // whether e asks for a name
+	}{
+		"large tile":    {player: "guest-k3xq7a", tile: 512, want: true, key: true},
+		"small tile":    {player: "guest-k3xq7a", tile: 256, key: true},
+		"new best":      {player: "guest-k3xq7a", tile: 256, record: 12000, want: true, key: true},
+		"not the best":  {player: "guest-k3xq7a", tile: 256, record: 20000, key: true},
+		"asked already": {player: "guest-k3xq7a", asked: true, tile: 512, key: true},
+		"named player":  {player: "ada", tile: 512},
+		"daily, third":  {player: "guest-k3xq7a", tile: 256, attempt: tuitest.DailyGame(), rank: 3, want: true, key: true},
+		"daily, fourth": {player: "guest-k3xq7a", tile: 256, attempt: tuitest.DailyGame(), rank: 4, key: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := tuitest.Env(nil)
+			p := somePlay(t, env)
+			if c.attempt != nil {
+				p = someAttempt(t, env, c.attempt)
+				p.contest.Around = ui.Standings{Mine: &pb.Standing{Rank: c.rank}, Total: 9}
+			}
+			env.NameAsked = c.asked
+			p.Game.GetSeats()[0].GetPlayer().Name = c.player
+			p.Game.GetPosition().GetTwenty48().Tiles = []int32{c.tile, 2}
+			p.SetRecord(c.record, "New best")
+			p.Continue(func() tea.Cmd {
+				finish(p, pb.Result_REASON_NO_MOVES)
+				return nil
+			})
+			p.Continue(func() tea.Cmd { return nil })
+			screen := func() string { return ansi.Strip(ui.Draw(env, p, ui.Around{}).Content) }
+			press := func() tea.Cmd { return p.Key(tea.KeyPressMsg{Code: 'e', Text: "e"}) }
+			const question = "Press e to choose a name"
+			assert.Equal(t, c.want, strings.Contains(screen(), question))
+			if !c.key {
+				assert.Nil(t, press())
+				return
+			}
+			assert.Equal(t, ui.OpenMsg{Route: ui.Route{Name: true}}, press()())
+			env.NewName = "zoe"
+			assert.Equal(t, c.want, strings.Contains(screen(), "You are zoe now."))
+			assert.NotContains(t, screen(), question)
+			assert.Nil(t, press())
 		})
 	}
 }

@@ -169,6 +169,10 @@ func (p *page) status(width int) string {
 		return t.Dim().Render(p.notice)
 	case p.News(t, p.moment()) != "":
 		return p.News(t, p.moment())
+	case p.asksName && p.resultOpen() && p.env.NewName != "":
+		return t.Good().Render("You are " + p.env.NewName + " now.")
+	case p.asksName && p.resultOpen():
+		return t.Accent().Render("A good result! Press e to choose a name; your games and rank stay.")
 	case p.resultOpen() && p.shareFits():
 		return t.Dim().Render(p.shareLine())
 	default:

@@ -79,14 +79,19 @@ type Env struct {
 	// Remote is set for a remote terminal, on which ctrl-z does nothing.
 	Remote bool
 	// Me is the id of the user's account, or "" until the user has one. SignIn creates an account
-	// for a guest, makes Server act for it, and returns its id.
+	// with the name of a guest, makes Server act for it, and returns its id.
 	Me     string
 	SignIn func(ctx context.Context) (id string, err error)
+	// Rename gives the account another name. SuggestedName is offered, and NewName is the name that
+	// the user has chosen, if any. NameAsked is set once a result has asked a guest for a name.
+	Rename                 func(ctx context.Context, name string) error
+	SuggestedName, NewName string
+	NameAsked              bool
 	// Local describes the server that runs inside this program. It is nil for any other
 	// server.
 	Local *Local
-	// Guest is the reason why the user can only watch. It is empty if they can play.
-	Guest string
+	// WatchOnly is the reason why the user can only watch. It is empty if they can play.
+	WatchOnly string
 	// Command returns the command line for the given words ("watch", "<id>") as this user
 	// would type it, or "" if this user has no such command.
 	Command func(words ...string) string
@@ -170,6 +175,8 @@ type Route struct {
 	Daily *pb.DailyRequest
 	// NewChallenge creates a challenge and shows it.
 	NewChallenge *NewChallenge
+	// Name asks a guest for a name.
+	Name bool
 	// Page shows the page that it returns, whose commands end when ctx is done.
 	Page func(ctx context.Context) Page
 }

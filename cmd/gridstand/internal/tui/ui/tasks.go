@@ -72,6 +72,26 @@ func Call[T any](t *Tasks, work func(ctx context.Context) (T, error), then func(
 	})
 }
 
+// CallSignedIn is like Call, for work that needs the user's account, whose id it gets. A user without
+// one first gets the account of a guest.
+func CallSignedIn[T any](t *Tasks, env *Env, work func(ctx context.Context, me string) (T, error), then func(T, error) tea.Cmd) tea.Cmd {
+	me := env.Me
+	return t.Do(func(ctx context.Context) Then {
+		var result T
+		var err error
+		if me == "" {
+			me, err = env.SignIn(ctx)
+		}
+		if err == nil {
+			result, err = work(ctx, me)
+		}
+		return func() tea.Cmd {
+			env.Me = me
+			return then(result, err)
+		}
+	})
+}
+
 // Follow returns a command that continues with each update of a stream, until the stream ends
 // with an error, which is io.EOF after the last update.
 func Follow[T any](t *Tasks, s interface{ Next() (T, error) }, then func(T, error) tea.Cmd) tea.Cmd {

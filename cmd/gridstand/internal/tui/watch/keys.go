@@ -46,7 +46,7 @@ func (p *page) table() ui.KeyTable {
 			ui.On("-", "-", "slower", back, pace(max(p.player.speed/2, 1))),
 			ui.On("l", "l", "live", back && g.running(), to(newest)).Footer(4),
 			ui.On("n", "n", "next game", tv && g != nil, func() tea.Cmd { p.chooser.byUser = true; return p.find() }).Footer(3),
-			ui.On("n", "n", "new game", tv && g == nil && p.env.Guest == "", ui.Run(ui.Open(ui.Route{New: &ui.NewGame{Variant: defaultVariant}}))).Footer(3),
+			ui.On("n", "n", "new game", tv && g == nil && p.env.WatchOnly == "", ui.Run(ui.Open(ui.Route{New: &ui.NewGame{Variant: defaultVariant}}))).Footer(3),
 			ui.On("r", "r", "rules", shown, func() tea.Cmd { return ui.Open(ui.Route{Rules: g.state.Game.GetVariant()}) }).Footer(7),
 			copied,
 			ui.On("esc", "esc", "close result", p.resultOpen(), func() tea.Cmd { p.resultClosed = true; return nil }).Footer(5),

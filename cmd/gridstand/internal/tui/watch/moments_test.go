@@ -103,7 +103,7 @@ func TestReactions(t *testing.T) {
 		assert.NotContains(t, d.Screen(), "clap")
 
 		now = now.Add(time.Second)
-		d.Env.Guest = "You are a guest."
+		d.Env.WatchOnly = "You are a guest."
 		d.Press("1")
 		assert.Contains(t, d.Screen(), "! You are a guest.")
 		d.Press("left", "1")

@@ -24,29 +24,20 @@ func (p *page) reactions(when bool) (all []ui.Key) {
 	return all
 }
 
-// react shows a reaction to the game, at most one a second. A user without an account gets one as
-// a guest.
+// react shows a reaction to the game, at most one a second.
 func (p *page) react(r pb.Reaction) tea.Cmd {
-	env, id, me := p.env, p.game.id, p.env.Me
+	env, id := p.env, p.game.id
 	switch {
-	case env.Guest != "":
-		p.problem = env.Guest
+	case env.WatchOnly != "":
+		p.problem = env.WatchOnly
 		return nil
 	case env.Now.Sub(p.reacted) < time.Second:
 		return nil
 	}
 	p.reacted = env.Now
-	return ui.Call(p.Tasks, func(ctx context.Context) (_ string, err error) {
-		if me == "" {
-			if me, err = env.SignIn(ctx); err != nil {
-				return "", err
-			}
-		}
-		return me, env.Server.React(ctx, id, r)
-	}, func(me string, err error) tea.Cmd {
-		if me != "" {
-			env.Me = me
-		}
+	return ui.CallSignedIn(p.Tasks, env, func(ctx context.Context, _ string) (struct{}, error) {
+		return struct{}{}, env.Server.React(ctx, id, r)
+	}, func(_ struct{}, err error) tea.Cmd {
 		if err != nil && !errors.Is(err, client.ErrRateLimited) && !errors.Is(err, client.ErrGameOver) {
 			p.problem = ui.Explain(err, ui.SameKey)
 		}

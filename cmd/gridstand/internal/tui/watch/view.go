@@ -171,7 +171,7 @@ func (p *page) waiting(width int) string {
 		lines = append(lines, t.Dim().Render("Looking for a live game …"))
 	default:
 		lines = append(lines, t.Bold().Render("No live games."))
-		if p.env.Guest == "" {
+		if p.env.WatchOnly == "" {
 			lines = append(lines, ui.Choice(t, "n", "start one"))
 		}
 	}

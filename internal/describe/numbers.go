@@ -21,6 +21,14 @@ func Plural[N integer](n N, thing string) string {
 	return Comma(n) + " " + english.PluralWord(int(n), thing, "")
 }
 
+// bars are the levels of Bar.
+var bars = []rune("▁▂▃▄▅▆▇█")
+
+// Bar draws a score as a bar beside the highest one.
+func Bar(score, highest int32) rune {
+	return bars[int64(max(score, 0))*int64(len(bars)-1)/int64(max(highest, score, 1))]
+}
+
 // Watching formats the number of watchers of a game.
 func Watching(n int32) string {
 	if n > 0 {

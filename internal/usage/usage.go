@@ -128,7 +128,7 @@ func strict(cmd *cobra.Command) {
 
 // Args checks the arguments of a command against its Use, such as "move <game> [x]". Arguments in
 // angle brackets are required, those in square brackets are optional, and if the last one ends in
-// "...", any number may follow. Empty arguments are rejected, because they usually come from an
+// "...", any number may follow. Beside subcommands, an argument is the name of a player, with an @. Empty arguments are rejected, because they usually come from an
 // unset variable in a script. Args is a cobra.PositionalArgs.
 func Args(cmd *cobra.Command, args []string) error {
 	wanted := strings.Fields(cmd.Use)[1:]
@@ -156,10 +156,10 @@ func Args(cmd *cobra.Command, args []string) error {
 		return Errorf("%s: an argument is empty", cmd.Name())
 	case strings.HasSuffix(cmd.Use, "..."):
 		return nil
+	case cmd.HasSubCommands() && len(args) > 0 && !(len(args) <= len(wanted) && strings.HasPrefix(args[0], "@")):
+		return unknown(cmd, args, args)
 	case len(args) <= len(wanted):
 		return nil
-	case cmd.HasSubCommands():
-		return unknown(cmd, args, args)
 	default:
 		return Errorf("%s: too many arguments", cmd.Name()) // does not repeat them, because one may be a token
 	}

@@ -10,23 +10,31 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 func (p *program) accountCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "account",
+		Use:   "account [@player]",
 		Short: "Show your account; --help: name, token, keys",
-		Long: `Show your account on this server, and what you have achieved. A command that
-needs an account creates one, or you create it with ` + name + ` account new. Its
-token, which is stored on this machine, is its only key: ` + name + ` account token
-prints it, and ` + name + ` account import uses it on another machine.
+		Long: `Show your account on this server and what you have achieved, or what another
+player has: games and best scores, the latest scores as bars, and the daily
+games of the last 60 days.
+
+A command that needs an account creates one, or you create it with
+` + name + ` account new. Its token, which is stored on this machine, is its
+only key: ` + name + ` account token prints it, and
+` + name + ` account import uses it on another machine.
 
 A token that was used over TLS is never sent in clear text: without --tls the
 program refuses to use it.`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.showAccount(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if called := first(args); called != "" {
+				return p.printPlayer(cmd.Context(), strings.TrimPrefix(called, "@"))
+			}
+			return p.showAccount(cmd.Context())
+		},
 	}
 	rotate := &cobra.Command{
 		Use:   "rotate",
@@ -124,32 +132,6 @@ func (p *program) showAccount(ctx context.Context) error {
 		}
 		return p.printSessions(ctx, c)
 	})
-}
-
-// printProfile prints what the user has achieved.
-func (p *program) printProfile(ctx context.Context, c *client.Client) error {
-	profile, err := c.Players.GetProfile(ctx, &pb.GetProfileRequest{PlayerId: "me"})
-	if err != nil {
-		return err
-	}
-	var text strings.Builder
-	for _, v := range profile.GetVariants() {
-		best, wins := "", ""
-		if v.GetBestScore() > 0 {
-			best = "best " + describe.Comma(v.GetBestScore())
-		}
-		if v.GetWins() > 0 {
-			wins = describe.Comma(v.GetWins()) + " won"
-		}
-		fmt.Fprintf(&text, "%-11s %s\n", clean(v.GetVariant(), 24), describe.Phrases(best, describe.Plural(v.GetGames(), "game"), wins))
-	}
-	if d := profile.GetDaily(); d.GetLongestStreak() > 0 {
-		fmt.Fprintf(&text, "%-11s streak %s, longest %s\n", dailyWord, describe.Plural(d.GetStreak(), "day"), describe.Plural(d.GetLongestStreak(), "day"))
-	}
-	if len(profile.GetVariants()) == 0 {
-		p.notef("No finished games yet. Play one: %s", p.typed("play"))
-	}
-	return p.printEither(profile, "%s", text.String())
 }
 
 // rotate replaces the token of the user's account.

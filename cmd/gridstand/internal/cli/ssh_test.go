@@ -223,6 +223,9 @@ func TestSSHHost_Account(t *testing.T) {
 	require.Len(t, listed, 2)
 	assert.Contains(t, ok("account end "+listed[1][:6]), "ended "+listed[1])
 	assert.NotContains(t, ok("account"), "session")
+	out, code = h.run(nil, "account @Ada")
+	assert.Equal(t, "ada\n", out)
+	assert.Zero(t, code)
 	for command, want := range map[string]string{
 		"account rename Eve": "the name was changed recently", "account end abcdef": "no session of your account has this id",
 		"account token": "usage: account", "account keys add": "usage: account", "account rotate": "usage: account", "account rename": "usage: account",

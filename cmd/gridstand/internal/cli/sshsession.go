@@ -99,6 +99,8 @@ func (p *program) sshCommand(ctx context.Context, command sshhost.Command) error
 func (p *program) accountArgs(command sshhost.Command) ([]string, error) {
 	const rename, end = "rename", "end"
 	switch {
+	case len(command.Args) > 0 && strings.HasPrefix(command.Args[0], "@"): // Anyone can see a player's profile.
+		return []string{"account", "--", strings.Join(command.Args, " ")}, nil
 	case p.over.refusal != nil:
 		return nil, p.over.refusal
 	case command.Name == "link":
@@ -110,7 +112,7 @@ func (p *program) accountArgs(command sshhost.Command) ([]string, error) {
 	case command.Args[0] == end && len(command.Args) == 2:
 		return []string{"account", end, "--", command.Args[1]}, nil
 	}
-	return nil, usage.Errorf("usage: account, account rename NAME, or account end SESSION")
+	return nil, usage.Errorf("usage: account, account @PLAYER, account rename NAME, or account end SESSION")
 }
 
 // show adapts the configuration of the terminal program to the session.

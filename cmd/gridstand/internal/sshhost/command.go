@@ -36,7 +36,7 @@ var words = []word{
 	{"top", "[VARIANT|CHALLENGE|daily]", "a ranking; also: yesterday", 1, false},
 	{"variants", "[NAME]", "the variants and their rules", 1, false},
 	{"link", "", "a link that continues with your account in a browser", 0, false},
-	{"account", "[rename NAME|end SESSION]", "your name and the browsers that use your account", 8, false},
+	{"account", "[@PLAYER|rename NAME|end SESSION]", "what you or a player achieved; your name and browsers", 8, false},
 	{"help", "", "this text", 0, false},
 }
 

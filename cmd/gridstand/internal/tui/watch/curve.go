@@ -11,6 +11,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -84,9 +85,6 @@ func (g *game) loadCurve(then func() tea.Cmd) tea.Cmd {
 	})
 }
 
-// bars are the levels of a sparkline.
-var bars = []rune("▁▂▃▄▅▆▇█")
-
 // sparklines draws the scores of each seat, up to the version that the user looks at in color, and below
 // them where large tiles were made. It returns "" while the scores are unknown.
 func (g *game) sparklines(t ui.Theme, width int) string {
@@ -110,9 +108,9 @@ func (g *game) sparklines(t ui.Theme, width int) string {
 		for x := range line {
 			score := int32(0)
 			if scores := c.scores[int(math.Round(float64(x)*float64(last)/float64(max(width-1, 1))))]; seat < len(scores) {
-				score = max(scores[seat], 0)
+				score = scores[seat]
 			}
-			line[x] = bars[int(int64(score)*int64(len(bars)-1)/int64(most))]
+			line[x] = describe.Bar(score, most)
 		}
 		ink := t.Accent()
 		if len(c.scores[0]) > 1 {

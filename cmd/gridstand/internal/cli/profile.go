@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/describe"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Lengths of a profile's graphs: the latest games, and the days in the calendar of daily games.
+const (
+	profileGames = 60
+	profileDays  = 60
+)
+
+// printPlayer prints what a player has achieved, given by name.
+func (p *program) printPlayer(ctx context.Context, called string) error {
+	c, err := p.dial()
+	if err != nil {
+		return err
+	}
+	player, err := p.player(ctx, c, called)
+	if err != nil {
+		return err
+	}
+	profile, err := c.Players.GetProfile(ctx, &pb.GetProfileRequest{PlayerId: player.GetId()})
+	if err != nil {
+		return err
+	}
+	return p.printEither(profile, "%s\n%s", client.CleanName(profile.GetPlayer().GetName()), profileText(profile, p.clock()))
+}
+
+// printProfile prints what the user has achieved.
+func (p *program) printProfile(ctx context.Context, c *client.Client) error {
+	profile, err := c.Players.GetProfile(ctx, &pb.GetProfileRequest{PlayerId: "me"})
+	if err != nil {
+		return err
+	}
+	if len(profile.GetVariants()) == 0 {
+		p.notef("No finished games yet. Play one: %s", p.typed("play"))
+	}
+	return p.printf("%s", profileText(profile, p.clock()))
+}
+
+// profileText describes what a player has achieved: a line for each variant, the daily games, and bars
+// for the latest scores and days.
+func profileText(profile *pb.GetProfileResponse, now time.Time) string {
+	var text strings.Builder
+	line := func(label, value string) { fmt.Fprintf(&text, "%-11s %s\n", label, value) }
+	for _, v := range profile.GetVariants() {
+		best, wins := "", ""
+		if v.GetBestScore() > 0 {
+			best = "best " + describe.Comma(v.GetBestScore())
+		}
+		if v.GetWins() > 0 {
+			wins = describe.Comma(v.GetWins()) + " won"
+		}
+		line(clean(v.GetVariant(), 24), describe.Phrases(best, describe.Plural(v.GetGames(), "game"), wins))
+	}
+	if latest := last(profile.GetLatest(), profileGames); len(latest) > 1 {
+		var bars []rune
+		bests := bestOf(latest)
+		for _, g := range latest {
+			bars = append(bars, describe.Bar(g.GetScore(), bests[g.GetVariant()]))
+		}
+		line("scores", string(bars))
+	}
+	if d := profile.GetDaily(); d.GetLongestStreak() > 0 {
+		line(dailyWord, fmt.Sprintf("streak %s, longest %s", describe.Plural(d.GetStreak(), "day"), describe.Plural(d.GetLongestStreak(), "day")))
+		line("", calendar(d.GetResults(), now))
+	}
+	return text.String()
+}
+
+// calendar draws a bar for each of the last days with a daily game, and a dot for each other day.
+func calendar(results []*pb.DailyResult, now time.Time) string {
+	days := slices.Repeat([]rune{'·'}, profileDays)
+	today, bests := now.UTC().Truncate(24*time.Hour), bestOf(results)
+	for _, r := range results {
+		day, err := time.Parse(time.DateOnly, r.GetDay())
+		if i := profileDays - 1 - int(today.Sub(day).Hours()/24); err == nil && i >= 0 && i < profileDays {
+			days[i] = max(days[i], describe.Bar(r.GetScore(), bests[r.GetVariant()]))
+		}
+	}
+	return string(days)
+}
+
+// bestOf returns the best score of each variant.
+func bestOf[R interface {
+	GetVariant() string
+	GetScore() int32
+}](results []R,
+) map[string]int32 {
+	bests := map[string]int32{}
+	for _, r := range results {
+		bests[r.GetVariant()] = max(bests[r.GetVariant()], r.GetScore())
+	}
+	return bests
+}
+
+// last returns the last n elements, or all.
+func last[T any](all []T, n int) []T { return all[max(len(all)-n, 0):] }

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Ensure that a profile has a line for each variant, a bar for each of the latest scores beside the best
+// of its variant, and the calendar of daily games, also for a player of an absurd server.
+func TestProfileText(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	latest := make([]*pb.FinishedGame, 0, profileGames+3)
+	for range profileGames {
+		latest = append(latest, &pb.FinishedGame{Variant: "classic", Score: 800})
+	}
+	latest = append(latest, &pb.FinishedGame{Variant: "classic", Score: 0}, &pb.FinishedGame{Variant: "3x3", Score: 80},
+		&pb.FinishedGame{Variant: "3x3", Score: -5})
+	text := profileText(&pb.GetProfileResponse{
+		Variants: []*pb.VariantRecord{{Variant: "classic", Games: 61, BestScore: 12340}, {Variant: "tribolo", Games: 1, Wins: 1}},
+		Latest:   latest,
+		Daily: &pb.DailyRecord{Streak: 2, LongestStreak: 9, Results: []*pb.DailyResult{
+			{Day: "2026-09-21", Variant: "classic", Score: 1}, // 60 days ago
+			{Day: "2026-09-22", Variant: "classic", Score: 50},
+			{Day: "2026-11-19", Variant: "classic", Score: 100},
+			{Day: "2026-11-19", Variant: "vt100", Score: 0},
+			{Day: "2026-11-20", Variant: "vt100", Score: 0},
+			{Day: "2026-11-21", Variant: "vt100"},
+			{Day: "soon"},
+		}},
+	}, now)
+	assert.Equal(t, "classic     best 12,340, 61 games\n"+
+		"tribolo     1 game, 1 won\n"+
+		"scores      "+strings.Repeat("█", profileGames-3)+"▁█▁\n"+
+		"daily       streak 2 days, longest 9 days\n"+
+		"            ▄"+strings.Repeat("·", profileDays-3)+"█▁\n", text)
+	assert.Empty(t, profileText(&pb.GetProfileResponse{}, now))
+}

@@ -83,7 +83,7 @@ func (l *Log) Find(ctx context.Context, gameID string, fits func(version int32, 
 func (l *Log) Replay(ctx context.Context, gameID string, after int32, do func(Tip, *replay.Event) error) error {
 	r := l.NewReader(gameID)
 	for {
-		read, err := r.next(ctx, pageSize, func(event *replay.Event) error {
+		read, err := r.Next(ctx, pageSize, func(event *replay.Event) error {
 			if r.tip.ID.Version <= after {
 				return nil
 			}

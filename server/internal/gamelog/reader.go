@@ -33,7 +33,7 @@ func (l *Log) NewReader(gameID string) *Reader {
 // Errors: *DamagedError, replay.ErrUnknown, or an error from the store.
 func (r *Reader) Skip(ctx context.Context, version int32) error {
 	for left := version - r.tip.ID.Version; left > 0; left = version - r.tip.ID.Version {
-		read, err := r.Next(ctx, int(min(left, pageSize)), func(*replay.Event) {})
+		read, err := r.Next(ctx, int(min(left, pageSize)), func(*replay.Event) error { return nil })
 		if err != nil || read == 0 {
 			return err
 		}
@@ -42,16 +42,9 @@ func (r *Reader) Skip(ctx context.Context, version int32) error {
 }
 
 // Next calls do with up to n further events, in one of the slots for pages of history, and returns
-// their number. It is 0 at the end of the log. Its errors are those of Skip.
-func (r *Reader) Next(ctx context.Context, n int, do func(*replay.Event)) (read int, err error) {
-	return r.next(ctx, n, func(event *replay.Event) error {
-		do(event)
-		return nil
-	})
-}
-
-// next is like Next, but stops and returns the error if do returns one.
-func (r *Reader) next(ctx context.Context, n int, do func(*replay.Event) error) (read int, err error) {
+// their number. It is 0 at the end of the log. Its errors are those of Skip, and the one that do returns
+// to stop it.
+func (r *Reader) Next(ctx context.Context, n int, do func(*replay.Event) error) (read int, err error) {
 	for {
 		applied, err := r.page(ctx, n-read, do)
 		if read += applied; !errors.Is(err, errReverted) {

@@ -7,7 +7,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
 
-// historyPage is the number of events in a page of a game's history. A page takes about 40 kB of
+// historyPage is the number of events in a page of a game's history. A page takes about 30 kB of
 // memory.
 const historyPage = 50
 
@@ -25,29 +25,28 @@ func (m *Match) History(after int32) *History {
 	return &History{m, m.hub.Log.NewReader(m.id), after, m.State().Version}
 }
 
-// Next returns the next page, or no events at the end. It calls prepare with each event. No more than
-// half of the processors run prepare or read other games' histories. If the log is shorter than the
-// game in memory, Next returns the error from Confirm, so that a watcher that resumes learns why it
-// gets no more events.
-func (h *History) Next(ctx context.Context, prepare func(*Event)) (page []*Event, err error) {
+// Next calls do with each event of the next page and returns their number, which is 0 at the end. It
+// stops and returns the error if do returns one. No more than half of the processors run do or read
+// other games' histories. If the log is shorter than the game in memory, Next returns the error from
+// Confirm, so that a watcher that resumes learns why it gets no more events.
+func (h *History) Next(ctx context.Context, do func(*Event) error) (read int, err error) {
 	if h.from >= h.to {
-		return nil, nil
+		return 0, nil
 	}
 	if err := h.reader.Skip(ctx, h.from); err != nil {
-		return nil, err
+		return 0, err
 	}
-	read, err := h.reader.Next(ctx, int(min(historyPage, h.to-h.from)), func(e *replay.Event) {
+	read, err = h.reader.Next(ctx, int(min(historyPage, h.to-h.from)), func(e *replay.Event) error {
 		h.from = e.State.Version
 		event := h.m.ring.at(h.from) // encoded once for all readers
 		if event == nil {
 			event = &Event{Event: e}
 		}
-		prepare(event)
-		page = append(page, event)
+		return do(event)
 	})
 	if err == nil && read == 0 {
 		h.from = h.to
 		_, err = h.m.Confirm(ctx)
 	}
-	return page, err
+	return read, err
 }

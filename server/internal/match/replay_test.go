@@ -18,12 +18,14 @@ import (
 func (m *Match) pastAfter(t *testing.T, after int32) (events []*Event) {
 	t.Helper()
 	for h := m.History(after); ; {
-		page, err := h.Next(t.Context(), func(*Event) {})
-		if !assert.NoError(t, err) || len(page) == 0 {
+		read, err := h.Next(t.Context(), func(e *Event) error {
+			events = append(events, e)
+			return nil
+		})
+		if !assert.NoError(t, err) || read == 0 {
 			return events
 		}
-		assert.LessOrEqual(t, len(page), historyPage)
-		events = append(events, page...)
+		assert.LessOrEqual(t, read, historyPage)
 	}
 }
 
@@ -31,7 +33,7 @@ func (m *Match) pastAfter(t *testing.T, after int32) (events []*Event) {
 func (m *Match) historyError(t *testing.T) error {
 	t.Helper()
 	for h := m.History(0); ; {
-		if page, err := h.Next(t.Context(), func(*Event) {}); err != nil || len(page) == 0 {
+		if read, err := h.Next(t.Context(), func(*Event) error { return nil }); err != nil || read == 0 {
 			return err
 		}
 	}
@@ -73,10 +75,10 @@ func TestHistory(t *testing.T) {
 		logged := s.logged(t, name("a"))
 		m.play(t, historyPage)
 		m.undo(t, 3)
-		var grown int
-		for page, err := growing.Next(t.Context(), func(*Event) {}); len(page) > 0; page, err = growing.Next(t.Context(), func(*Event) {}) {
+		grown, ignore := 0, func(*Event) error { return nil }
+		for read, err := growing.Next(t.Context(), ignore); read > 0; read, err = growing.Next(t.Context(), ignore) {
 			require.NoError(t, err)
-			grown += len(page)
+			grown += read
 		}
 		assert.Len(t, logged, grown)
 		logged = s.logged(t, name("a"))

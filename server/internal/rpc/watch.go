@@ -113,7 +113,7 @@ type gameView struct {
 	match    *match.Match
 	first    *replay.State  // the first message; nil if the view resumes
 	past     *match.History // the events that are no longer in memory, while the client is sent them
-	page     []*match.Event // events from past that were not sent yet
+	page     []any          // messages with events from past that were not sent yet
 	address  string         // address that the stream counts toward
 	playerID string         // the watcher's player ID; empty without a token
 
@@ -144,7 +144,7 @@ func (v *gameView) Close() {
 }
 
 // Over implements updates.
-func (v *gameView) Over() bool { return v.over }
+func (v *gameView) Over() bool { return v.over && len(v.page) == 0 }
 
 // Only one delivery in latencySampleRate is timed, because calling time.Now makes a
 // delivery about 5% more expensive.
@@ -192,21 +192,26 @@ func (v *gameView) nextStored() (any, error) {
 		v.first = nil
 		return v.game(state)
 	}
-	e := v.page[0]
-	v.page = v.page[1:]
-	return v.event(e)
+	message := v.page[0]
+	v.page[0], v.page = nil, v.page[1:]
+	return message, nil
 }
 
-// replay reads a page of the events that are no longer in memory.
-func (v *gameView) replay() (err error) {
+// replay reads a page of the events that are no longer in memory. It keeps only their messages: a client
+// that does not read would otherwise hold twice as much memory.
+func (v *gameView) replay() error {
 	if v.past == nil {
 		v.past = v.match.History(v.version)
 	}
-	v.page, err = v.past.Next(v.stream.Context(), func(e *match.Event) { v.encodeEvent(e) })
+	read, err := v.past.Next(v.stream.Context(), func(e *match.Event) error {
+		message, err := v.event(e)
+		v.page = append(v.page, message)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	if len(v.page) == 0 {
+	if read == 0 {
 		v.past = nil
 		return nil
 	}

@@ -322,6 +322,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     const text = words.standing(facing());
     place.textContent = text && race && !closed ? `${text} so far` : text;
     if (text && !result.hidden && (closed || !race) && isGood()) askName(result);
+    foot.hidden = !closed && !own.game?.result; // Above the board there is the time left.
     if (next && !closed)
       foot.textContent = `The next daily game begins in ${clock(next.openTime || '')}.`;
     else if (c.date && !foot.firstElementChild)

@@ -27,11 +27,6 @@ const empty = (own, name) =>
 export default async function show(root, { id: name = '' }) {
   const page = h('div.stack', h('h1', name));
   root.append(page);
-  /** @param {string} title @param {Game[]} games */
-  const list = (title, games) => {
-    const rows = games.map((g) => gameRow(g).element);
-    if (rows.length) page.append(h('h2', title), h('ul.games.wall.all', rows));
-  };
   try {
     /** @type {[GetProfileResponse, {games?: Game[]}]} */
     const [profile, { games = [] }] = await Promise.all([
@@ -46,11 +41,10 @@ export default async function show(root, { id: name = '' }) {
     const since = h('p.dim', `${who} created on ${(player.createTime || '').slice(0, 10)}`);
     const parts = showProfile(profile);
     page.append(since, ...parts);
-    list(
-      'Playing',
-      games.filter((g) => !isOver(g)),
-    );
-    list('Played', games.filter(isOver));
+    const now = games.filter((g) => !isOver(g));
+    const rows = [...now, ...games.filter(isOver)].map((g) => gameRow(g).element);
+    const title = now.length ? `Games, ${now.length} live` : 'Games';
+    if (rows.length) page.append(h('h2', title), h('ul.games.wall.all.recent', rows));
     if (!games.length && !parts.length)
       page.append(empty(player.id === account()?.id, player.name));
   } catch (e) {

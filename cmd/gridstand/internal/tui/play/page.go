@@ -63,15 +63,14 @@ const goodTile = 512
 // good reports whether the result is worth keeping under a name: a large tile, a new best score or, in
 // a race or daily game, one of the first three places.
 func (p *page) good() bool {
-	if b := p.Twenty48(); b != nil && board.LargestTile(b) >= goodTile {
-		return true
-	}
+	large := p.Twenty48() != nil && board.LargestTile(p.Twenty48()) >= goodTile
 	m, ok := p.mode.(*attempt)
 	if !ok {
-		return p.Record()
+		return p.Game.GetRanked() && (large || p.Record())
 	}
 	rank := m.result(panelInput{seated: &p.seated}).Rank
-	return rank > 0 && rank <= 3 && (m.Race() && m.Closed() || m.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY))
+	podium := m.Race() && m.Closed() || m.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY)
+	return large || podium && rank > 0 && rank <= 3
 }
 
 // share returns the text that the player copies to share the result.

@@ -385,6 +385,7 @@ func TestGuest_Asked(t *testing.T) {
 	for name, c := range map[string]struct {
 		player  string
 		asked   bool // whether an earlier result has asked
+		byBot   bool // whether a bot made moves
 		tile    int32
 		record  int32 // the best score of earlier games
 		attempt *pb.Challenge
@@ -393,6 +394,7 @@ func TestGuest_Asked(t *testing.T) {
 		key     bool // whether e asks for a name
 	}{
 		"large tile":    {player: "guest-k3xq7a", tile: 512, want: true, key: true},
+		"by a solver":   {player: "guest-k3xq7a", byBot: true, tile: 512, key: true},
 		"small tile":    {player: "guest-k3xq7a", tile: 256, key: true},
 		"new best":      {player: "guest-k3xq7a", tile: 256, record: 12000, want: true, key: true},
 		"not the best":  {player: "guest-k3xq7a", tile: 256, record: 20000, key: true},
@@ -412,6 +414,7 @@ func TestGuest_Asked(t *testing.T) {
 			env.NameAsked = c.asked
 			p.Game.GetSeats()[0].GetPlayer().Name = c.player
 			p.Game.GetPosition().GetTwenty48().Tiles = []int32{c.tile, 2}
+			p.Game.Ranked = !c.byBot
 			p.SetRecord(c.record, "New best")
 			p.Continue(func() tea.Cmd {
 				finish(p, pb.Result_REASON_NO_MOVES)

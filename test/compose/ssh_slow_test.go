@@ -5,7 +5,8 @@ package compose
 import (
 	"io"
 	"net"
-	"strings"
+	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -65,8 +66,11 @@ func listsGames(t *testing.T, c *ssh.Client) string {
 	return string(out)
 }
 
-// plays starts a game in a terminal, accepts the suggested name if it is asked for one, and leaves
-// when the list shows the given number of games by that player.
+// guestGame matches the game of a guest in the list of games.
+var guestGame = regexp.MustCompile(`(?m) 3x3 .* (guest-[a-z2-7]{6})$`)
+
+// plays starts a game in a terminal, and leaves when the list shows the given number of games, all by
+// the same player.
 func plays(t *testing.T, c *ssh.Client, games int) {
 	t.Helper()
 	session, err := c.NewSession()
@@ -75,10 +79,15 @@ func plays(t *testing.T, c *ssh.Client, games int) {
 	require.NoError(t, err)
 	require.NoError(t, session.RequestPty("xterm", 24, 80, nil))
 	require.NoError(t, session.Start("play 3x3"))
+	var players []string
 	waittest.Until(t, "the game is listed", func() bool {
-		_, err := io.WriteString(in, "\r")
-		return err == nil && strings.Count(listsGames(t, c), " ada ") == games
+		players = nil
+		for _, found := range guestGame.FindAllStringSubmatch(listsGames(t, c), -1) {
+			players = append(players, found[1])
+		}
+		return len(players) == games
 	})
+	assert.Len(t, slices.Compact(players), 1)
 	_, _ = io.WriteString(in, "\x03")
 	_ = session.Wait()
 }

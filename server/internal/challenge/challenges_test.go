@@ -178,3 +178,20 @@ func TestDayStreak(t *testing.T) {
 		}
 	})
 }
+
+// Ensure that a server without daily games says so, and that another server reads what a rematch has to
+// beat.
+func TestStored(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		target := &challenge.Target{GameID: id.New(), Player: bob, Score: 1234}
+		rematch := env.create(challenge.Challenge{Kind: replay.Rematch, Target: target})
+		none := env.server()
+		none.Dailies = nil
+		_, _, _, err := none.Daily(t.Context(), "", "")
+		require.ErrorIs(t, err, challenge.ErrNoDaily)
+		found, _, err := none.Get(t.Context(), rematch.ID)
+		require.NoError(t, err)
+		assert.Equal(t, target, found.Target)
+	})
+}

@@ -82,27 +82,27 @@ func (p *program) warnClearText(c *client.Client) {
 func (p *program) logIn(ctx context.Context, c *client.Client) error {
 	p.warnExposed(c)
 	_, found, _ := p.store.Load(c.Target())
-	unasked := false
-	var cred client.Credential
-	var notice string
-	var err error
-	if p.flags.name != "" {
-		cred, notice, err = client.LogInAs(ctx, c, p.store, p.flags.name)
-	} else {
-		unasked = !found
-		cred, notice, err = client.LogIn(ctx, c, p.store, client.GuestName)
-	}
+	cred, notice, err := p.signIn(ctx, c)
 	if err != nil {
 		return err
 	}
 	if notice != "" && !p.fresh {
 		p.notef("%s", notice)
-	} else if unasked && !p.fresh {
+	} else if !found && p.flags.name == "" && !p.fresh {
 		p.notef("You are %s. To choose a name: %s", client.CleanName(cred.Name), p.typed("account", "rename", "<name>"))
 	} else if p.flags.name != "" && p.flags.name != cred.Name {
 		p.notef("You already have the account %s on this server; --name is only for a new account.", cred.Name)
 	}
 	return nil
+}
+
+// signIn logs the client in to the user's account. It creates one with the name in --name, or else a
+// guest's, if necessary. The notice is that of client.LogIn.
+func (p *program) signIn(ctx context.Context, c *client.Client) (cred client.Credential, notice string, err error) {
+	if p.flags.name != "" {
+		return client.LogInAs(ctx, c, p.store, p.flags.name)
+	}
+	return client.LogIn(ctx, c, p.store, client.GuestName)
 }
 
 // logInUnless is like logIn, but does not create an account if refused is not nil: it then

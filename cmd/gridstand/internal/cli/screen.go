@@ -25,11 +25,7 @@ func (p *program) show(ctx context.Context, c *client.Client, start ui.Route) er
 	}
 	env.SuggestedName = loginName(p)
 	env.SignIn = func(ctx context.Context) (string, error) {
-		as := client.GuestName
-		if p.flags.name != "" {
-			as = client.OneName(p.flags.name)
-		}
-		cred, _, err := client.LogIn(ctx, c, p.store, as)
+		cred, _, err := p.signIn(ctx, c)
 		return cred.PlayerID, err
 	}
 	env.Rename = func(ctx context.Context, name string) error {

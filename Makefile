@@ -102,9 +102,9 @@ journeys: ## Walk through the page in a real Chromium, and the terminal program 
 race: ## Run make test under the race detector (needs a C compiler), without vet
 	GOFLAGS="$(RACE)" $(MAKE) test
 
-.PHONY: race-storm
-race-storm: ## Run make storm under the race detector
-	GOFLAGS="$(RACE)" $(MAKE) storm
+.PHONY: race-faults
+race-faults: ## Run make faults under the race detector
+	GOFLAGS="$(RACE)" $(MAKE) faults
 
 # Duration of each fuzz target in make fuzz.
 FUZZTIME ?= 2s
@@ -117,6 +117,11 @@ fuzz: ## Fuzz every target for FUZZTIME; inputs that fail are saved in testdata/
 .PHONY: floods
 floods: ## Attack servers, and print their memory and the latency of other players' moves
 	$(SLOW) ./server/internal/test/fault -run '$(FLOODS)' -v -parallel=1 -timeout=1h
+
+.PHONY: faults
+faults: ## Run make storm, and the cheap tests of servers, stores and connections that fail
+	$(SLOW) ./server/internal/test/fault -v -timeout 0 \
+	  -run '^Test(Storm|DamagedLog|Linearizable(_Planted)?|RolledBack|ServerStopped(_HeldOpen)?)$$' -args -storm=$(STORM)
 
 # Duration of make storm.
 STORM ?= 10m

@@ -3,9 +3,9 @@
 // damaged, replaced or runs out of disk space; connections break; logs are damaged; clocks are
 // wrong; clients misbehave; and players race each other.
 //
-// The tests without the build tag slow are cheap, and make the same moves and inject the same faults
-// in every run. The others kill processes, take minutes, or measure: CI runs TestStorm for a minute,
-// and the nightly run runs all of them.
+// All tests have the build tag slow. CI runs those of make faults: TestStorm for a minute, and the
+// cheap ones, which make the same moves and inject the same faults in every run. The others kill
+// processes, take minutes, or measure: the nightly run runs all of them.
 //
 // # Helpers
 //

@@ -3,66 +3,121 @@
 package fault
 
 import (
-	"net"
+	"strings"
 	"testing"
+	"time"
 
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc/codes"
+	sqlite3 "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
-	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that games that lose moves in a failover to a lagging replica are reported as damaged
-// to all clients, no matter how small the lag is, and that the others continue.
-func TestFailover(t *testing.T) {
-	t.Parallel()
-	master := redistest.StartRedis(t, "--repl-diskless-sync-delay", "0")
-	_, port, err := net.SplitHostPort(master.Addr())
+// heartbeats returns the time of each server's last heartbeat.
+func (env *env) heartbeats(t *testing.T) map[string]time.Time {
+	t.Helper()
+	now, err := env.ports().Heartbeats.Servers(t.Context())
 	require.NoError(t, err)
-	replica := redistest.StartRedis(t, "--replicaof", "127.0.0.1 "+port)
-	promoted := redistest.NewClient(t, replica.Addr())
-	proxy := redistest.StartProxy(t, master.Addr())
-	env := newEnv(t, proxy.Addr())
-	a := env.player(env.serve())
-	b := a.on(env.serve())
-	env.awaitAckedHeartbeats(t, 2)
-	var lost []*pb.Event
-	for _, c := range []*caller{a, b} {
-		lost = append(lost, c.playTo(t, c.start(t, "6x6"), 5))
+	last := map[string]time.Time{}
+	for id, s := range now.Servers {
+		last[id] = s.At
 	}
-	kept := a.playTo(t, a.start(t, "6x6"), 5)
-	waittest.Until(t, "the replica has the game", func() bool {
-		return promoted.XLen(t.Context(), logKey(kept.GetGameId())).Val() == 5
-	})
-	require.NoError(t, promoted.Do(t.Context(), "REPLICAOF", "NO", "ONE").Err())
-	for i, event := range lost {
-		c := []*caller{a, b}[i]
-		lost[i] = c.playTo(t, after(event), 6)
-		env.markDamaged(event.GetGameId())
-	}
-	master.Kill()
-	proxy.Redirect(replica.Addr())
-	proxy.Cut()
-
-	for _, event := range lost {
-		for _, c := range []*caller{a, b} {
-			c.awaitDamaged(t, event.GetGameId(), "5")
-		}
-	}
-	b.requirePlayable(t, kept)
+	return last
 }
 
-// awaitDamaged waits until a server reports a game as damaged, and requires that Watch reports
-// the same.
-func (c *caller) awaitDamaged(t *testing.T, gameID, version string) {
+// awaitAckedHeartbeats waits until every running server has had a heartbeat acknowledged that
+// it sent after this call began.
+func (env *env) awaitAckedHeartbeats(t *testing.T, servers int) {
 	t.Helper()
-	var err error
-	waittest.Until(t, "the game is damaged", func() bool {
-		_, err = c.get(t.Context(), gameID)
-		return refusalOf(err).code == codes.DataLoss
+	began := env.heartbeats(t)
+	for range 2 { // Once it sends a second heartbeat, the server knows that the first one was stored.
+		waittest.Until(t, "every server has sent a heartbeat", func() bool {
+			newer := 0
+			for id, at := range env.heartbeats(t) {
+				if at.After(began[id]) {
+					newer++
+				}
+			}
+			return newer == servers
+		})
+		began = env.heartbeats(t)
+	}
+}
+
+// awaitQuarantine waits until a server has quarantined a game.
+func (env *env) awaitQuarantine(t *testing.T, gameID string) {
+	t.Helper()
+	waittest.Until(t, "the game is quarantined", func() bool {
+		tail, err := env.ports().Games.Tail(t.Context(), gameID)
+		require.NoError(t, err)
+		return tail.Quarantined()
 	})
-	wantDamaged(t, err, version)
-	wantDamaged(t, c.watch(t, gameID, watching{after: fromStart()}).awaitEnd(t), version)
+}
+
+// requirePlayable requires that a game can be continued from the given event.
+func (c *caller) requirePlayable(t *testing.T, last *pb.Event) {
+	t.Helper()
+	direction := last.GetPosition().GetTwenty48().GetLegalMoves()[0]
+	assert.Equal(t, last.GetVersion()+1, resend(t, c, last.GetGameId(), last.GetVersion(), direction).GetVersion())
+}
+
+// Ensure that a server that notices that its store went back in time quarantines the games in its
+// memory that lost entries, so that no server continues them, and no others.
+func TestRolledBack(t *testing.T) {
+	t.Parallel()
+	for name, newEnv := range map[string]func(*testing.T) *env{
+		"Redis":  func(t *testing.T) *env { return newEnv(t, redistest.StartRedis(t).Addr()) },
+		"SQLite": newSQLiteEnv,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := newEnv(t)
+			running := env.player(env.serve())
+			start := func() *pb.Event { return running.playTo(t, running.start(t, "6x6"), 5) }
+			lost, kept := start(), start()
+			restore := env.save(t, lost.GetGameId())
+			lost = running.playTo(t, after(lost), whole)
+			env.markDamaged(lost.GetGameId())
+			env.awaitAckedHeartbeats(t, 1)
+			restore()
+			for id, at := range env.heartbeats(t) {
+				require.NoError(t, env.ports().Heartbeats.Leave(t.Context(), id, at.Add(-time.Minute)))
+			}
+
+			env.awaitQuarantine(t, lost.GetGameId())
+			damaged := func(t *testing.T, err error) { wantDamaged(t, err, "5") }
+			wantRefused(t, running, lost, damaged)
+			running.requirePlayable(t, kept)
+			running.server.stop()
+			fresh := running.on(env.serve())
+			wantRefused(t, fresh, lost, damaged)
+			_, err := fresh.resign(t.Context(), kept.GetGameId())
+			require.NoError(t, err)
+		})
+	}
+}
+
+// save returns a function that takes a game's log back to its current state.
+func (env *env) save(t *testing.T, gameID string) (restore func()) {
+	t.Helper()
+	if env.redis != nil {
+		past := env.read(t, gameID)
+		return func() { env.write(t, gameID, past) }
+	}
+	run := func(text string) {
+		c, err := sqlite3.OpenConn(env.path())
+		require.NoError(t, err)
+		require.NoError(t, sqlitex.ExecuteScript(c, strings.ReplaceAll(text, "?", "'"+gameID+"'"), nil))
+		require.NoError(t, c.Close())
+	}
+	run("CREATE TABLE past AS SELECT * FROM games WHERE id = ?")
+	return func() {
+		run(`INSERT OR REPLACE INTO games SELECT * FROM past; DROP TABLE past;
+			DELETE FROM entries WHERE EXISTS (SELECT 1 FROM games g WHERE g.id = ? AND g.game = entries.game AND g.version < entries.version)`)
+	}
 }

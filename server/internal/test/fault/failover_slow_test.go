@@ -1,0 +1,68 @@
+//go:build slow
+
+package fault
+
+import (
+	"net"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Ensure that games that lose moves in a failover to a lagging replica are reported as damaged
+// to all clients, no matter how small the lag is, and that the others continue.
+func TestFailover(t *testing.T) {
+	t.Parallel()
+	master := redistest.StartRedis(t, "--repl-diskless-sync-delay", "0")
+	_, port, err := net.SplitHostPort(master.Addr())
+	require.NoError(t, err)
+	replica := redistest.StartRedis(t, "--replicaof", "127.0.0.1 "+port)
+	promoted := redistest.NewClient(t, replica.Addr())
+	proxy := redistest.StartProxy(t, master.Addr())
+	env := newEnv(t, proxy.Addr())
+	a := env.player(env.serve())
+	b := a.on(env.serve())
+	env.awaitAckedHeartbeats(t, 2)
+	var lost []*pb.Event
+	for _, c := range []*caller{a, b} {
+		lost = append(lost, c.playTo(t, c.start(t, "6x6"), 5))
+	}
+	kept := a.playTo(t, a.start(t, "6x6"), 5)
+	waittest.Until(t, "the replica has the game", func() bool {
+		return promoted.XLen(t.Context(), logKey(kept.GetGameId())).Val() == 5
+	})
+	require.NoError(t, promoted.Do(t.Context(), "REPLICAOF", "NO", "ONE").Err())
+	for i, event := range lost {
+		c := []*caller{a, b}[i]
+		lost[i] = c.playTo(t, after(event), 6)
+		env.markDamaged(event.GetGameId())
+	}
+	master.Kill()
+	proxy.Redirect(replica.Addr())
+	proxy.Cut()
+
+	for _, event := range lost {
+		for _, c := range []*caller{a, b} {
+			c.awaitDamaged(t, event.GetGameId(), "5")
+		}
+	}
+	b.requirePlayable(t, kept)
+}
+
+// awaitDamaged waits until a server reports a game as damaged, and requires that Watch reports
+// the same.
+func (c *caller) awaitDamaged(t *testing.T, gameID, version string) {
+	t.Helper()
+	var err error
+	waittest.Until(t, "the game is damaged", func() bool {
+		_, err = c.get(t.Context(), gameID)
+		return refusalOf(err).code == codes.DataLoss
+	})
+	wantDamaged(t, err, version)
+	wantDamaged(t, c.watch(t, gameID, watching{after: fromStart()}).awaitEnd(t), version)
+}

@@ -3,6 +3,7 @@ package redis
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -135,6 +136,8 @@ func (c Clients) waitReady(ctx context.Context, wait, busyWait time.Duration) er
 			return nil
 		case answered && !transient(answer):
 			return fmt.Errorf("redis at %s refuses commands: %w", c.Name, err)
+		case untrusted(err):
+			return fmt.Errorf("redis at %s: %w", c.Name, err)
 		case late && !busy(err) && ctx.Err() == nil:
 			return fmt.Errorf("redis at %s does not answer: %w", c.Name, reason)
 		case late && !warned:
@@ -150,6 +153,12 @@ func (c Clients) waitReady(ctx context.Context, wait, busyWait time.Duration) er
 		reason = ctx.Err()
 	}
 	return fmt.Errorf("redis at %s does not answer: %w", c.Name, reason)
+}
+
+// untrusted reports whether the certificate of a Redis server was refused.
+func untrusted(err error) bool {
+	_, refused := errors.AsType[*tls.CertificateVerificationError](err)
+	return refused
 }
 
 // busy reports whether a ping failed although Redis could be reached: with an error reply, or

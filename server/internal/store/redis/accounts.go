@@ -124,24 +124,24 @@ func (a accounts) Create(ctx context.Context, account store.Account, keep time.D
 		}
 	}
 	folded := nameKey(forms[len(forms)-1])
-	holder, lasting, err := a.claim(ctx, folded, account.ID, claimSeconds)
+	claimed, err := a.claim(ctx, folded, account.ID, claimSeconds)
 	if err != nil {
 		return store.Account{}, err
 	}
 	// Another account holds the name, or this one has held it since an earlier call and
 	// may have expired since. An expired account must not be recreated.
-	if holder != account.ID || lasting {
-		return a.holding(ctx, holder)
+	if claimed.holder != account.ID || claimed.lasting {
+		return a.holding(ctx, claimed.holder)
 	}
 	created, wrote, err := a.write(ctx, account, keep)
 	if err != nil {
 		return store.Account{}, err
 	}
-	holder, _, err = a.claim(ctx, folded, account.ID, permanent)
+	claimed, err = a.claim(ctx, folded, account.ID, permanent)
 	if err != nil {
 		return store.Account{}, err
 	}
-	if holder == account.ID {
+	if claimed.holder == account.ID {
 		return created, nil
 	}
 	// The claim expired while this call hung, and another call took the name.
@@ -150,20 +150,26 @@ func (a accounts) Create(ctx context.Context, account store.Account, keep time.D
 			return store.Account{}, failed(err)
 		}
 	}
-	return a.holding(ctx, holder)
+	return a.holding(ctx, claimed.holder)
 }
 
-// claim claims the key of a name for an account unless it is taken. It returns the ID of the
-// account that holds the name, and whether the claim is permanent.
-func (a accounts) claim(ctx context.Context, key, id string, seconds int) (holder string, lasting bool, err error) {
+// nameClaim describes who holds a name after a call of claim.
+type nameClaim struct {
+	holder  string // the ID of the account that holds the name
+	lasting bool   // whether the claim never expires
+	isNew   bool   // whether the call made the claim
+}
+
+// claim claims the key of a name for an account unless it is taken.
+func (a accounts) claim(ctx context.Context, key, id string, seconds int) (nameClaim, error) {
 	reply, err := claimNameScript.Run(ctx, a.client, []string{key}, id, seconds).StringSlice()
 	if err != nil {
-		return "", false, failed(err)
+		return nameClaim{}, failed(err)
 	}
-	if len(reply) != 2 {
-		return "", false, store.Failed(store.Corrupt, "claim_name.lua returned %d values", len(reply))
+	if len(reply) != 3 {
+		return nameClaim{}, store.Failed(store.Corrupt, "claim_name.lua returned %d values", len(reply))
 	}
-	return reply[0], reply[1] == "1", nil
+	return nameClaim{holder: reply[0], lasting: reply[1] == "1", isNew: reply[2] == "1"}, nil
 }
 
 // holding returns the account with the given ID, which holds the requested name.
@@ -236,17 +242,17 @@ func (a accounts) Rename(ctx context.Context, id, from, name string, every time.
 	} else if err != nil || stored.Name != from {
 		return stored, err
 	}
-	before, err := a.Holder(ctx, name)
+	holder, err := a.Holder(ctx, name)
 	if err != nil {
 		return store.Account{}, err
 	}
-	holder, folded := before, nameKey(names.Fold(name))
-	if before == "" || before == id {
-		if holder, _, err = a.claim(ctx, folded, id, permanent); err != nil {
+	claimed, folded := nameClaim{holder: holder}, nameKey(names.Fold(name))
+	if holder == "" || holder == id {
+		if claimed, err = a.claim(ctx, folded, id, permanent); err != nil {
 			return store.Account{}, err
 		}
 	}
-	if holder != id {
+	if claimed.holder != id {
 		return store.Account{}, store.ErrNameHeld
 	}
 	values, err := renameAccountScript.Run(ctx, a.client, []string{playerKey(id)}, from, name, every.Milliseconds()).Slice()
@@ -257,7 +263,8 @@ func (a accounts) Rename(ctx context.Context, id, from, name string, every time.
 	if err != nil {
 		return store.Account{}, err
 	}
-	if before == "" && names.Fold(stored.Name) != names.Fold(name) { // The account was not renamed.
+	// The account was not renamed. A concurrent call for the same name may have claimed it; that one releases it.
+	if claimed.isNew && names.Fold(stored.Name) != names.Fold(name) {
 		if err := releaseKeyScript.Run(ctx, a.client, []string{folded}, id).Err(); err != nil {
 			return store.Account{}, failed(err)
 		}

@@ -234,6 +234,33 @@ func TestRace_Again(t *testing.T) {
 	}
 }
 
+// Ensure that the race after one against bots has the same bots, and that the one that stood in for a
+// player leaves that race, too, when a player comes.
+func TestRace_AgainWithBots(t *testing.T) {
+	t.Parallel()
+	s, clock := startAt(t, 12)
+	ada, bob := s.player(t), s.player(t)
+	bots := func(c *pb.Challenge) (names []string) {
+		for _, e := range c.GetEntrants() {
+			if e.GetBot() != "" {
+				assert.True(t, e.GetReady())
+				names = append(names, e.GetBot())
+			}
+		}
+		return names
+	}
+	got, err := s.RaceNow(ada.ctx, &pb.RaceNowRequest{})
+	require.NoError(t, err)
+	first := got.GetChallenge().GetId()
+	s.addBot(t, ada, &pb.JoinChallengeRequest{ChallengeId: first, Bot: "rote"})
+	clock.pass(s.enterRace(t, ada, first, true).GetOpenTime().AsTime().Sub(clock.now()))
+	next := s.challenge(t, ada, &pb.CreateChallengeRequest{Kind: race, PreviousChallengeId: first})
+	assert.Equal(t, []string{"greedy", "rote"}, bots(next))
+	assert.Equal(t, []string{"rote"}, bots(s.enterRace(t, bob, next.GetId(), false)))
+	assert.Equal(t, raceWaiting, s.enterRace(t, bob, next.GetId(), true).GetStatus(), "ada is not ready")
+	assert.NotEqual(t, raceWaiting, s.enterRace(t, ada, next.GetId(), true).GetStatus())
+}
+
 // Ensure that only players who are allowed to change a roster can, that a repeated call that adds a bot
 // returns the same bot, and that bots alone cannot race.
 func TestRace_Roster(t *testing.T) {

@@ -187,8 +187,8 @@ func TestJourney_Race(t *testing.T) {
 	for _, tab := range tabs[:2] {
 		tab.Wait(says("to beat " + describe.Comma(games["carl"].GetPosition().GetScores()[0])))
 	}
-	ada.Visit("/race") // A player who leaves the page can return.
-	ada.Visit(path)
+	ada.Visit("/")
+	click(ada, "Return")
 	waitForBoard(ada, games["ada"].GetPosition())
 
 	carl.Resign(t, games["carl"])
@@ -199,7 +199,7 @@ func TestJourney_Race(t *testing.T) {
 		tab.Wait(says("of 3"))
 	}
 	viewer.Wait(says("· closed"))
-	ada.Wait(says(pointsOf(games["ada"])) + " && !" + says("so far"))
+	ada.Wait(says(pointsOf(games["ada"])) + " && !" + says("so far") + " && " + says("The same tiles for everyone"))
 	viewer.Visit("/g/" + games["ada"].GetId())
 	viewer.Wait(says("Verified in this browser"))
 	click(ada, "Race again")

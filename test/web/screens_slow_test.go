@@ -184,7 +184,7 @@ const cut = `(() => {
 	const [page, boards] = [document.documentElement, [...document.querySelectorAll("main .board")]];
 	scrollTo(0, 0);
 	const found = boards.map((b, i) => {
-		if (i > 0 || b.closest(".wall")) b.scrollIntoView({block: "nearest"});
+		if (i > 0 || b.closest(".wall, .tv")) b.scrollIntoView({block: "nearest"});
 		const r = b.getBoundingClientRect();
 		const whole = Math.min(r.left, r.top, innerWidth - r.right, innerHeight - r.bottom) > -1 && r.width >= 60;
 		return whole ? "" : ["left", "top", "width", "height"].map((side) => Math.round(r[side])).join(" ");

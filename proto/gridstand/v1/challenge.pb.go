@@ -764,8 +764,8 @@ type CreateChallengeRequest struct {
 	RequestId string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// For a race, the race that it follows. All calls that name the same race get the same
 	// next race until that one is closed: the first call creates it, and later calls return
-	// it, without joining it. Its variant, limit and private are those of the previous race,
-	// so they must be unset. request_id is ignored.
+	// it, without joining it. Its variant, limit, private and bots are those of the previous
+	// race, so the fields must be unset. request_id is ignored.
 	PreviousChallengeId string `protobuf:"bytes,7,opt,name=previous_challenge_id,json=previousChallengeId,proto3" json:"previous_challenge_id,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache

@@ -23,7 +23,7 @@ type RenamedRecentlyError struct {
 }
 
 func (e *RenamedRecentlyError) Error() string {
-	return "the name was changed recently; the next change is possible from " + e.Until.Format(time.RFC3339)
+	return "the name was changed recently; the next change is possible from " + e.Until.Format(time.DateOnly)
 }
 
 // Rename gives a player another name and returns the player. Repeating the call changes nothing. The

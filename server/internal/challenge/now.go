@@ -46,6 +46,20 @@ func StandIn(challengeID, bot string) Entrant {
 	return Entrant{Bot: bot, Ready: true, GameID: id.Derive([]byte("stand-in"), []byte(challengeID))}
 }
 
+// Bots returns the bots of a race as entrants of the race that follows it.
+func (c *Challenge) Bots(nextID string) (bots []Entrant) {
+	for _, e := range c.Entrants {
+		switch {
+		case e.Bot == "":
+		case e == StandIn(c.ID, e.Bot):
+			bots = append(bots, StandIn(nextID, e.Bot))
+		default:
+			bots = append(bots, Entrant{Bot: e.Bot, Ready: true, GameID: id.Derive([]byte("next race"), []byte(nextID), []byte(e.GameID))})
+		}
+	}
+	return bots
+}
+
 // Seen records that one of the players of a waiting race is watching it.
 func (s *Challenges) Seen(ctx context.Context, c *Challenge, now time.Time) error {
 	if now.Sub(c.seen) < seenEvery {

@@ -52,6 +52,11 @@ func (s *Service) CreateChallenge(ctx context.Context, request *pb.CreateChallen
 	} else {
 		err = s.admitGame(ctx, by.ID, challenge.AttemptID(wanted.ID, by.ID))
 	}
+	for _, bot := range wanted.Entrants {
+		if err == nil {
+			err = s.admitGame(ctx, by.ID, bot.GameID)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +168,7 @@ func (s *Service) nextRace(ctx context.Context, c *challenge.Challenge, request 
 			break
 		}
 	}
-	c.Limit, c.Private = previous.Limit, previous.Private
+	c.Limit, c.Private, c.Entrants = previous.Limit, previous.Private, previous.Bots(c.ID)
 	c.Variant, c.Revision, c.Seed = variant.ID, variant.Revision, game.NewSeed()
 	return nil
 }

@@ -1,7 +1,7 @@
 // The account page: the name, and the token for other devices.
 import { account, call, kept, nameHeader, setAccount } from './api.js';
 import { copy, h } from './dom.js';
-import { form, isGuest, renaming } from './naming.js';
+import { form, isGuest, often, renaming } from './naming.js';
 import { ask, createAccount, unkept } from './persist.js';
 import { sessionList, stopSession } from './sessions.js';
 
@@ -88,7 +88,7 @@ function yours(me, done) {
     h('p', h('a', { href: `/p/${encodeURIComponent(me.name)}` }, 'Your games')),
     renaming(
       isGuest()
-        ? 'You are a guest. What should others call you?'
+        ? `You are a guest. What should others call you? ${often}`
         : 'Another name, at most once in 30 days',
       done,
     ),

@@ -39,7 +39,7 @@ function kindWords(c, by = '', goal = '') {
 export function begins({ startTime, entrants = [] }) {
   if (startTime) return `It starts in ${clock(startTime)}, or when everyone is ready.`;
   if (entrants.length === 2 && entrants.some((e) => e.bot))
-    return 'Others can join as long as you wait. To race the bot alone, press Ready.';
+    return 'Others see your race on the start page and after their games, and can join as long as you wait. To race the bot alone, press Ready.';
   return 'It starts when everyone is ready or the creator starts it.';
 }
 

@@ -19,9 +19,9 @@ import table from './words.js';
 
 /** The description of each kind of challenge. @type {Record<string, string>} */
 const kinds = {
-  DAILY: 'The same tiles for everyone, until midnight UTC. You have one attempt.',
+  DAILY: 'The same tiles for everyone, until midnight UTC.',
   RACE: 'Everyone plays the same tiles at the same time. The highest score wins.',
-  LINK: 'New tiles, the same for everyone with the link. You have one attempt.',
+  LINK: 'New tiles, the same for everyone with the link.',
   REMATCH: 'The tiles of a finished game. Its seed is public, so the ranking proves nothing.',
 };
 
@@ -53,6 +53,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   sync(now);
   let c = challenge;
   const race = words.is(c, 'RACE');
+  const once = words.is(c, 'DAILY') || words.is(c, 'LINK'); // whether a player has one attempt
   const path = `/c/${c.id}`;
   /** The player's game. @type {{id?: string, game?: Game}} */
   const own = { id: attempt?.gameId };
@@ -62,6 +63,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   let stage = '';
   let announced = 0;
   let hurried = false; // whether the player knows that the race ends
+  let running = !c.status.endsWith('CLOSED'); // whether the player does not know who won
 
   const roster = createRoster((changed) => take({ ...news, challenge: changed }));
   const lines = race ? createBoards(own) : createLines();
@@ -106,7 +108,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   const heading = () => [
     h('h1', words.title(c)),
     ...(tabs ? [tabs] : []),
-    h('p', kinds[c.kind.slice(15)]),
+    h('p', kinds[c.kind.slice(15)], /OPEN/.test(c.status) && once && ' You have one attempt.'),
     facts,
   ];
   /** Shows an empty board with an element on top. @param {any} above */
@@ -253,8 +255,9 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
         race && h('button', { onclick: raceAgain }, 'Race again'),
       ),
     );
+    if (!words.is(c, 'DAILY')) import('./afterwards.js').then((m) => m.showNext(result));
     draw();
-    if (!race) rank(0);
+    if (!race) setTimeout(rank, 300, 0);
   }
   /** Returns the rank of the player's game. */
   const facing = () => ({
@@ -320,12 +323,20 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     facts.textContent = texts.join(' · ');
     begins.textContent = words.begins(c);
     const text = words.standing(facing());
-    place.textContent = text && race && !closed ? `${text} so far` : text;
+    place.textContent =
+      text && race && !closed ? `${text} so far, ${clock(c.closeTime || '')} left` : text;
     if (text && !result.hidden && (closed || !race) && isGood()) askName(result);
+    if (text && !result.hidden && race && closed && running) {
+      running = false;
+      const won = news.mine?.rank === 1 && table.youWin;
+      if (won) result.firstChild.prepend(`${won}: `);
+      celebrate(won || text);
+    }
     foot.hidden = !closed && !own.game?.result; // Above the board there is the time left.
-    if (next && !closed)
-      foot.textContent = `The next daily game begins in ${clock(next.openTime || '')}.`;
-    else if (c.date && !foot.firstElementChild)
+    if (next && !closed) {
+      const days = attempt?.dayStreak ? `: play it for ${attempt.dayStreak + 1} days in a row` : '';
+      foot.textContent = `The next daily game begins in ${clock(next.openTime || '')}${days}.`;
+    } else if (c.date && !foot.firstElementChild)
       foot.replaceChildren(h('a', { href: '/daily' }, "Play today's game"));
     if (c.seed && !seed.firstChild) seed.append('Seed', hex(c.seed));
     if (stage === 'SCHEDULED') count();

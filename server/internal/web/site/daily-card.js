@@ -23,7 +23,9 @@ export function createDaily() {
     let said = `The same tiles for everyone, ${end} left`;
     if (attempt) {
       const asked = { challengeId: c.id, playerId: 'me' };
-      const { standings, total } = await call('ListStandings', asked).catch(() => ({}));
+      const { standings, total } = isOver(attempt)
+        ? await call('ListStandings', asked).catch(() => ({}))
+        : {};
       said = summary({ ...attempt, challenge: c, rank: standings?.[0].rank, total });
       said += isOver(attempt) ? ` · next in ${end}` : ` · ${end} left`;
     }

@@ -43,6 +43,9 @@ export const renaming = (label, done) =>
     done();
   });
 
+/** Says how often a name can be changed. */
+export const often = 'Afterwards you can change the name once in 30 days.';
+
 const askedKey = 'gridstand.asked';
 let asked = false; // for browsers without localStorage
 
@@ -57,10 +60,13 @@ export function askName(beside) {
   attempt(() => localStorage.setItem(askedKey, me));
   const box = h(
     'div.stack',
-    renaming('A good result! What should others call you? Your games and rank stay.', () => {
-      box.replaceChildren(h('p', `You are ${account()?.name} now.`));
-      toast('Name saved');
-    }),
+    renaming(
+      `A good result! What should others call you? Your games and rank stay. ${often}`,
+      () => {
+        box.replaceChildren(h('p', `You are ${account()?.name} now.`));
+        toast('Name saved');
+      },
+    ),
     h('button', { onclick: () => box.remove() }, 'Stay a guest'),
   );
   beside.append(box);

@@ -17,7 +17,7 @@ import { explain, persist, signIn } from './persist.js';
 const place = (href, who, what, join) =>
   h(
     'li.card.row',
-    h('span', h('b.cut', who), h('small.cut', what)),
+    h('span', h('b.cut', join ? who : 'Your place'), h('small.cut', what)),
     join
       ? action('button', `Join ${who}`, 'Join', async () => {
           await join();
@@ -46,18 +46,21 @@ function action(tag, label, text, go) {
 }
 
 /** @param {Challenge} c */
+const address = (c) => `/c/${c.id}`;
+
+/** @param {Challenge} c */
 function racePlace(c) {
   const names = (c.entrants || []).flatMap((e) => e.player?.name || []);
   const what = `${limit(c.limit)} race, ${c.variant} · ${ago(c.createTime)}`;
   const join = () => persist('JoinChallenge', { challengeId: c.id });
-  return place(`/c/${c.id}`, names.join(', '), what, !c.entrants?.some(isMine) && join);
+  return place(address(c), names.join(', '), what, !c.entrants?.some(isMine) && join);
 }
 
-/** Keeps a list of places up to date. @param {any} element @param {number} most */
+/** Keeps a list of places on the page up to date. @param {any} element @param {number} most */
 export function showPlaces(element, most) {
   const list = () => document.hidden || listPlaces(element, most).catch(() => {});
   list();
-  setInterval(list, 5000);
+  const timer = setInterval(() => (element.isConnected ? list() : clearInterval(timer)), 5000);
 }
 
 /** Returns the address at which a player takes a seat. @param {Game} g */
@@ -82,7 +85,13 @@ export async function listPlaces(element, most) {
     look('ListChallenges', race),
     look('ListGames', { status: 'GAME_STATUS_WAITING', pageSize: most }),
   ]);
-  const waiting = challenges.filter((/** @type {Challenge} */ c) => c.status.endsWith('WAITING'));
+  const waiting = challenges.filter(
+    (/** @type {Challenge} */ c) =>
+      c.status.endsWith('WAITING') ||
+      (!c.status.endsWith('CLOSED') &&
+        c.entrants?.some(isMine) &&
+        address(c) !== location.pathname),
+  );
   const items = [...waiting.map(racePlace), ...games.map(seatPlace)].slice(0, most);
   element.hidden = !items.length;
   element.replaceChildren(...(items.length ? [h('h2', 'Open places'), h('ul.places', items)] : []));
@@ -91,4 +100,4 @@ export async function listPlaces(element, most) {
 const nowText = 'Race somebody now';
 /** Makes the button that enters the player into a race with others. @param {string} [tag] */
 export const raceNow = (tag = 'button.large') =>
-  action(tag, nowText, nowText, async () => `/c/${(await persist('RaceNow', {})).challenge.id}`);
+  action(tag, nowText, nowText, async () => address((await persist('RaceNow', {})).challenge));

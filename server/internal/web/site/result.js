@@ -78,6 +78,7 @@ export function createResult({ id, variant, position: { twenty48 } }, seat) {
           shareButton(text),
         ),
       );
+      import('./afterwards.js').then((m) => m.showNext(element));
       reveal(element);
       if (ranked && score) rank(score, 1);
       if (ranked && (largestTile(position) >= 512 || (record && score > record))) askName(element);

@@ -24,7 +24,8 @@ export function createLines() {
   return {
     element,
     /** @param {News} news @param {boolean} readable whether the player may watch its games */
-    show({ standings = [], total = 0, mine }, readable) {
+    show({ challenge, standings = [], total = 0, mine }, readable) {
+      const closed = challenge.status.endsWith('CLOSED');
       const now = JSON.stringify([standings, total, mine, readable]);
       if (now === shown) return;
       shown = now;
@@ -39,8 +40,10 @@ export function createLines() {
         return h('tr', { class: isMine(s) && 'me' }, ...cells.map((c) => h('td', c)));
       });
       const heads = ['Rank', 'Player', 'Score'].map((text) => h('th', { scope: 'col' }, text));
-      if (!rows.length)
-        return element.replaceChildren(h('p.dim', 'No results yet: the first place is free.'));
+      if (!rows.length) {
+        const free = 'No results yet: the first place is free.';
+        return element.replaceChildren(h('p.dim', closed ? 'Nobody has played it.' : free));
+      }
       element.replaceChildren(
         h('table', h('thead', h('tr', heads)), h('tbody', rows)),
         h('p.dim', plural(total, 'result')),

@@ -86,6 +86,12 @@ async function list(variant, window) {
   return [
     h('ol.podium', podium),
     rows.length && h('table', h('thead', h('tr', heads)), h('tbody', rows)),
-    h('p.dim', plural(top.total, 'player')),
+    h(
+      'p.dim',
+      plural(top.total, 'player'),
+      playerId && !mine && '; you have no score here yet',
+      '. Daily games and races have rankings of their own: ',
+      h('a', { href: '/daily' }, "today's daily game"),
+    ),
   ].filter(Boolean);
 }

@@ -97,16 +97,13 @@ export default function show(root) {
   root.append(
     h(
       'div.tv',
-      h('section.stack', stage, h('div.caption', caption, score, react)),
       h(
         'section.stack',
         h('p.lead', 'Play 2048. Everyone can watch.'),
         h('div.actions', play, raceNow()),
-        createDaily(),
-        places,
-        listTitle,
-        list,
       ),
+      h('section.watched.stack', stage, h('div.caption', caption, score, react)),
+      h('section.stack', createDaily(), places, listTitle, list),
     ),
   );
 

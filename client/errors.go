@@ -20,116 +20,116 @@ import (
 var (
 	// ErrVersionConflict is returned if the game is no longer at the version in the call.
 	// CurrentVersion returns its current version.
-	ErrVersionConflict = errors.New("the game has moved on")
+	ErrVersionConflict = withReason(pb.ReasonVersionConflict, "the game has moved on")
 	// ErrIllegalMove is returned for a move that the rules forbid.
-	ErrIllegalMove = errors.New("the rules forbid this move")
+	ErrIllegalMove = withReason(pb.ReasonIllegalMove, "the rules forbid this move")
 	// ErrNotYourTurn is returned for a move during another seat's turn.
-	ErrNotYourTurn = errors.New("it is another seat's turn")
+	ErrNotYourTurn = withReason(pb.ReasonNotYourTurn, "it is another seat's turn")
 	// ErrGameOver is returned for a call that would change a finished game.
-	ErrGameOver = errors.New("the game is over")
+	ErrGameOver = withReason(pb.ReasonGameOver, "the game is over")
 	// ErrGameNotStarted is returned for a move while seats are still open, or while the
 	// race has not opened; ChallengeTime then returns the opening time, if it is known.
-	ErrGameNotStarted = errors.New("the game has not started")
+	ErrGameNotStarted = withReason(pb.ReasonGameNotStarted, "the game has not started")
 	// ErrGameTooLong is returned for a move or an undo if the game has as many events as the
 	// server allows. The player can only resign.
-	ErrGameTooLong = errors.New("the game has too many events")
+	ErrGameTooLong = withReason(pb.ReasonGameTooLong, "the game has too many events")
 	// ErrUndoNotAllowed is returned if there is nothing to undo, if more than one human
 	// plays, if seats were still open at the version to return to, or in an attempt at a
 	// challenge.
-	ErrUndoNotAllowed = errors.New("undo is not possible in this game")
+	ErrUndoNotAllowed = withReason(pb.ReasonUndoNotAllowed, "undo is not possible in this game")
 	// ErrSeatTaken is returned to a player who tries to take a seat that is taken, or to
 	// join a game without an open seat.
-	ErrSeatTaken = errors.New("the seat is taken")
+	ErrSeatTaken = withReason(pb.ReasonSeatTaken, "the seat is taken")
 	// ErrNameTaken is returned if the name belongs to another account or is reserved.
-	ErrNameTaken = errors.New("the name is taken")
+	ErrNameTaken = withReason(pb.ReasonNameTaken, "the name is taken")
 	// ErrGameNotFound is returned if there is no game with the id.
-	ErrGameNotFound = errors.New("no such game")
+	ErrGameNotFound = withReason(pb.ReasonGameNotFound, "no such game")
 	// ErrPlayerNotFound is returned if there is no account with the id or name.
-	ErrPlayerNotFound = errors.New("no such player")
+	ErrPlayerNotFound = withReason(pb.ReasonPlayerNotFound, "no such player")
 	// ErrVariantNotFound is returned if there is no variant with the id.
-	ErrVariantNotFound = errors.New("no such variant")
+	ErrVariantNotFound = withReason(pb.ReasonVariantNotFound, "no such variant")
 	// ErrNoScore is returned for a player who is not on a leaderboard or in the standings
 	// of a challenge.
-	ErrNoScore = errors.New("no score on this board")
+	ErrNoScore = withReason(pb.ReasonNoScore, "no score on this board")
 	// ErrNotSeated is returned if an account without a seat in the game tries to move,
 	// undo or resign.
-	ErrNotSeated = errors.New("no seat in this game")
+	ErrNotSeated = withReason(pb.ReasonNotSeated, "no seat in this game")
 	// ErrBadToken is returned if the server does not know the token, or if a call that
 	// needs a token has none.
-	ErrBadToken = errors.New("the server does not know this token")
+	ErrBadToken = withReason(pb.ReasonBadToken, "the server does not know this token")
 	// ErrBadCredential is returned to an SSH host whose credential is unknown to the
 	// server or has been revoked.
-	ErrBadCredential = errors.New("the server does not know this service credential")
+	ErrBadCredential = withReason(pb.ReasonBadCredential, "the server does not know this service credential")
 	// ErrNotOverSSH is returned if an SSH host makes a call that SSH hosts are not
 	// allowed to make.
-	ErrNotOverSSH = errors.New("this is not possible over SSH")
+	ErrNotOverSSH = withReason(pb.ReasonNotOverSSH, "this is not possible over SSH")
 	// ErrKeyNotLinked is returned to an SSH host for a key that is not linked to any
 	// account. CreatePlayer creates an account for the key.
-	ErrKeyNotLinked = errors.New("this SSH key is not linked to an account")
+	ErrKeyNotLinked = withReason(pb.ReasonKeyNotLinked, "this SSH key is not linked to an account")
 	// ErrKeyTaken is returned for an SSH key that is linked to another account.
-	ErrKeyTaken = errors.New("this SSH key is linked to another account")
+	ErrKeyTaken = withReason(pb.ReasonKeyTaken, "this SSH key is linked to another account")
 	// ErrKeyNotFound is returned for an SSH key that is not linked to the account.
-	ErrKeyNotFound = errors.New("this SSH key is not linked to the account")
+	ErrKeyNotFound = withReason(pb.ReasonKeyNotFound, "this SSH key is not linked to the account")
 	// ErrTooManyKeys is returned if the account has reached the maximum number of SSH
 	// keys.
-	ErrTooManyKeys = errors.New("too many SSH keys")
+	ErrTooManyKeys = withReason(pb.ReasonTooManyKeys, "too many SSH keys")
 	// ErrRenamedRecently is returned for another name less than 30 days after the last change.
-	ErrRenamedRecently = errors.New("the name was changed recently")
+	ErrRenamedRecently = withReason(pb.ReasonRenamedRecently, "the name was changed recently")
 	// ErrLimitedSession is returned to a session from a link that tries to change tokens, keys
 	// or sessions.
-	ErrLimitedSession = errors.New("a session cannot change tokens, keys or sessions")
+	ErrLimitedSession = withReason(pb.ReasonLimitedSession, "a session cannot change tokens, keys or sessions")
 	// ErrSessionLinkNotFound is returned for the code of a link that is unknown, used or
 	// expired.
-	ErrSessionLinkNotFound = errors.New("no such link")
+	ErrSessionLinkNotFound = withReason(pb.ReasonSessionLinkNotFound, "no such link")
 	// ErrSessionNotFound is returned for a session that the account does not have.
-	ErrSessionNotFound = errors.New("no such session")
+	ErrSessionNotFound = withReason(pb.ReasonSessionNotFound, "no such session")
 	// ErrTooManySessions is returned if the account has reached the maximum number of
 	// sessions.
-	ErrTooManySessions = errors.New("too many sessions")
+	ErrTooManySessions = withReason(pb.ReasonTooManySessions, "too many sessions")
 	// ErrReactionsOff is returned if the server has no reactions.
-	ErrReactionsOff = errors.New("the server has no reactions")
+	ErrReactionsOff = withReason(pb.ReasonReactionsOff, "the server has no reactions")
 	// ErrRateLimited is returned if the caller makes more calls than the server allows.
 	// Error.RetryAfter is the time to wait.
-	ErrRateLimited = errors.New("too many calls")
+	ErrRateLimited = withReason(pb.ReasonRateLimited, "too many calls")
 	// ErrTooManyGames is returned if the account has reached the server's limit on open
 	// games.
-	ErrTooManyGames = errors.New("too many open games")
+	ErrTooManyGames = withReason(pb.ReasonTooManyGames, "too many open games")
 	// ErrMessageTooLarge is returned for a request that is larger than
 	// Limits.message_bytes. It is also the error for every RESOURCE_EXHAUSTED without a
 	// reason, with which gRPC itself refuses such a request.
-	ErrMessageTooLarge = errors.New("the message is too large")
+	ErrMessageTooLarge = withReason(pb.ReasonMessageTooLarge, "the message is too large")
 	// ErrGameDamaged is returned if the store has lost or altered events of a game.
 	// CurrentVersion returns the last readable version.
-	ErrGameDamaged = errors.New("the game is damaged")
+	ErrGameDamaged = withReason(pb.ReasonGameDamaged, "the game is damaged")
 	// ErrServerUnavailable is returned if the server is stopping or full, or if no server
 	// was reached.
-	ErrServerUnavailable = errors.New("the server is not available")
+	ErrServerUnavailable = withReason(pb.ReasonServerUnavailable, "the server is not available")
 	// ErrStorageUnavailable is returned by a server that cannot reach its store.
-	ErrStorageUnavailable = errors.New("the server's store is not available")
+	ErrStorageUnavailable = withReason(pb.ReasonStorageUnavailable, "the server's store is not available")
 	// ErrChallengeNotFound is returned if there is no challenge with the id.
-	ErrChallengeNotFound = errors.New("no such challenge")
+	ErrChallengeNotFound = withReason(pb.ReasonChallengeNotFound, "no such challenge")
 	// ErrChallengeOpen is returned for a request to see another player's attempt while
 	// the challenge is still open. ChallengeTime returns the closing time.
-	ErrChallengeOpen = errors.New("the challenge is still open")
+	ErrChallengeOpen = withReason(pb.ReasonChallengeOpen, "the challenge is still open")
 	// ErrChallengeNotOpen is returned for an attempt at a challenge that has not opened.
 	// ChallengeTime returns the opening time.
-	ErrChallengeNotOpen = errors.New("the challenge is not open yet")
+	ErrChallengeNotOpen = withReason(pb.ReasonChallengeNotOpen, "the challenge is not open yet")
 	// ErrChallengeClosed is returned for a new attempt at a challenge that has closed.
-	ErrChallengeClosed = errors.New("the challenge is closed")
+	ErrChallengeClosed = withReason(pb.ReasonChallengeClosed, "the challenge is closed")
 	// ErrChallengeStarted is returned to a player who tries to join a race that has
 	// started.
-	ErrChallengeStarted = errors.New("the race has started")
+	ErrChallengeStarted = withReason(pb.ReasonChallengeStarted, "the race has started")
 	// ErrChallengeFull is returned to a player who tries to join a race that is full.
-	ErrChallengeFull = errors.New("the race is full")
+	ErrChallengeFull = withReason(pb.ReasonChallengeFull, "the race is full")
 	// ErrNotCreator is returned for an action that is reserved for the creator of a race.
-	ErrNotCreator = errors.New("only the creator of the race can do this")
+	ErrNotCreator = withReason(pb.ReasonNotCreator, "only the creator of the race can do this")
 	// ErrNotEntered is returned for an attempt at a race that the account has not joined.
-	ErrNotEntered = errors.New("the account has not joined the race")
+	ErrNotEntered = withReason(pb.ReasonNotEntered, "the account has not joined the race")
 	// ErrTooFewEntrants is returned when starting a race that has only one entrant, or
 	// only bots.
-	ErrTooFewEntrants = errors.New("a race needs two entrants, at least one of them a player")
+	ErrTooFewEntrants = withReason(pb.ReasonTooFewEntrants, "a race needs two entrants, at least one of them a player")
 	// ErrSeedHidden is returned for a rematch of a game whose seed is still hidden.
-	ErrSeedHidden = errors.New("the tiles of this game are still hidden")
+	ErrSeedHidden = withReason(pb.ReasonSeedHidden, "the tiles of this game are still hidden")
 
 	// ErrInvalid is returned for a request with a malformed field. If a server refused
 	// it, Error.Violations names the fields.
@@ -171,50 +171,14 @@ func (e *SequenceError) Error() string {
 // Unwrap returns ErrBadStream.
 func (e *SequenceError) Unwrap() error { return ErrBadStream }
 
-var byReason = map[string]error{
-	pb.ReasonVersionConflict:     ErrVersionConflict,
-	pb.ReasonIllegalMove:         ErrIllegalMove,
-	pb.ReasonNotYourTurn:         ErrNotYourTurn,
-	pb.ReasonGameOver:            ErrGameOver,
-	pb.ReasonGameNotStarted:      ErrGameNotStarted,
-	pb.ReasonGameTooLong:         ErrGameTooLong,
-	pb.ReasonUndoNotAllowed:      ErrUndoNotAllowed,
-	pb.ReasonSeatTaken:           ErrSeatTaken,
-	pb.ReasonNameTaken:           ErrNameTaken,
-	pb.ReasonGameNotFound:        ErrGameNotFound,
-	pb.ReasonPlayerNotFound:      ErrPlayerNotFound,
-	pb.ReasonVariantNotFound:     ErrVariantNotFound,
-	pb.ReasonNoScore:             ErrNoScore,
-	pb.ReasonNotSeated:           ErrNotSeated,
-	pb.ReasonBadToken:            ErrBadToken,
-	pb.ReasonBadCredential:       ErrBadCredential,
-	pb.ReasonNotOverSSH:          ErrNotOverSSH,
-	pb.ReasonKeyNotLinked:        ErrKeyNotLinked,
-	pb.ReasonKeyTaken:            ErrKeyTaken,
-	pb.ReasonKeyNotFound:         ErrKeyNotFound,
-	pb.ReasonTooManyKeys:         ErrTooManyKeys,
-	pb.ReasonRenamedRecently:     ErrRenamedRecently,
-	pb.ReasonLimitedSession:      ErrLimitedSession,
-	pb.ReasonSessionLinkNotFound: ErrSessionLinkNotFound,
-	pb.ReasonSessionNotFound:     ErrSessionNotFound,
-	pb.ReasonTooManySessions:     ErrTooManySessions,
-	pb.ReasonReactionsOff:        ErrReactionsOff,
-	pb.ReasonRateLimited:         ErrRateLimited,
-	pb.ReasonTooManyGames:        ErrTooManyGames,
-	pb.ReasonMessageTooLarge:     ErrMessageTooLarge,
-	pb.ReasonGameDamaged:         ErrGameDamaged,
-	pb.ReasonServerUnavailable:   ErrServerUnavailable,
-	pb.ReasonStorageUnavailable:  ErrStorageUnavailable,
-	pb.ReasonChallengeNotFound:   ErrChallengeNotFound,
-	pb.ReasonChallengeOpen:       ErrChallengeOpen,
-	pb.ReasonChallengeNotOpen:    ErrChallengeNotOpen,
-	pb.ReasonChallengeClosed:     ErrChallengeClosed,
-	pb.ReasonChallengeStarted:    ErrChallengeStarted,
-	pb.ReasonChallengeFull:       ErrChallengeFull,
-	pb.ReasonNotCreator:          ErrNotCreator,
-	pb.ReasonNotEntered:          ErrNotEntered,
-	pb.ReasonTooFewEntrants:      ErrTooFewEntrants,
-	pb.ReasonSeedHidden:          ErrSeedHidden,
+// byReason holds the errors of servers by their reasons.
+var byReason = map[string]error{}
+
+// withReason makes the error for a reason in the contract.
+func withReason(reason, text string) error {
+	err := errors.New(text)
+	byReason[reason] = err
+	return err
 }
 
 // Violation is a request field that a server refused.

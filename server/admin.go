@@ -72,24 +72,9 @@ func withoutPages(next http.Handler) http.Handler {
 
 // run serves until ctx is done. At that point, it aborts any profile that is still being recorded.
 func (a *admin) run(ctx context.Context) error {
-	served := make(chan struct{})
-	var failure error
-	go func() {
-		defer close(served)
-		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
-			failure = err
-		}
-	}()
-	select {
-	case <-served:
-		return failure
-	case <-ctx.Done():
+	defer context.AfterFunc(ctx, func() { _ = a.server.Close() })()
+	if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
 	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-	defer cancel()
-	if a.server.Shutdown(last) != nil {
-		_ = a.server.Close()
-	}
-	<-served
-	return failure
+	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
@@ -59,10 +58,6 @@ type node struct {
 	// webListener is the listener for HTTP, or nil if HTTP is not served.
 	webListener net.Listener
 	health      *health.Server
-	// lingering ends after health watchers have had time to learn that the server is
-	// stopping.
-	lingering context.Context
-	endLinger context.CancelFunc
 
 	proxies front.Proxies
 	front   *front.Front
@@ -76,7 +71,6 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 		c.Now = time.Now
 	}
 	n := &node{Config: c, metrics: metrics.New(version.Version, version.Commit)}
-	n.lingering, n.endLinger = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {
 			n.close()
@@ -264,7 +258,7 @@ func (n *node) serveCalls(games *rpc.Service, transport []grpc.ServerOption) {
 	}
 	options := append(transport, n.front.Options()...)
 	n.grpc = grpc.NewServer(append(options,
-		grpc.ChainUnaryInterceptor(unary...), grpc.ChainStreamInterceptor(append(stream, n.endHealthWatch)...))...)
+		grpc.ChainUnaryInterceptor(unary...), grpc.ChainStreamInterceptor(stream...))...)
 
 	games.Register(n.grpc)
 	n.health = health.NewServer()
@@ -276,18 +270,6 @@ func (n *node) serveCalls(games *rpc.Service, transport []grpc.ServerOption) {
 		reflection.Register(n.grpc)
 	}
 	n.metrics.Serving(n.grpc)
-}
-
-// endHealthWatch is an interceptor that ends health watchers' streams when the server stops.
-// Otherwise a shutdown would have to wait for the callers to end the streams.
-func (n *node) endHealthWatch(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	if info.FullMethod != grpc_health_v1.Health_Watch_FullMethodName {
-		return handler(server, stream)
-	}
-	ctx, cancel := context.WithCancel(stream.Context())
-	defer cancel()
-	defer context.AfterFunc(n.lingering, cancel)()
-	return handler(server, &middleware.WrappedServerStream{ServerStream: stream, WrappedContext: ctx})
 }
 
 // healthy reports whether the health service says that the server is serving.
@@ -311,7 +293,6 @@ func (n *node) ready(ctx context.Context) error {
 // close releases everything that open created. It is called only before the stages start
 // or after all of them have stopped.
 func (n *node) close() {
-	n.endLinger()
 	if n.grpc != nil {
 		n.grpc.Stop() // Stop the workers that NewServer started.
 	}

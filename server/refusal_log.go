@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/gridstand/gridstand/server/internal/metrics"
 )
 
@@ -17,38 +19,24 @@ type refusals struct {
 	metrics *metrics.Metrics
 	logger  *slog.Logger
 
-	mu      sync.Mutex
-	reasons map[string]*refusal
-}
-
-// refusal is the logging state for one reason.
-type refusal struct {
-	at   time.Time // when the last message was logged
-	more int       // refusals since then that were not logged
+	reasons sync.Map // reasons with their *rate.Sometimes
 }
 
 func newRefusals(m *metrics.Metrics, logger *slog.Logger) *refusals {
-	return &refusals{metrics: m, logger: logger, reasons: map[string]*refusal{}}
+	return &refusals{metrics: m, logger: logger}
 }
 
 // refused counts a refused stream or call. The number of different reasons must be
 // bounded.
 func (r *refusals) refused(reason, address string) {
 	r.metrics.Refused(reason)
-	now := time.Now()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	last := r.reasons[reason]
-	if last == nil {
-		last = &refusal{}
-		r.reasons[reason] = last
+	known, ok := r.reasons.Load(reason)
+	if !ok {
+		known, _ = r.reasons.LoadOrStore(reason, &rate.Sometimes{Interval: logEvery})
 	}
-	if now.Sub(last.at) < logEvery {
-		last.more++
-		return
-	}
-	r.logger.Info("a client was refused", "id", "client-refused", "reason", reason, "address", address, "others_since_last_line", last.more)
-	*last = refusal{at: now}
+	known.(*rate.Sometimes).Do(func() {
+		r.logger.Info("a client was refused", "id", "client-refused", "reason", reason, "address", address)
+	})
 }
 
 // closed counts a connection that was closed because its client exceeded a limit.

@@ -72,7 +72,7 @@ func TestRefusals(t *testing.T) {
 		"new_games_per_minute":    {1, honest},
 	} {
 		assert.Contains(t, string(body), fmt.Sprintf("\ngridstand_refusals_total{reason=%q} %d\n", reason, want.count))
-		assert.Equal(t, 1, strings.Count(log.String(), "reason="+reason+" address="+want.address+" "), reason)
+		assert.Equal(t, 1, strings.Count(log.String(), "reason="+reason+" address="+want.address+"\n"), reason)
 	}
 	assert.NotContains(t, log.String(), wrong)
 	assert.NotContains(t, log.String(), strings.Repeat("q", 26))

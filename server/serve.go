@@ -43,9 +43,6 @@ func (s *stage) stop() {
 	s.group.Wait()
 }
 
-// lingerFor is how long a stopping server gives health watchers to learn that it is stopping.
-const lingerFor = 200 * time.Millisecond
-
 // serve serves until ctx is done or a stage fails. It then stops the stages in reverse
 // order, so that each stage outlives those that use it.
 func (n *node) serve(ctx context.Context) error {
@@ -132,8 +129,6 @@ const (
 // unread responses, and idle streams and connections.
 func (n *node) drain() {
 	n.front.Stop()
-	linger := time.AfterFunc(lingerFor, n.endLinger)
-	defer linger.Stop()
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)

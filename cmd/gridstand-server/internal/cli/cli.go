@@ -32,32 +32,13 @@ const (
 
 const name = "gridstand-server"
 
-// Main runs the program with the process's arguments and returns its exit code.
+// Main runs the program with the process's arguments and returns its exit code. A second signal ends
+// the process immediately.
 func Main() int {
-	ctx, stop := stopSignals()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop)
 	return run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-}
-
-// stopSignals returns a context that is canceled by the first SIGINT or SIGTERM. A second
-// signal ends the process immediately, unless the returned function was called before.
-func stopSignals() (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(context.Background())
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	ended := make(chan struct{})
-	go func() {
-		<-signals
-		cancel()
-		select {
-		case <-signals:
-		case <-ended:
-			return
-		}
-		fmt.Fprintln(os.Stderr, name+": stopped immediately")
-		os.Exit(exitInterrupted)
-	}()
-	return ctx, func() { close(ended) }
 }
 
 // run runs the program with the given arguments and returns its exit code.

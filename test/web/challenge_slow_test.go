@@ -50,7 +50,7 @@ func TestJourney_Daily(t *testing.T) {
 	points := pointsOf(g)
 	tab.Wait(says(points))
 	tab.Wait(says("1st of 1"))
-	tab.Wait(says("This game can be verified in"))
+	tab.Wait(says("This game can be verified when its challenge has closed."))
 	tab.Wait(says("The next daily game begins in 1"))
 	assert.NotContains(t, tab.Text(), "Undo")
 	// The page shares the same message as the terminal. If copying fails, the dialog stays open.
@@ -188,6 +188,7 @@ func TestJourney_Race(t *testing.T) {
 		tab.Wait(says("to beat " + describe.Comma(games["carl"].GetPosition().GetScores()[0])))
 	}
 	ada.Visit("/")
+	ada.Wait(`document.querySelector(".reminder")?.innerText.startsWith("Your race is running: ")`)
 	click(ada, "Return")
 	waitForBoard(ada, games["ada"].GetPosition())
 

@@ -62,8 +62,11 @@ export const isMine = ({ player }) => !!player && player.id === account()?.id;
 
 /** Shows the account's name in the header. */
 export function nameHeader() {
-  const link = document.getElementById('me');
-  if (link) link.textContent = account()?.name || 'Account';
+  const link = /** @type {HTMLAnchorElement | null} */ (document.getElementById('me'));
+  const name = account()?.name;
+  if (!link) return;
+  link.textContent = name || 'Account';
+  link.href = name ? `/p/${encodeURIComponent(name)}` : '/account';
 }
 
 /**

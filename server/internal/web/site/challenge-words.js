@@ -115,11 +115,11 @@ export const standing = ({ rank = 0, total = 0, dayStreak = 0 }) =>
   phrases(place(rank, total), percentile(rank, total), streak(dayStreak));
 
 /**
- * Says whether a rematch beat its target, and by how much.
- * @param {number} score @param {{player?: Player, score?: number}} target
+ * Says whether a score beat a rival's or that of a rematch, and by how much.
+ * @param {number} score @param {{player?: Player, bot?: string, score?: number}} target
  */
-export function margin(score, { player, score: goal = 0 }) {
-  const who = player?.name || '';
+export function margin(score, { player, bot = '', score: goal = 0 }) {
+  const who = player?.name || bot;
   if (score === goal) return words.level(who);
   return score > goal
     ? words.beat(who, comma(score - goal))

@@ -10,6 +10,7 @@ import { celebrate } from './moments.js';
 import { askName } from './naming.js';
 import { ownSeat } from './own.js';
 import { explain, persist } from './persist.js';
+import { remember } from './reminder.js';
 import { createRoster, entrant, nameField } from './roster.js';
 import { createBoards, createLines } from './standings.js';
 import { variants } from './twenty48.js';
@@ -130,7 +131,10 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   function take(update) {
     if (update.now) sync(update.now);
     c = update.challenge;
-    if (race) own.id = entrant(c)?.gameId;
+    if (race) {
+      own.id = entrant(c)?.gameId;
+      remember(c);
+    }
     if (race && /OPEN|GAME/.test(stage)) noticePlaces(news.standings, update.standings);
     news = { ...update, mine: update.standings?.find((s) => s.gameId === own.id) || news.mine };
     enter();
@@ -251,12 +255,14 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
       place,
       h(
         'p.row',
-        h('button.primary', { onclick: pass }, 'Share'),
-        race && h('button', { onclick: raceAgain }, 'Race again'),
+        race && h('button.primary', { onclick: raceAgain }, 'Race again'),
+        h(race ? 'button' : 'button.primary', { onclick: pass }, 'Share'),
       ),
     );
-    if (!words.is(c, 'DAILY')) import('./afterwards.js').then((m) => m.showNext(result));
+    if (words.is(c, 'DAILY')) result.append(foot);
+    else import('./afterwards.js').then((m) => m.showNext(result));
     draw();
+    reveal(result);
     if (!race) setTimeout(rank, 300, 0);
   }
   /** Returns the rank of the player's game. */
@@ -306,10 +312,15 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     }
   }
 
-  /** Reports whether the player is on the podium of a race or daily game, or made a large tile. */
-  const isGood = () =>
-    (!words.is(c, 'LINK') && !words.is(c, 'REMATCH') && (news.mine?.rank ?? 9) <= 3) ||
-    largestTile(own.game?.position) >= 512;
+  /**
+   * Reports whether the player is on the podium of a race or daily game, and not the last, or made a
+   * large tile.
+   */
+  function isGood() {
+    const { rank = 9 } = news.mine || {};
+    const podium = rank === 1 || (rank <= 3 && rank < (news.total || 0));
+    return (podium && (race || words.is(c, 'DAILY'))) || largestTile(own.game?.position) >= 512;
+  }
 
   function draw() {
     const closed = c.status.endsWith('CLOSED');
@@ -323,14 +334,20 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     facts.textContent = texts.join(' · ');
     begins.textContent = words.begins(c);
     const text = words.standing(facing());
-    place.textContent =
-      text && race && !closed ? `${text} so far, ${clock(c.closeTime || '')} left` : text;
-    if (text && !result.hidden && (closed || !race) && isGood()) askName(result);
+    place.textContent = text;
+    if (text && race && !closed) place.textContent += ` so far, ${clock(c.closeTime || '')} left`;
+    const [first, second] = news.standings || [];
+    if (text && race && closed && second && news.mine) {
+      const rival = first.gameId === own.id ? second : first;
+      place.textContent += `, ${words.margin(news.mine.score || 0, rival)}`;
+    }
+    if (text && !result.hidden && isGood()) askName(result);
     if (text && !result.hidden && race && closed && running) {
       running = false;
       const won = news.mine?.rank === 1 && table.youWin;
       if (won) result.firstChild.prepend(`${won}: `);
       celebrate(won || text);
+      reveal(result);
     }
     foot.hidden = !closed && !own.game?.result; // Above the board there is the time left.
     if (next && !closed) {

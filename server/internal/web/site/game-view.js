@@ -264,8 +264,7 @@ export default function show(root, { id = '' }, own) {
     verdict.textContent = '';
     if (challenge.seed) return offerVerification();
     const wait = words.until(challenge.closeTime);
-    const when = wait > 0 ? `in ${words.wait(wait)}, when its challenge closes` : 'in a moment';
-    verdict.textContent = `This game can be verified ${when}.`;
+    verdict.textContent = 'This game can be verified when its challenge has closed.';
     setTimeout(awaitSeed, Math.min(Math.max(wait, 0) + 2e3, 2e9), { challengeId });
   }
   async function verify() {

@@ -15,6 +15,8 @@ keys([
   ['d', 'daily game', () => location.assign('/daily')],
   ['t', 'TV', () => location.assign('/')],
 ]);
+if (attempt(() => sessionStorage.getItem('gridstand.race')))
+  import('./reminder.js').then((m) => m.remind());
 document.getElementById('keys')?.addEventListener('click', showKeys);
 
 const themeKey = 'gridstand.theme';

@@ -2,7 +2,7 @@
 import { isMine, look } from './api.js';
 import { limit } from './challenge-words.js';
 import { h, toast } from './dom.js';
-import { ago, plural, seatName } from './game-state.js';
+import { ago, clock, plural, seatName } from './game-state.js';
 import { explain, persist, signIn } from './persist.js';
 
 /** @import { Challenge, Game } from '../types' */
@@ -51,7 +51,8 @@ const address = (c) => `/c/${c.id}`;
 /** @param {Challenge} c */
 function racePlace(c) {
   const names = (c.entrants || []).flatMap((e) => e.player?.name || []);
-  const what = `${limit(c.limit)} race, ${c.variant} · ${ago(c.createTime)}`;
+  const when = c.closeTime ? `${clock(c.closeTime)} left` : ago(c.createTime);
+  const what = `${limit(c.limit)} race, ${c.variant} · ${when}`;
   const join = () => persist('JoinChallenge', { challengeId: c.id });
   return place(address(c), names.join(', '), what, !c.entrants?.some(isMine) && join);
 }

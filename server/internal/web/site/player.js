@@ -38,15 +38,18 @@ export default async function show(root, { id: name = '' }) {
     if (player.name !== name)
       history.replaceState(null, '', `/p/${encodeURIComponent(player.name)}`);
     const who = player.bot ? "A program's account" : 'Account';
-    const since = h('p.dim', `${who} created on ${(player.createTime || '').slice(0, 10)}`);
+    const since = h('span', `${who} created on ${(player.createTime || '').slice(0, 10)}`);
     const parts = showProfile(profile);
-    page.append(since, ...parts);
+    const own = player.id === account()?.id;
+    page.append(
+      h('p.row.dim', since, own && h('a', { href: '/account' }, 'Name and devices')),
+      ...parts,
+    );
     const now = games.filter((g) => !isOver(g));
     const rows = [...now, ...games.filter(isOver)].map((g) => gameRow(g).element);
     const title = now.length ? `Games, ${now.length} live` : 'Games';
     if (rows.length) page.append(h('h2', title), h('ul.games.wall.all.recent', rows));
-    if (!games.length && !parts.length)
-      page.append(empty(player.id === account()?.id, player.name));
+    if (!games.length && !parts.length) page.append(empty(own, player.name));
   } catch (e) {
     failed(root, e);
   }

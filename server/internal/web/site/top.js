@@ -90,8 +90,8 @@ async function list(variant, window) {
       'p.dim',
       plural(top.total, 'player'),
       playerId && !mine && '; you have no score here yet',
-      '. Daily games and races have rankings of their own: ',
-      h('a', { href: '/daily' }, "today's daily game"),
+      '. Races and daily games do not count here: ',
+      h('a', { href: '/daily' }, "today's daily ranking"),
     ),
   ].filter(Boolean);
 }

@@ -2,6 +2,7 @@ package liveness
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -87,20 +88,21 @@ func (r rig) play(p replay.Player, finish bool) *replay.State {
 
 // derived contains data that Rebuild derives from the logs.
 type derived struct {
-	Board  []store.BoardEntry
+	Boards [][]store.BoardEntry // of all time, the week and the day
 	Places []store.Place
 	Jobs   []string
 }
 
-func (r rig) derived(p replay.Player) (d derived) {
+// derived reads what is derived from the games of a player, the last of which ended at the given time.
+func (r rig) derived(p replay.Player, at time.Time) (d derived) {
 	r.t.Helper()
 	ctx := r.t.Context()
-	require.NoError(r.t, r.store.Boards.Boards(ctx, func(b store.Board) error {
-		return r.store.Boards.Entries(ctx, b, func(entries []store.BoardEntry) error {
-			d.Board = append(d.Board, entries...)
-			return nil
-		})
-	}))
+	year, week := at.ISOWeek()
+	for _, window := range []string{"all", fmt.Sprintf("week-%d-W%02d", year, week), at.Format("day-2006-01-02")} {
+		listed, err := r.store.Boards.Page(ctx, store.Board{Variant: variant, Window: window}, 0, 100)
+		require.NoError(r.t, err)
+		d.Boards = append(d.Boards, listed.Entries)
+	}
 	var err error
 	d.Places, err = r.store.Lists.Page(ctx, store.List{PlayerID: p.ID}, store.Place{}, 100)
 	require.NoError(r.t, err)
@@ -121,8 +123,10 @@ func TestRecovery_Rebuild(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, [2]int{2, 1}, [2]int{rebuilt.Games, rebuilt.Finished})
 		assert.Empty(t, rebuilt.Damaged)
-		want := r.derived(ann)
-		assert.NotEmpty(t, want.Board)
+		want := r.derived(ann, over.UpdateTime)
+		for _, board := range want.Boards {
+			assert.NotEmpty(t, board)
+		}
 		assert.Len(t, want.Places, 2)
 		assert.Equal(t, []string{open.ID}, want.Jobs)
 
@@ -131,10 +135,10 @@ func TestRecovery_Rebuild(t *testing.T) {
 		require.NoError(t, r.Leaderboard.Record(ctx, result))
 		require.NoError(t, r.Directory.Remove(ctx, directory.Of(open, 0)))
 		require.NoError(t, r.Queue.Remove(ctx, open.ID))
-		require.NotEqual(t, want, r.derived(ann))
+		require.NotEqual(t, want, r.derived(ann, over.UpdateTime))
 		_, err = r.Rebuild(ctx)
 		require.NoError(t, err)
-		assert.Equal(t, want, r.derived(ann))
+		assert.Equal(t, want, r.derived(ann, over.UpdateTime))
 	})
 }
 
@@ -165,7 +169,7 @@ func TestRecovery_Quarantine(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, reserved, 1)
 		assert.Equal(t, over.ID, reserved[0].ID)
-		d := r.derived(ann)
+		d := r.derived(ann, over.UpdateTime)
 		require.Len(t, d.Places, 1)
 		assert.Equal(t, over.ID, d.Places[0].GameID)
 		assert.Empty(t, d.Jobs)
@@ -195,12 +199,12 @@ func TestRecovery_QuarantineAgain(t *testing.T) {
 		ann := r.player("Ann")
 		open := r.play(ann, false)
 		require.NoError(t, r.ReindexAll(t.Context()))
-		require.NotEmpty(t, r.derived(ann).Jobs)
+		require.NotEmpty(t, r.derived(ann, open.UpdateTime).Jobs)
 		r.Queue = &failingOnce{Queue: s.Queue}
 		require.Error(t, r.Quarantine(t.Context(), open.ID))
 		require.NoError(t, r.Quarantine(t.Context(), open.ID))
-		assert.Empty(t, r.derived(ann).Jobs)
-		assert.Empty(t, r.derived(ann).Places)
+		assert.Empty(t, r.derived(ann, open.UpdateTime).Jobs)
+		assert.Empty(t, r.derived(ann, open.UpdateTime).Places)
 	})
 }
 

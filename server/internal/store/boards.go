@@ -54,9 +54,6 @@ type Boards interface {
 	Hidden(ctx context.Context, playerIDs ...string) (map[string]bool, error)
 	AnyHidden(ctx context.Context) (bool, error)
 
-	// Boards calls visit for every board that has entries. It stops at the first error,
-	// including one from visit.
-	Boards(ctx context.Context, visit func(Board) error) error
 	// Entries calls visit with batches of a board's entries, in any order. An entry that
 	// stays on the board during the call is visited at least once. Entries stops at the
 	// first error, including one from visit.

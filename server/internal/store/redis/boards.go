@@ -167,7 +167,7 @@ func (b boards) Hide(ctx context.Context, playerID string) error {
 	if err := b.client.SAdd(ctx, hiddenKey, playerID).Err(); err != nil {
 		return wrap("hiding a player", err)
 	}
-	return b.Boards(ctx, func(board store.Board) error { return b.drop(ctx, board, playerID) })
+	return b.each(ctx, func(board store.Board) error { return b.drop(ctx, board, playerID) })
 }
 
 func (b boards) Unhide(ctx context.Context, playerID string) error {
@@ -184,31 +184,14 @@ func (b boards) AnyHidden(ctx context.Context) (bool, error) {
 	return n > 0, wrap("reading hidden players", err)
 }
 
-func (b boards) Boards(ctx context.Context, visit func(store.Board) error) error {
+// each calls visit for every board. It stops at the first error, including one from visit.
+func (b boards) each(ctx context.Context, visit func(store.Board) error) error {
 	return scanKeys(ctx, b.client, "scores:{*}", func(keys []string) error {
-		var list []store.Board
-		var times []*goredis.DurationCmd
-		_, err := b.client.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
-			for _, key := range keys {
-				if board, ok := boardOf(key); ok {
-					list, times = append(list, board), append(times, pipe.ExpireTime(ctx, key))
+		for _, key := range keys {
+			if board, ok := boardOf(key); ok {
+				if err := visit(board); err != nil {
+					return err
 				}
-			}
-			return nil
-		})
-		if err != nil {
-			return wrap("reading the boards", err)
-		}
-		for i, board := range list {
-			switch at := times[i].Val(); at {
-			case -2: // already removed
-				continue
-			case -1: // never
-			default:
-				board.Expires = time.Unix(int64(at/time.Second), 0).UTC()
-			}
-			if err := visit(board); err != nil {
-				return err
 			}
 		}
 		return nil
@@ -229,7 +212,7 @@ func (b boards) drop(ctx context.Context, board store.Board, playerID string) er
 
 // Clear removes the keys of a board in one command, so that they always agree.
 func (b boards) Clear(ctx context.Context) error {
-	return b.Boards(ctx, func(board store.Board) error {
+	return b.each(ctx, func(board store.Board) error {
 		key := boardKey(board)
 		return wrap("clearing a board", b.client.Unlink(ctx, key, bestKey(key)).Err())
 	})

@@ -242,24 +242,6 @@ func (b boards) AnyHidden(ctx context.Context) (bool, error) {
 	return found, wrap("reading hidden players", err)
 }
 
-func (b boards) Boards(ctx context.Context, visit func(store.Board) error) error {
-	list, err := readOne(ctx, b.db, func(c *sqlite3.Conn) ([]store.Board, error) {
-		return all(c, "SELECT variant, name, expires FROM boards WHERE total > 0 AND (expires IS NULL OR expires > ?)",
-			func(s *sqlite3.Stmt) store.Board {
-				return store.Board{Variant: s.ColumnText(0), Window: s.ColumnText(1), Expires: timeAt(s, 2)}
-			}, b.now())
-	})
-	if err != nil {
-		return wrap("reading the boards", err)
-	}
-	for _, board := range list {
-		if err := visit(board); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // visitSize is the number of entries in a batch that is passed to visit.
 const visitSize = 500
 

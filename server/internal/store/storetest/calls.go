@@ -44,7 +44,6 @@ func Calls(ctx context.Context, s *store.Store) map[string]error {
 	_, errs["Boards.Hidden"] = s.Boards.Hidden(ctx, "a")
 	_, errs["Boards.AnyHidden"] = s.Boards.AnyHidden(ctx)
 	errs["Boards.Entries"] = s.Boards.Entries(ctx, allTime, nil)
-	errs["Boards.Boards"] = s.Boards.Boards(ctx, nil)
 	errs["Boards.Clear"] = s.Boards.Clear(ctx)
 	_, errs["Challenges.Create"] = s.Challenges.Create(ctx, c)
 	_, _, errs["Challenges.Get"] = s.Challenges.Get(ctx, c.ID)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,11 +83,12 @@ func (env *env) scheduled(ctx context.Context, t *testing.T, within time.Duratio
 	return games
 }
 
-// boards returns all current leaderboards, by name and player.
+// boards returns all current leaderboards, by name and player. It requires that each variant with an
+// all-time leaderboard also has one of a week and one of a day, so that none is missed by its name.
 func (env *env) boards(ctx context.Context, t *testing.T) map[string]map[string]any {
 	t.Helper()
-	all := map[string]map[string]any{}
-	for _, b := range env.boardNames(ctx, t) {
+	all, kinds := map[string]map[string]any{}, map[string]bool{}
+	for _, b := range boardNames() {
 		entries := map[string]any{}
 		require.NoError(t, env.ports().Boards.Entries(ctx, b, func(some []store.BoardEntry) error {
 			for _, e := range some {
@@ -98,19 +100,32 @@ func (env *env) boards(ctx context.Context, t *testing.T) map[string]map[string]
 		}))
 		if len(entries) > 0 {
 			all[fmt.Sprintf("board %s of %s", b.Window, b.Variant)] = entries
+			kind, _, _ := strings.Cut(b.Window, "-")
+			kinds[b.Variant+" "+kind] = true
 		}
+	}
+	for _, v := range variants.All() {
+		assert.Equal(t, kinds[v.ID+" all"], kinds[v.ID+" week"], "the weekly boards of %s", v.ID)
+		assert.Equal(t, kinds[v.ID+" all"], kinds[v.ID+" day"], "the daily boards of %s", v.ID)
 	}
 	return all
 }
 
-func (env *env) boardNames(ctx context.Context, t *testing.T) []store.Board {
-	t.Helper()
-	var names []store.Board
-	require.NoError(t, env.ports().Boards.Boards(ctx, func(b store.Board) error {
-		names = append(names, b)
-		return nil
-	}))
-	return names
+// boardNames returns the leaderboards that games of today and yesterday count toward.
+func boardNames() (all []store.Board) {
+	today := time.Now().UTC()
+	windows := map[string]bool{"all": true}
+	for _, day := range []time.Time{today, today.AddDate(0, 0, -1)} {
+		year, week := day.ISOWeek()
+		windows[day.Format("day-2006-01-02")] = true
+		windows[fmt.Sprintf("week-%d-W%02d", year, week)] = true
+	}
+	for _, v := range variants.All() {
+		for window := range windows {
+			all = append(all, store.Board{Variant: v.ID, Window: window})
+		}
+	}
+	return all
 }
 
 // lists returns all lists, by name and game. It includes a game's rank only if the rank does not

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -37,6 +38,15 @@ func (a accounts) account(c *sqlite3.Conn, id string) (account store.Account, ok
 	return one(c, "SELECT "+accountColumns+" FROM accounts WHERE id = ? AND (expires IS NULL OR expires > ?)", accountAt, id, a.now())
 }
 
+// existing is like account, but refuses with store.ErrNoAccount if the account does not exist.
+func (a accounts) existing(c *sqlite3.Conn, id string) (store.Account, error) {
+	account, ok, err := a.account(c, id)
+	if err == nil && !ok {
+		err = refusal{store.ErrNoAccount}
+	}
+	return account, err
+}
+
 const accountColumns = "id, name, secret, bot, created, renamed"
 
 // accountAt reads accountColumns.
@@ -62,17 +72,11 @@ func holderOf(c *sqlite3.Conn, name string) (string, error) {
 }
 
 func (a accounts) Create(ctx context.Context, account store.Account, keep time.Duration) (store.Account, error) {
-	var (
-		stored store.Account
-		exists bool
-	)
+	var stored store.Account
 	err := a.write(ctx, func(c *sqlite3.Conn) (err error) {
-		stored, exists, err = a.createOn(c, account, keep)
+		stored, err = a.createOn(c, account, keep)
 		return err
 	})
-	if err == nil && !exists {
-		err = store.ErrNameHeld
-	}
 	if err != nil {
 		return store.Account{}, err
 	}
@@ -80,19 +84,25 @@ func (a accounts) Create(ctx context.Context, account store.Account, keep time.D
 }
 
 // createOn creates an account unless its name is taken. It returns the account that holds
-// the name, or false if that account does not exist.
-func (a accounts) createOn(c *sqlite3.Conn, account store.Account, keep time.Duration) (store.Account, bool, error) {
+// the name, or refuses with store.ErrNameHeld if that account does not exist.
+func (a accounts) createOn(c *sqlite3.Conn, account store.Account, keep time.Duration) (store.Account, error) {
 	holder, err := holderOf(c, account.Name)
 	if err != nil {
-		return store.Account{}, false, err
+		return store.Account{}, err
 	}
 	if holder == "" {
 		if err := a.insert(c, account, keep); err != nil {
-			return store.Account{}, false, err
+			return store.Account{}, err
 		}
-		holder = account.ID
 	}
-	return a.account(c, holder)
+	stored, exists, err := a.account(c, cmp.Or(holder, account.ID))
+	if err == nil && !exists {
+		err = store.ErrNameHeld
+		if holder != "" { // otherwise the new row in names must be rolled back
+			err = refusal{err}
+		}
+	}
+	return stored, err
 }
 
 // insert writes an account whose name is free.
@@ -116,21 +126,16 @@ func expiry(now int64, keep time.Duration) any {
 }
 
 func (a accounts) Rename(ctx context.Context, id, from, name string, every time.Duration) (stored store.Account, err error) {
-	var refused error
-	err = a.write(ctx, func(c *sqlite3.Conn) error {
-		var exists bool
-		refused = nil
-		if stored, exists, err = a.account(c, id); err != nil || !exists {
-			refused = store.ErrNoAccount
+	err = a.write(ctx, func(c *sqlite3.Conn) (err error) {
+		if stored, err = a.existing(c, id); err != nil {
 			return err
 		}
 		holder, err := holderOf(c, name)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if holder != "" && holder != id {
-			refused = store.ErrNameHeld
-			return nil
+		case holder != "" && holder != id:
+			return refusal{store.ErrNameHeld}
 		}
 		now := a.now()
 		if stored.Name != from || !stored.Renamed.IsZero() && now-stored.Renamed.UnixMilli() < every.Milliseconds() {
@@ -145,9 +150,6 @@ func (a accounts) Rename(ctx context.Context, id, from, name string, every time.
 		stored, _, err = a.account(c, id)
 		return err
 	})
-	if err == nil {
-		err = refused
-	}
 	return stored, err
 }
 

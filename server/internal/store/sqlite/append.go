@@ -13,31 +13,21 @@ import (
 // Append appends an entry. The entry, the head and the writes of e.Then share a
 // transaction.
 func (g games) Append(ctx context.Context, gameID string, e store.Entry) (store.Appended, error) {
-	var (
-		done    store.Appended
-		refused error
-	)
+	var done store.Appended
 	err := g.db.commit(ctx, false, func(c *sqlite3.Conn) (err error) {
 		done, err = g.append(ctx, c, gameID, e)
-		// A refused append wrote nothing, so there is no need to roll back the
-		// transaction that it shares with other writes.
-		if refused = nil; isRefusal(err) {
-			refused, err = err, nil
-		}
 		return err
 	}, func() {
-		if refused == nil && done.Watchers >= 0 {
+		if done.Watchers >= 0 {
 			g.db.notes.add(gameID, e.Next.Version)
 			g.feed.published(gameID, store.Record{ID: e.Next, Time: done.Time, Raw: e.Raw})
 		}
 	})
-	switch {
-	case isCorrupt(err):
-		return store.Appended{}, wrap("appending to a game", g.damage(ctx, gameID, err))
-	case err != nil:
+	if isCorrupt(err) {
+		err = g.damage(ctx, gameID, err)
+	}
+	if err != nil {
 		return store.Appended{}, wrap("appending to a game", err)
-	case refused != nil:
-		return store.Appended{}, refused
 	}
 	return done, nil
 }
@@ -58,19 +48,6 @@ func (g games) damage(ctx context.Context, gameID string, corrupt error) error {
 	return corrupt
 }
 
-// thenError is an error that store.Entry.Then returned after the entry was written.
-type thenError struct{ error }
-
-func (e thenError) Unwrap() error { return e.error }
-
-// isRefusal reports whether an append was refused before it wrote anything.
-func isRefusal(err error) bool {
-	_, conflict := errors.AsType[*store.ConflictError](err)
-	_, wrote := errors.AsType[thenError](err)
-	return !wrote && (conflict ||
-		errors.Is(err, store.ErrTooEarly) || errors.Is(err, store.ErrTooLate) || errors.Is(err, store.ErrBroken))
-}
-
 // append writes an entry, or refuses to. An entry that is already in the log counts as
 // written.
 func (g games) append(ctx context.Context, c *sqlite3.Conn, gameID string, e store.Entry) (store.Appended, error) {
@@ -89,7 +66,7 @@ func (g games) append(ctx context.Context, c *sqlite3.Conn, gameID string, e sto
 	}
 	if e.Then != nil {
 		if err := then(ctx, c, func(ctx context.Context) error { return e.Then(ctx, at) }); err != nil {
-			return store.Appended{}, thenError{err}
+			return store.Appended{}, err
 		}
 	}
 	return store.Appended{Time: at, Watchers: g.audience.total(gameID, now), Then: e.Then != nil}, nil
@@ -149,8 +126,8 @@ func findGame(c *sqlite3.Conn, gameID string) (game int64, err error) {
 	return game, err
 }
 
-// put writes an entry and its head, and returns the entry's time. It returns an error
-// without writing anything if the append must be refused.
+// put writes an entry and its head, and returns the entry's time. If the append must be
+// refused, it writes nothing and returns a refusal.
 func put(c *sqlite3.Conn, gameID string, e store.Entry, now int64) (time.Time, error) {
 	end, err := findEnd(c, gameID, now)
 	if err != nil {
@@ -164,18 +141,20 @@ func put(c *sqlite3.Conn, gameID string, e store.Entry, now int64) (time.Time, e
 		case standing != nil && standing.ID == e.Next:
 			return time.Time{}, &duplicateError{standing.Time}
 		default:
-			return time.Time{}, &store.ConflictError{Last: end.last, Standing: standing}
+			return time.Time{}, refusal{&store.ConflictError{Last: end.last, Standing: standing}}
 		}
 	}
-	if ok, err := end.sound(c); err != nil || !ok {
-		return time.Time{}, errors.Join(err, store.ErrBroken)
+	if ok, err := end.sound(c); err != nil {
+		return time.Time{}, err
+	} else if !ok {
+		return time.Time{}, refusal{store.ErrBroken}
 	}
 	at := time.UnixMilli(max(now, end.time)).UTC()
 	switch {
 	case at.Before(e.NotBefore):
-		return time.Time{}, store.ErrTooEarly
+		return time.Time{}, refusal{store.ErrTooEarly}
 	case !e.NotAfter.IsZero() && at.After(e.NotAfter):
-		return time.Time{}, store.ErrTooLate
+		return time.Time{}, refusal{store.ErrTooLate}
 	}
 	if !end.exists {
 		if err := exec(c, "INSERT INTO games (id, version, digest, time, head) VALUES (?, 0, 0, 0, x'')", gameID); err != nil {

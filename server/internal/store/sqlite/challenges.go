@@ -79,7 +79,7 @@ func (s challenges) Update(ctx context.Context, c store.Challenge) error {
 		err := exec(conn, "UPDATE challenges SET revision = revision + 1, encoded = ?1, expires = ?2 WHERE id = ?3 AND revision = ?4 AND expires > ?5",
 			c.Encoded, c.Expires, c.ID, c.Revision, s.now())
 		if err == nil && conn.Changes() == 0 {
-			err = store.ErrMoved
+			err = refusal{store.ErrMoved}
 		}
 		return err
 	})

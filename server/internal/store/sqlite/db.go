@@ -47,12 +47,23 @@ type file struct {
 //
 // If other work in the transaction fails, work may run twice, so it must reset the
 // variables that hold its results at the start. An error from work splits the
-// transaction. An expected outcome, such as a limit that has been reached, should
-// therefore be stored in such a variable instead, provided that work wrote nothing.
+// transaction, unless it is a refusal, which write returns without that wrapper.
 //
 // If ctx is the one passed to store.Entry.Then, work runs in the append's transaction.
 func (d *db) write(ctx context.Context, work func(c *sqlite3.Conn) error) error {
 	return d.commit(ctx, false, work, nil)
+}
+
+// refusal is an error from work that has written nothing that must be undone, such as a limit that
+// has been reached. The transaction that the work shares with other writes is committed.
+type refusal struct{ error }
+
+func (r refusal) Unwrap() error { return r.error }
+
+// isRefusal reports whether an error from work is a refusal.
+func isRefusal(err error) bool {
+	_, ok := errors.AsType[refusal](err)
+	return ok
 }
 
 // writeUnsynced is like write, but for data that may be lost if the machine loses power:
@@ -89,12 +100,21 @@ func (d *db) change(ctx context.Context, text string, args ...any) (changed bool
 }
 
 // commit is like write, or like writeUnsynced if unsynced is set, but also calls after, if
-// it is not nil, once the transaction is committed. Calls to after are made in commit order.
+// it is not nil, once the transaction is committed, unless work returned a refusal. Calls to
+// after are made in commit order.
 func (d *db) commit(ctx context.Context, unsynced bool, work func(c *sqlite3.Conn) error, after func()) error {
+	var err error
 	if t := transactionOf(ctx); t != nil {
-		return t.run(work)
+		err = t.run(work)
+	} else {
+		err = d.writer.do(ctx, d.priority, unsynced, work, after)
 	}
-	return d.failed(d.writer.do(ctx, d.priority, unsynced, work, after))
+	// The wrapper must not leave this function: if Then returned it, the append would count as refused
+	// although its entry is written.
+	if refused, ok := errors.AsType[refusal](err); ok {
+		return refused.error
+	}
+	return d.failed(err)
 }
 
 // read runs work in a read transaction, so that work sees a consistent snapshot. Before

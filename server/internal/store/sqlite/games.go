@@ -135,21 +135,19 @@ func (g games) Expire(ctx context.Context, at time.Time, gameIDs ...string) erro
 }
 
 func (g games) Quarantine(ctx context.Context, gameID string, last store.ID, keep time.Duration) error {
-	moved := false
-	err := g.db.write(ctx, func(c *sqlite3.Conn) error {
+	return wrap("putting a game in quarantine", g.db.write(ctx, func(c *sqlite3.Conn) error {
 		now := g.db.now()
 		e, err := findEnd(c, gameID, now)
-		if moved = err == nil && e.last != last; err != nil || moved {
+		switch {
+		case err != nil:
 			return err
+		case e.last != last:
+			return refusal{store.ErrMoved}
 		}
 		const quarantine = `INSERT INTO games (id, version, digest, time, head, expires) VALUES (?1, ?2, ?3, 0, x'', ?4)
 			ON CONFLICT (id) DO UPDATE SET version = excluded.version, digest = excluded.digest, expires = excluded.expires`
 		return exec(c, quarantine, gameID, store.Quarantined.Version, store.Quarantined.Digest, now+keep.Milliseconds())
-	})
-	if err == nil && moved {
-		return store.ErrMoved
-	}
-	return wrap("putting a game in quarantine", err)
+	}))
 }
 
 // idsPage is the number of games that IDs reads at a time.

@@ -29,34 +29,23 @@ func (k keys) owner(c *sqlite3.Conn, fingerprint string) (store.Account, bool, e
 }
 
 func (k keys) Create(ctx context.Context, a store.Account, keep time.Duration, fingerprint string) (holder store.Account, err error) {
-	var refused error
-	err = k.write(ctx, func(c *sqlite3.Conn) error {
-		owner, linked, err := k.owner(c, fingerprint)
-		if err != nil {
+	err = k.write(ctx, func(c *sqlite3.Conn) (err error) {
+		linked := false
+		holder, linked, err = k.owner(c, fingerprint)
+		switch {
+		case err != nil:
 			return err
-		}
-		holder, refused = owner, nil
-		if linked {
-			if owner.ID != a.ID {
-				refused = store.ErrKeyHeld
-			}
+		case linked && holder.ID != a.ID:
+			return refusal{store.ErrKeyHeld}
+		case linked:
 			return nil
 		}
-		exists := false
-		if holder, exists, err = k.createOn(c, a, keep); err != nil {
+		holder, err = k.createOn(c, a, keep)
+		if err != nil || holder.ID != a.ID || holder.Secret != a.Secret {
 			return err
-		}
-		if !exists {
-			refused = store.ErrNameHeld
-		}
-		if !exists || holder.ID != a.ID || holder.Secret != a.Secret {
-			return nil
 		}
 		return k.link(c, store.Key{Fingerprint: fingerprint, PlayerID: a.ID})
 	})
-	if err == nil {
-		err = refused
-	}
 	if err != nil {
 		return store.Account{}, err
 	}
@@ -71,30 +60,25 @@ func (k keys) link(c *sqlite3.Conn, key store.Key) error {
 }
 
 func (k keys) Link(ctx context.Context, key store.Key, limit int) (stored store.Key, err error) {
-	var refused error
 	err = k.write(ctx, func(c *sqlite3.Conn) error {
-		stored, refused = store.Key{}, nil
-		_, exists, err := k.account(c, key.PlayerID)
-		if err != nil || !exists {
-			refused = store.ErrNoAccount
+		stored = store.Key{}
+		if _, err := k.existing(c, key.PlayerID); err != nil {
 			return err
 		}
 		owner, linked, err := k.owner(c, key.Fingerprint)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if linked && owner.ID != key.PlayerID {
-			refused = store.ErrKeyHeld
-			return nil
+		case linked && owner.ID != key.PlayerID:
+			return refusal{store.ErrKeyHeld}
 		}
 		if !linked {
 			others, err := keysOf(c, key.PlayerID)
-			if err != nil {
+			switch {
+			case err != nil:
 				return err
-			}
-			if limit > 0 && len(others) >= limit {
-				refused = store.ErrTooManyKeys
-				return nil
+			case limit > 0 && len(others) >= limit:
+				return refusal{store.ErrTooManyKeys}
 			}
 			if err := k.link(c, key); err != nil {
 				return err
@@ -103,9 +87,6 @@ func (k keys) Link(ctx context.Context, key store.Key, limit int) (stored store.
 		stored, _, err = one(c, "SELECT "+keyColumns+" FROM ssh_keys WHERE fingerprint = ?", keyAt, key.Fingerprint)
 		return err
 	})
-	if err == nil {
-		err = refused
-	}
 	return stored, err
 }
 

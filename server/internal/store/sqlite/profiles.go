@@ -26,8 +26,7 @@ func (p profiles) Get(ctx context.Context, playerID string) (found store.Profile
 }
 
 func (p profiles) Update(ctx context.Context, playerID string, to store.Profile) error {
-	moved := false
-	err := p.write(ctx, func(c *sqlite3.Conn) (err error) {
+	return wrap("writing a profile", p.write(ctx, func(c *sqlite3.Conn) (err error) {
 		now := p.now()
 		if to.Revision == 0 {
 			err = exec(c, `INSERT INTO profiles (player, revision, encoded)
@@ -35,14 +34,13 @@ func (p profiles) Update(ctx context.Context, playerID string, to store.Profile)
 		} else {
 			err = exec(c, "UPDATE profiles SET revision = revision + 1, encoded = ?2 WHERE player = ?1 AND revision = ?3", playerID, to.Encoded, to.Revision)
 		}
-		moved = c.Changes() == 0
-		if err == nil && moved {
-			moved, err = has(c, "SELECT 1 FROM accounts WHERE id = ? AND (expires IS NULL OR expires > ?)", playerID, now)
+		if err != nil || c.Changes() > 0 {
+			return err
+		}
+		exists, err := has(c, "SELECT 1 FROM accounts WHERE id = ? AND (expires IS NULL OR expires > ?)", playerID, now)
+		if err == nil && exists {
+			err = refusal{store.ErrMoved}
 		}
 		return err
-	})
-	if err == nil && moved {
-		return store.ErrMoved
-	}
-	return wrap("writing a profile", err)
+	}))
 }

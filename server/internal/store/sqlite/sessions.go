@@ -13,25 +13,19 @@ import (
 type sessions struct{ accounts }
 
 func (s sessions) Offer(ctx context.Context, playerID, link string, valid time.Duration) (expires time.Time, err error) {
-	exists := false
 	err = s.write(ctx, func(c *sqlite3.Conn) error {
-		if _, exists, err = s.account(c, playerID); err != nil || !exists {
+		if _, err := s.existing(c, playerID); err != nil {
 			return err
 		}
 		until := s.now() + valid.Milliseconds()
 		expires = time.UnixMilli(until).UTC()
 		return exec(c, "INSERT OR REPLACE INTO session_links (player, link, session, expires) VALUES (?, ?, '', ?)", playerID, link, until)
 	})
-	if err == nil && !exists {
-		err = store.ErrNoAccount
-	}
 	return expires, err
 }
 
 func (s sessions) Open(ctx context.Context, link string, given store.Session, limit int, keep time.Duration) (stored store.Session, err error) {
-	var refused error
 	err = s.write(ctx, func(c *sqlite3.Conn) error {
-		stored, refused = store.Session{}, nil
 		found := false
 		if stored, found, err = s.opened(c, link, given.ID); err != nil || found {
 			return err
@@ -40,17 +34,18 @@ func (s sessions) Open(ctx context.Context, link string, given store.Session, li
 		if err == nil && unused {
 			_, unused, err = s.account(c, playerID)
 		}
-		if err != nil || !unused {
-			refused = store.ErrNoLink
+		switch {
+		case err != nil:
 			return err
+		case !unused:
+			return refusal{store.ErrNoLink}
 		}
 		open, err := s.of(c, playerID)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if len(open) >= limit {
-			refused = store.ErrTooManySessions
-			return nil
+		case len(open) >= limit:
+			return refusal{store.ErrTooManySessions}
 		}
 		now := s.now()
 		if err := exec(c, "INSERT OR REPLACE INTO sessions (player, id, comment, opened, expires) VALUES (?, ?, ?, ?, ?)",
@@ -63,9 +58,6 @@ func (s sessions) Open(ctx context.Context, link string, given store.Session, li
 		stored, _, err = s.opened(c, link, given.ID)
 		return err
 	})
-	if err == nil {
-		err = refused
-	}
 	return stored, err
 }
 

@@ -76,7 +76,7 @@ const (
 type request struct {
 	work func(c *sqlite3.Conn) error
 	// after, if not nil, is called after a successful commit, in the order in which the
-	// work ran.
+	// work ran, unless the work returned a refusal.
 	after func()
 	// unsynced reports whether the request may complete before its writes are on the
 	// disk.
@@ -331,7 +331,7 @@ func (w *writer) transact() {
 
 // finish runs the work of a batch in the open transaction, and ends the transaction. If
 // some work fails, finish runs the work before it again and commits that, and executes
-// the rest in a new transaction.
+// the rest in a new transaction. A refusal is not a failure, because there is nothing to undo.
 //
 // With a savepoint for each piece of work, less work would run twice. But savepoints
 // would make all work 20% slower, and after an error from a corrupt page SQLite can only
@@ -340,7 +340,7 @@ func (w *writer) finish(batch []*request) {
 	for {
 		bad := slices.IndexFunc(batch, func(r *request) bool {
 			r.err = r.run(w.conn)
-			return r.err != nil
+			return r.err != nil && !isRefusal(r.err)
 		})
 		if bad < 0 {
 			w.commit(batch)
@@ -385,7 +385,9 @@ func (r *request) run(c *sqlite3.Conn) (err error) {
 func (w *writer) commit(batch []*request) {
 	// From here on callers may return early, because no work uses their data anymore.
 	for _, r := range batch {
-		w.after = append(w.after, r.after)
+		if r.err == nil && r.after != nil {
+			w.after = append(w.after, r.after)
+		}
 		if !r.stage.CompareAndSwap(running, committing) {
 			r.notified = true
 			r.done <- struct{}{}
@@ -396,9 +398,7 @@ func (w *writer) commit(batch []*request) {
 	case err == nil:
 		w.setFailing(nil)
 		for _, after := range w.after {
-			if after != nil {
-				after()
-			}
+			after()
 		}
 		w.notes.write()
 	case sqlite3.ErrCode(err).ToPrimary() == sqlite3.ResultFull:

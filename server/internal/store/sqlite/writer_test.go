@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -116,6 +117,56 @@ func TestWrite_FailingWork(t *testing.T) {
 		want = append(want, n)
 	}
 	assert.Equal(t, want, rows(t, d))
+}
+
+// Ensure that a refusal is returned unwrapped, and neither repeats nor undoes the other work in its
+// transaction, and that only the function after of other work is called.
+func TestWrite_Refusal(t *testing.T) {
+	t.Parallel()
+	d := openDB(t, Options{Memory: true})
+	mine, runs := errors.New("mine"), 0
+	var want, committed []int
+	release := block(t, d)
+	var group sync.WaitGroup
+	for n := range 30 {
+		refused := n%3 == 0
+		if !refused {
+			want = append(want, n)
+		}
+		group.Go(func() {
+			err := d.commit(t.Context(), false, func(c *sqlite3.Conn) error {
+				if runs++; refused {
+					return refusal{mine}
+				}
+				return exec(c, "INSERT INTO test VALUES (?)", n)
+			}, func() { committed = append(committed, n) })
+			if refused {
+				assert.Equal(t, mine, err)
+			} else {
+				assert.NoError(t, err)
+			}
+		})
+	}
+	waiting(t, d, 30)
+	release()
+	group.Wait()
+	assert.Equal(t, 30, runs)
+	assert.Equal(t, want, rows(t, d))
+	assert.ElementsMatch(t, want, committed)
+}
+
+// Ensure that an append is undone if the work that it includes is refused.
+func TestAppend_RefusedThen(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, Options{Memory: true})
+	mine := errors.New("mine")
+	_, err := s.Games.Append(t.Context(), "a", store.Entry{Next: store.ID{Version: 1, Digest: 1}, Then: func(ctx context.Context, _ time.Time) error {
+		return s.Engine.(engineOn).db.write(ctx, func(*sqlite3.Conn) error { return refusal{mine} })
+	}})
+	require.ErrorIs(t, err, mine)
+	tail, err := s.Games.Tail(t.Context(), "a")
+	require.NoError(t, err)
+	assert.Zero(t, tail)
 }
 
 // Ensure that work does not run if its caller returned before the work began.

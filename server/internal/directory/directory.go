@@ -96,16 +96,6 @@ func (d *Directory) Enter(ctx context.Context, listings []store.Listing) error {
 	return nil
 }
 
-// Remove removes a game from all lists.
-func (d *Directory) Remove(ctx context.Context, l store.Listing) error {
-	d.drop(l.GameID)
-	defer d.changes.Add(1)
-	if err := d.writes.Remove(ctx, l); err != nil {
-		return fmt.Errorf("removing a game from the lists: %w", err)
-	}
-	return nil
-}
-
 // drop removes the queued listing of a game.
 func (d *Directory) drop(gameID string) {
 	d.mu.Lock()
@@ -113,7 +103,7 @@ func (d *Directory) drop(gameID string) {
 	delete(d.pending, gameID)
 }
 
-// Forget removes games that no longer exist from a list.
+// Forget removes games that no longer exist or are in quarantine from a list.
 func (d *Directory) Forget(ctx context.Context, l store.List, gameIDs ...string) error {
 	if err := d.writes.Forget(ctx, l, gameIDs...); err != nil {
 		return fmt.Errorf("removing games from a list: %w", err)

@@ -50,7 +50,7 @@ func New(games store.Games) *Log {
 
 // Head is the part of a game that lists show. It is read without the log.
 type Head struct {
-	// Exists reports whether the game exists.
+	// Exists reports whether the game exists and is not in quarantine.
 	Exists bool
 	// State is nil if this server cannot read the game. No entry can be applied to it,
 	// because it has no seed before the game is over.
@@ -67,8 +67,8 @@ func (l *Log) Heads(ctx context.Context, gameIDs []string) ([]Head, error) {
 	}
 	heads := make([]Head, len(stored))
 	for i, h := range stored {
-		heads[i].Exists = h.Exists
-		if h.Last == (store.ID{}) || h.Last == store.Quarantined {
+		heads[i].Exists = h.Exists && h.Last != store.Quarantined
+		if !heads[i].Exists || h.Last == (store.ID{}) {
 			continue
 		}
 		// Ignore the error: lists omit games that cannot be read, and reading the game

@@ -17,7 +17,7 @@ const quarantineTries = 10
 
 // Quarantine permanently marks a game that is not over as damaged, because the store may have
 // lost some of its moves. The game accepts no more moves, and clients that request it get an
-// error. It no longer counts toward its players' open games, is removed from the lists, and
+// error. It no longer counts toward its players' open games, is omitted from the lists, and
 // is deleted after RecoveryConfig.KeepFinished.
 //
 // Errors: gamelog.ErrNotFound, replay.ErrGameOver, *gamelog.DamagedError if the game was
@@ -59,17 +59,13 @@ func (r *Recovery) QuarantineLost(ctx context.Context, gameIDs []string) error {
 }
 
 // quarantine quarantines a game, given its last known state and the last ID in its log. It first
-// removes the game from its players' open games, the lists and the queue, because a repeated call
-// does not find a game that is already in quarantine.
+// removes the game from its players' open games and the queue, because a repeated call does not
+// find a game that is already in quarantine. The lists lose the game when they are next read.
 func (r *Recovery) quarantine(ctx context.Context, state *replay.State, last store.ID) error {
-	listing := directory.Of(state, 0)
-	for _, playerID := range listing.Players {
+	for _, playerID := range directory.Of(state, 0).Players {
 		if err := r.Accounts.Release(ctx, playerID, state.ID); err != nil {
 			return err
 		}
-	}
-	if err := r.Directory.Remove(ctx, listing); err != nil {
-		return err
 	}
 	if err := r.Queue.Remove(ctx, state.ID); err != nil {
 		return err

@@ -133,7 +133,7 @@ func TestRecovery_Rebuild(t *testing.T) {
 		result := leaderboard.ResultsOf(over)[0]
 		result.GameID, result.Score = id.New(), result.Score+1000 // a result that no log contains
 		require.NoError(t, r.Leaderboard.Record(ctx, result))
-		require.NoError(t, r.Directory.Remove(ctx, directory.Of(open, 0)))
+		require.NoError(t, s.Lists.Forget(ctx, store.List{PlayerID: ann.ID}, open.ID))
 		require.NoError(t, r.Queue.Remove(ctx, open.ID))
 		require.NotEqual(t, want, r.derived(ann, over.UpdateTime))
 		_, err = r.Rebuild(ctx)
@@ -169,10 +169,11 @@ func TestRecovery_Quarantine(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, reserved, 1)
 		assert.Equal(t, over.ID, reserved[0].ID)
-		d := r.derived(ann, over.UpdateTime)
-		require.Len(t, d.Places, 1)
-		assert.Equal(t, over.ID, d.Places[0].GameID)
-		assert.Empty(t, d.Jobs)
+		assert.Empty(t, r.derived(ann, over.UpdateTime).Jobs)
+		heads, err := r.Log.Heads(ctx, []string{open.ID, over.ID})
+		require.NoError(t, err)
+		assert.Equal(t, gamelog.Head{}, heads[0], "lists omit the game")
+		assert.True(t, heads[1].Exists)
 	})
 }
 
@@ -190,7 +191,7 @@ func (q *failingOnce) Remove(ctx context.Context, gameID string) error {
 	return q.Queue.Remove(ctx, gameID)
 }
 
-// Ensure that a game is quarantined and unlisted by a second call if the store failed during the
+// Ensure that a game is quarantined by a second call if the store failed during the
 // first.
 func TestRecovery_QuarantineAgain(t *testing.T) {
 	t.Parallel()
@@ -204,7 +205,9 @@ func TestRecovery_QuarantineAgain(t *testing.T) {
 		require.Error(t, r.Quarantine(t.Context(), open.ID))
 		require.NoError(t, r.Quarantine(t.Context(), open.ID))
 		assert.Empty(t, r.derived(ann, open.UpdateTime).Jobs)
-		assert.Empty(t, r.derived(ann, open.UpdateTime).Places)
+		head, err := r.Log.Head(t.Context(), open.ID)
+		require.NoError(t, err)
+		assert.False(t, head.Exists)
 	})
 }
 

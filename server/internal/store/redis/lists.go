@@ -149,23 +149,6 @@ func (s lists) queuePlayers(ctx context.Context, pipe goredis.Pipeliner, l store
 	return prolonged
 }
 
-func (s lists) Remove(ctx context.Context, l store.Listing) error {
-	pipe := s.client.Pipeline()
-	for _, variant := range []string{"", l.Variant} {
-		for status := store.AnyStatus; status <= store.Finished; status++ {
-			pipe.ZRem(ctx, listKey(store.List{Status: status, Variant: variant}), l.GameID)
-		}
-		for _, order := range []store.Order{store.ByScore, store.ByWatchers} {
-			pipe.ZRem(ctx, listKey(store.List{Order: order, Variant: variant}), l.GameID)
-		}
-	}
-	for _, player := range l.Players {
-		pipe.ZRem(ctx, listKey(store.List{PlayerID: player}), l.GameID)
-	}
-	_, err := pipe.Exec(ctx)
-	return failed(err)
-}
-
 func (s lists) Forget(ctx context.Context, l store.List, gameIDs ...string) error {
 	if len(gameIDs) == 0 {
 		return nil

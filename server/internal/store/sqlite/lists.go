@@ -67,10 +67,6 @@ func writeListing(c *sqlite3.Conn, l store.Listing) error {
 	return exec(c, "UPDATE player_listings SET finished = ?2 WHERE id = ?1", l.GameID, l.Updated)
 }
 
-func (s lists) Remove(ctx context.Context, l store.Listing) error {
-	return s.Forget(ctx, store.List{}, l.GameID)
-}
-
 // Forget implements store.Lists. It removes the games from all lists, not only from the
 // given one.
 func (s lists) Forget(ctx context.Context, _ store.List, gameIDs ...string) error {

@@ -105,10 +105,6 @@ func notBackInTime(t *testing.T, lists store.Lists) {
 	for _, l := range []store.List{{Status: store.Active}, {Status: store.Active, Variant: "classic"}, {Status: store.Active, Order: store.ByScore}} {
 		assert.Empty(t, listed(t, lists, l), "%+v", l)
 	}
-	for range 2 {
-		require.NoError(t, lists.Remove(t.Context(), finished))
-		assert.Empty(t, listed(t, lists, store.List{}))
-	}
 }
 
 func moving(t *testing.T, s *store.Store) {
@@ -136,7 +132,7 @@ func moving(t *testing.T, s *store.Store) {
 	write(t, s.Lists, active)
 	write(t, s.Lists, idle)
 	assert.Equal(t, 2, count(time.Hour))
-	require.NoError(t, s.Lists.Remove(t.Context(), idle))
+	require.NoError(t, s.Lists.Forget(t.Context(), store.List{Status: store.Active}, idle.GameID))
 	assert.Equal(t, 1, count(time.Hour))
 }
 

@@ -70,7 +70,7 @@ func randomListings(t *testing.T, lists store.Lists, seed uint64) {
 			for range 1 + random.IntN(4) {
 				id := gameID(random.IntN(16))
 				if l, ok := model[id]; ok && random.IntN(8) == 0 {
-					require.NoError(t, lists.Remove(t.Context(), l))
+					forgetEverywhere(t, lists, l)
 					delete(model, id)
 					delete(batch, id)
 					continue
@@ -98,6 +98,26 @@ func randomListings(t *testing.T, lists store.Lists, seed uint64) {
 	first, err := lists.Page(t.Context(), store.List{Order: store.ByWatchers, Status: store.Active}, store.Place{}, 1)
 	require.NoError(t, err)
 	require.Equal(t, []store.Place{{Rank: 1<<53 - 1, GameID: game.GameID}}, first, "the greatest rank is not exact")
+}
+
+// forgetEverywhere removes a game from all lists.
+func forgetEverywhere(t *testing.T, lists store.Lists, g store.Listing) {
+	t.Helper()
+	var all []store.List
+	for _, variant := range []string{"", g.Variant} {
+		for _, status := range []store.Status{store.AnyStatus, store.Waiting, store.Active, store.Finished} {
+			all = append(all, store.List{Variant: variant, Status: status})
+		}
+		for _, order := range []store.Order{store.ByScore, store.ByWatchers} {
+			all = append(all, store.List{Variant: variant, Status: store.Active, Order: order})
+		}
+	}
+	for _, playerID := range g.Players {
+		all = append(all, store.List{PlayerID: playerID})
+	}
+	for _, l := range all {
+		require.NoError(t, lists.Forget(t.Context(), l, g.GameID))
+	}
 }
 
 // nextListing returns the listing of a game after another event. A zero listing becomes a

@@ -84,8 +84,8 @@ func newEvilServer(c *pb.Challenge) *evilServer {
 		return &pb.GetChallengeResponse{Challenge: c}, nil
 	}
 	s.OnRace = func(string) error { return client.ErrChallengeStarted }
-	s.OnStandings = func(string, int32) (ui.Standings, error) {
-		return ui.Standings{Lines: lines, Mine: lines[1], Total: -1}, nil
+	s.OnStandings = func(*pb.ListStandingsRequest) (*pb.ListStandingsResponse, error) {
+		return &pb.ListStandingsResponse{Standings: lines, Total: -1}, nil
 	}
 	s.Contest = tuitest.NewChallengeStream()
 	s.Contest.Push(&pb.WatchChallengeResponse{Challenge: c, Standings: lines, Total: -1})

@@ -28,8 +28,8 @@ type Contest struct {
 	// Total is the number of attempts.
 	Lines []*pb.Standing
 	Total int32
-	// Around has the standings around the user, as requested by LookUp.
-	Around ui.Standings
+	// Around has the standings around the user, as requested by LookUp, or is nil.
+	Around *pb.ListStandingsResponse
 	// Err is the reason why the challenge is unknown or no longer followed, or nil.
 	Err error
 
@@ -77,16 +77,14 @@ const neighbors = 3
 // is not in the standings yet, the request is retried.
 func (c *Contest) LookUp() tea.Cmd {
 	c.tries++
-	return ui.Call(c.tasks, func(ctx context.Context) (ui.Standings, error) {
-		return c.env.Server.Standings(ctx, c.ID, neighbors)
-	}, func(found ui.Standings, err error) tea.Cmd {
-		if err == nil {
-			c.Around = found
+	return ui.Call(c.tasks, func(ctx context.Context) (*pb.ListStandingsResponse, error) {
+		return c.env.Server.ListStandings(ctx, &pb.ListStandingsRequest{ChallengeId: c.ID, PlayerId: "me", Neighbors: neighbors})
+	}, func(around *pb.ListStandingsResponse, err error) tea.Cmd {
+		if err != nil {
+			return c.tasks.Again(c.tries, c.LookUp)
 		}
-		if c.Around.Mine != nil {
-			return nil
-		}
-		return c.tasks.Again(c.tries, c.LookUp)
+		c.Around = around
+		return nil
 	})
 }
 

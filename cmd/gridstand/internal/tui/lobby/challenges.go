@@ -2,10 +2,12 @@ package lobby
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
@@ -18,7 +20,7 @@ type daily struct {
 	game    *pb.Challenge
 	attempt *pb.Attempt
 	// place is the user's place in the standings once the attempt is over.
-	place ui.Standings
+	place *pb.ListStandingsResponse
 	// played is the number of other daily games that the user has finished today, of others.
 	played, others int
 	now            time.Time     // when the server sent it, by the server's clock
@@ -47,7 +49,10 @@ func getDaily(ctx context.Context, s ui.Server) (d daily, err error) {
 		d = daily{game: reply.GetChallenge(), attempt: reply.GetAttempt(), now: reply.GetNow().AsTime(), played: i, others: len(variants) - 1}
 	}
 	if err == nil && over(d.attempt) {
-		d.place, err = s.Standings(ctx, d.game.GetId(), 0)
+		d.place, err = s.ListStandings(ctx, &pb.ListStandingsRequest{ChallengeId: d.game.GetId(), PlayerId: "me"})
+		if errors.Is(err, client.ErrNoScore) { // not recorded yet
+			err = nil
+		}
 	}
 	return d, err
 }
@@ -86,7 +91,7 @@ func (d *daily) line(env *ui.Env, width int) string {
 		}
 	case over(a):
 		what = "result"
-		place := describe.Place(d.place.Mine.GetRank(), d.place.Total)
+		place := describe.Place(env.Standing(d.place.GetStandings()).GetRank(), d.place.GetTotal())
 		texts = []string{
 			describe.Phrases(describe.Plural(a.GetScore(), "point"), place, describe.Streak(a.GetDayStreak())),
 			describe.Phrases(describe.Plural(a.GetScore(), "point"), place),

@@ -15,6 +15,11 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
+// third is the standings around the user, who is on the third of 87 places.
+var third = &pb.ListStandingsResponse{
+	Standings: []*pb.Standing{{Rank: 3, Who: &pb.Standing_Player{Player: &pb.Player{Id: tuitest.Me}}}}, Total: 87,
+}
+
 // openWith opens the lobby on a server that has races and a daily game. a is the user's
 // attempt at the daily game, or nil.
 func openWith(t *testing.T, guest bool, a *pb.Attempt, races ...*pb.Challenge) (*page, *tuitest.Driver) {
@@ -33,8 +38,9 @@ func openWith(t *testing.T, guest bool, a *pb.Attempt, races ...*pb.Challenge) (
 		server.OnChallenge = func(*pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
 			return &pb.GetChallengeResponse{Challenge: tuitest.DailyGame(), Attempt: a, Now: timestamppb.New(tuitest.Noon.Add(time.Hour))}, nil
 		}
-		server.OnStandings = func(string, int32) (ui.Standings, error) {
-			return ui.Standings{Mine: &pb.Standing{Rank: 3}, Total: 87}, nil
+		server.OnStandings = func(r *pb.ListStandingsRequest) (*pb.ListStandingsResponse, error) {
+			assert.Equal(t, "me", r.GetPlayerId())
+			return third, nil
 		}
 	})
 	d.Until("the daily game", func() bool { return p.daily.game != nil })
@@ -88,6 +94,14 @@ func TestDaily_Next(t *testing.T) {
 	assert.Equal(t, "vt100", d.game.GetVariant())
 	p, _ := open(t, func(*ui.Env) {})
 	assert.Contains(t, ansi.Strip(d.line(p.env, 100)), "1 of 3 played   d play")
+
+	s.OnChallenge = func(*pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
+		finished := &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 4}
+		return &pb.GetChallengeResponse{Challenge: tuitest.DailyGame(), Attempt: finished}, nil
+	}
+	d, err = getDaily(t.Context(), s)
+	require.NoError(t, err, "the result is not in the standings yet")
+	assert.Contains(t, ansi.Strip(d.line(p.env, 100)), "4 points   d result")
 }
 
 // Ensure that a user without games sees the open places beside the best live game and joins the first one

@@ -68,7 +68,7 @@ func withChallenges(t *testing.T, p *page) *page {
 	p.gotDaily(daily{
 		game: tuitest.DailyGame(), now: tuitest.Noon,
 		attempt: &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 12345, DayStreak: 5},
-		place:   ui.Standings{Mine: &pb.Standing{Rank: 3}, Total: 87},
+		place:   third,
 	}, nil)
 	return p
 }

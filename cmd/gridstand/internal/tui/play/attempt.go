@@ -89,7 +89,8 @@ func (m *attempt) target(score int32) ui.Fact {
 func (m *attempt) result(in panelInput) describe.Result {
 	r := describe.Result{
 		Challenge: m.Challenge, Score: in.Score(), Tiles: in.Twenty48().GetTiles(),
-		Rank: m.Around.Mine.GetRank(), Total: m.Around.Total, DayStreak: m.Attempt.GetDayStreak(), Link: m.Invite(),
+		Rank: in.env.Standing(m.Around.GetStandings()).GetRank(), Total: m.Around.GetTotal(),
+		DayStreak: m.Attempt.GetDayStreak(), Link: m.Invite(),
 	}
 	if m.Race() {
 		r.Rank, r.Total = m.Standing(in.Game.GetId()).GetRank(), m.Total
@@ -112,7 +113,7 @@ func (m *attempt) outcome(in panelInput, facts string) []string {
 	if m.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH) {
 		lines = append(lines, describe.Margin(r.Score, m.GetTarget().GetScore(), client.CleanName(m.GetTarget().GetPlayer().GetName())))
 	}
-	standings := m.Around.Lines
+	standings := m.Around.GetStandings()
 	if m.Race() {
 		standings = m.Lines
 	} else {

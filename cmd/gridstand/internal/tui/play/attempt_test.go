@@ -113,11 +113,11 @@ func TestAttempt_Daily(t *testing.T) {
 				line.Rank, line.Score = rank, score
 				looks := 0
 				server := &tuitest.Server{OnChallenges: tuitest.OnChallenges{
-					OnStandings: func(string, int32) (ui.Standings, error) {
+					OnStandings: func(*pb.ListStandingsRequest) (*pb.ListStandingsResponse, error) {
 						if looks++; looks == 1 {
-							return ui.Standings{Total: 40}, nil
+							return nil, client.ErrNoScore
 						}
-						return ui.Standings{Lines: []*pb.Standing{line}, Mine: line, Total: 41}, nil
+						return &pb.ListStandingsResponse{Standings: []*pb.Standing{line}, Total: 41}, nil
 					},
 				}}
 				p, d := startAttempt(t, server, tuitest.DailyGame(), &pb.Attempt{DayStreak: 5})

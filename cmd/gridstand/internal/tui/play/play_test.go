@@ -409,7 +409,9 @@ func TestGuest_Asked(t *testing.T) {
 			p := somePlay(t, env)
 			if c.attempt != nil {
 				p = someAttempt(t, env, c.attempt)
-				p.contest.Around = ui.Standings{Mine: &pb.Standing{Rank: c.rank}, Total: 9}
+				p.contest.Around = &pb.ListStandingsResponse{
+					Standings: []*pb.Standing{{Rank: c.rank, Who: &pb.Standing_Player{Player: &pb.Player{Id: tuitest.Me}}}}, Total: 9,
+				}
 			}
 			env.NameAsked = c.asked
 			p.Game.GetSeats()[0].GetPlayer().Name = c.player

@@ -22,7 +22,7 @@ type OnChallenges struct {
 	OnAttempt      func(id string) (*pb.Game, error)
 	// OnRace is called with what the user does to a race: "join ready=true", "add greedy", "leave …", "start".
 	OnRace      func(call string) error
-	OnStandings func(id string, neighbors int32) (ui.Standings, error)
+	OnStandings func(r *pb.ListStandingsRequest) (*pb.ListStandingsResponse, error)
 	// Contest is the stream of every challenge. If it is nil, the streams have no updates.
 	Contest *ChallengeStream
 }
@@ -65,12 +65,12 @@ func (s *OnChallenges) StartChallenge(context.Context, *pb.StartChallengeRequest
 	return nil, s.OnRace("start")
 }
 
-// Standings implements ui.Server.
-func (s *OnChallenges) Standings(_ context.Context, id string, neighbors int32) (ui.Standings, error) {
+// ListStandings implements ui.Server.
+func (s *OnChallenges) ListStandings(_ context.Context, r *pb.ListStandingsRequest, _ ...grpc.CallOption) (*pb.ListStandingsResponse, error) {
 	if s.OnStandings == nil {
-		return ui.Standings{}, nil
+		return nil, client.ErrNoScore
 	}
-	return s.OnStandings(id, neighbors)
+	return s.OnStandings(r)
 }
 
 // WatchChallenge implements ui.Server.

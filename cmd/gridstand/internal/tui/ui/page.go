@@ -114,6 +114,11 @@ func (e *Env) Owns(seat *pb.Seat) bool { return e.Is(seat.GetPlayer()) }
 // Is reports whether a player, who may be nil, is the user.
 func (e *Env) Is(p *pb.Player) bool { return e.Me != "" && p.GetId() == e.Me }
 
+// Standing returns the user's line in the standings of a challenge, or nil.
+func (e *Env) Standing(lines []*pb.Standing) *pb.Standing {
+	return Find(lines, func(line *pb.Standing) bool { return e.Is(line.GetPlayer()) })
+}
+
 // StatusHeight is the minimum height of a window with a row for the status. In a lower window, the
 // status covers the last row of the page.
 const StatusHeight = 14

@@ -29,6 +29,7 @@ type Server interface {
 	JoinChallenge(ctx context.Context, r *pb.JoinChallengeRequest, o ...grpc.CallOption) (*pb.JoinChallengeResponse, error)
 	LeaveChallenge(ctx context.Context, r *pb.LeaveChallengeRequest, o ...grpc.CallOption) (*pb.LeaveChallengeResponse, error)
 	StartChallenge(ctx context.Context, r *pb.StartChallengeRequest, o ...grpc.CallOption) (*pb.StartChallengeResponse, error)
+	ListStandings(ctx context.Context, r *pb.ListStandingsRequest, o ...grpc.CallOption) (*pb.ListStandingsResponse, error)
 
 	// LiveGames returns the first page of games in progress, in the given order.
 	LiveGames(ctx context.Context, by pb.OrderBy) ([]*pb.Game, error)
@@ -55,10 +56,6 @@ type Server interface {
 	// NewChallenge creates a challenge. If it is a race, NewChallenge also puts the bots on
 	// the roster, unless another player has created it.
 	NewChallenge(ctx context.Context, n NewChallenge) (*pb.Challenge, error)
-	// Standings returns the user's line in the standings of a challenge, with up to
-	// neighbors lines above and below it. If the user is not in the standings, only Total
-	// is set.
-	Standings(ctx context.Context, id string, neighbors int32) (Standings, error)
 	// WatchChallenge follows a challenge until ctx is done.
 	WatchChallenge(ctx context.Context, id string) ChallengeStream
 }
@@ -84,15 +81,6 @@ type Lists struct {
 type Stream interface {
 	// Next waits for the next update. After the last one, it returns io.EOF.
 	Next() (client.Update, error)
-}
-
-// Standings is an excerpt of a challenge's standings.
-type Standings struct {
-	Lines []*pb.Standing
-	// Mine is the user's line, or nil if the user is not in the standings.
-	Mine *pb.Standing
-	// Total is the number of attempts in the full standings.
-	Total int32
 }
 
 // ChallengeStream is a stream of a challenge's updates. client.ChallengeWatch implements
@@ -246,19 +234,6 @@ func (s *server) NewChallenge(ctx context.Context, n NewChallenge) (*pb.Challeng
 		}
 	}
 	return c, err
-}
-
-func (s *server) Standings(ctx context.Context, id string, neighbors int32) (Standings, error) {
-	reply, err := s.ListStandings(ctx, &pb.ListStandingsRequest{
-		ChallengeId: id, PlayerId: "me", Neighbors: neighbors,
-	})
-	if errors.Is(err, client.ErrNoScore) {
-		reply, err = s.ListStandings(ctx, &pb.ListStandingsRequest{ChallengeId: id, PageSize: 1})
-		return Standings{Total: reply.GetTotal()}, err
-	}
-	me := s.PlayerID()
-	mine := Find(reply.GetStandings(), func(l *pb.Standing) bool { return me != "" && l.GetPlayer().GetId() == me })
-	return Standings{Lines: reply.GetStandings(), Mine: mine, Total: reply.GetTotal()}, err
 }
 
 func (s *server) WatchChallenge(ctx context.Context, id string) ChallengeStream {

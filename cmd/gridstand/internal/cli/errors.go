@@ -43,6 +43,7 @@ func exitCode(ctx context.Context, err error) int {
 	case errors.As(err, &missing), errors.As(err, &open), errors.Is(err, verify.ErrLive), errors.Is(err, verify.ErrSealed),
 		errors.Is(err, client.ErrGameNotFound), errors.Is(err, client.ErrPlayerNotFound),
 		errors.Is(err, client.ErrVariantNotFound), errors.Is(err, client.ErrNoScore),
+		errors.Is(err, client.ErrSessionNotFound), errors.Is(err, client.ErrKeyNotFound),
 		errors.Is(err, client.ErrChallengeNotFound), errors.Is(err, client.ErrChallengeOpen),
 		errors.Is(err, client.ErrChallengeNotOpen), errors.Is(err, client.ErrSeedHidden):
 		return exitMissing

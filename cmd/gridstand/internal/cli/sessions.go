@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,8 +30,7 @@ func (p *program) endCommand() *cobra.Command {
 		Use:   "end <session>",
 		Short: "End the use of your account by a browser",
 		Long: `End the use of your account by a browser that opened a link, given by its id in
-` + name + ` account or an unambiguous beginning of it. Servers may accept it
-for another 30 seconds.`,
+` + name + ` account. Servers may accept it for another 30 seconds.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error { return p.endSession(cmd.Context(), c, args[0]) })
 		},
@@ -62,37 +60,19 @@ func (p *program) printSessions(ctx context.Context, c *client.Client) error {
 		return err
 	}
 	for _, s := range listed.GetSessions() {
-		if err := p.printSession(s, "session"); err != nil {
+		err := p.printEither(s, "session %s  %s  since %s\n", clean(s.GetId(), 26), clean(s.GetComment(), 64),
+			s.GetCreateTime().AsTime().Format(time.DateOnly))
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *program) printSession(s *pb.Session, what string) error {
-	return p.printEither(s, "%s %s  %s  since %s\n", what, clean(s.GetId(), 26), clean(s.GetComment(), 64), s.GetCreateTime().AsTime().Format(time.DateOnly))
-}
-
-// endSession ends the session whose id begins with the given text.
-func (p *program) endSession(ctx context.Context, c *client.Client, beginning string) error {
-	listed, err := c.Players.ListSessions(ctx, &pb.ListSessionsRequest{})
-	if err != nil {
+// endSession ends a session of the user's account.
+func (p *program) endSession(ctx context.Context, c *client.Client, sessionID string) error {
+	if _, err := c.Players.EndSession(ctx, &pb.EndSessionRequest{SessionId: sessionID}); err != nil {
 		return err
 	}
-	var found []*pb.Session
-	for _, s := range listed.GetSessions() {
-		if strings.HasPrefix(s.GetId(), beginning) {
-			found = append(found, s)
-		}
-	}
-	switch {
-	case len(found) == 0:
-		return missingf("no session of your account has this id; %s lists them", p.typed("account"))
-	case len(found) > 1:
-		return missingf("%d sessions begin with %s: type more of the id", len(found), clean(beginning, 26))
-	}
-	if _, err := c.Players.EndSession(ctx, &pb.EndSessionRequest{SessionId: found[0].GetId()}); err != nil {
-		return err
-	}
-	return p.printSession(found[0], "ended")
+	return p.printEither(&pb.Session{Id: sessionID}, "ended %s\n", clean(sessionID, 26))
 }

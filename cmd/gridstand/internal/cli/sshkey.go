@@ -46,8 +46,8 @@ The private key does not leave this machine: it only signs your player id.`,
 	remove := &cobra.Command{
 		Use:   "remove <fingerprint>",
 		Short: "Remove (revoke) an SSH key of your account",
-		Long: `Remove an SSH key from your account, given by its fingerprint or an unambiguous
-beginning of it. Servers may accept the key for another 30 seconds.`,
+		Long: `Remove an SSH key from your account, given by its fingerprint in
+` + name + ` account keys. Servers may accept the key for another 30 seconds.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error { return p.removeKey(cmd.Context(), c, args[0]) })
 		},
@@ -149,36 +149,9 @@ func (p *program) listKeys(ctx context.Context, c *client.Client) error {
 	}.print(p)
 }
 
-func (p *program) removeKey(ctx context.Context, c *client.Client, which string) error {
-	fingerprint, err := p.fingerprint(ctx, c, which)
-	if err != nil {
-		return err
-	}
+func (p *program) removeKey(ctx context.Context, c *client.Client, fingerprint string) error {
 	if _, err := c.Players.RemoveKey(ctx, &pb.RemoveKeyRequest{Fingerprint: fingerprint}); err != nil {
 		return err
 	}
 	return p.printKey(&pb.Key{Fingerprint: fingerprint}, "removed")
-}
-
-// fingerprint returns the complete fingerprint of a key of which the user gave the beginning.
-func (p *program) fingerprint(ctx context.Context, c *client.Client, which string) (string, error) {
-	reply, err := c.Players.ListKeys(ctx, &pb.ListKeysRequest{})
-	if err != nil {
-		return "", err
-	}
-	const prefix = "SHA256:"
-	var found []string
-	for _, key := range reply.GetKeys() {
-		if strings.HasPrefix(key.GetFingerprint(), prefix+strings.TrimPrefix(which, prefix)) {
-			found = append(found, key.GetFingerprint())
-		}
-	}
-	switch len(found) {
-	case 0:
-		return "", missingf("none of your keys has a fingerprint that begins with %q; %s lists them", clean(which, 64), p.typed("account", "keys"))
-	case 1:
-		return found[0], nil
-	default:
-		return "", fmt.Errorf("%d of your keys have a fingerprint that begins with %q; give more characters of it", len(found), clean(which, 64))
-	}
 }

@@ -86,11 +86,10 @@ func TestSSHKey_File(t *testing.T) {
 	assert.Equal(t, usual, keys[0].GetFingerprint())
 	bob.fails(exitFailed, "linked to another account", "account", "keys", "add")
 
-	ada.fails(exitMissing, "gridstand account keys lists them", "account", "keys", "remove", "SHA256:~")
-	ada.fails(exitFailed, "2 of your keys", "account", "keys", "remove", "SHA256:")
-	assert.Contains(t, ada.ok("account", "keys", "remove", usual[7:20]), ": removed")
-	assert.Contains(t, ada.ok("account", "keys", "remove", second), ": removed")
-	ada.fails(exitMissing, "none of your keys", "account", "keys", "remove", second)
+	ada.fails(exitUsage, "43 characters of base64", "account", "keys", "remove", usual[:20])
+	assert.Equal(t, usual+": removed\n", ada.ok("account", "keys", "remove", usual))
+	assert.Equal(t, second+": removed\n", ada.ok("account", "keys", "remove", second))
+	ada.fails(exitMissing, "not linked to your account", "account", "keys", "remove", second)
 	bob.ok("account", "keys", "add")
 }
 

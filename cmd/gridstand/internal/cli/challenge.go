@@ -164,34 +164,23 @@ func (p *program) setTiles(ctx context.Context, c *client.Client, r reference, n
 // onScreen reports whether the command opens the terminal program.
 func (p *program) onScreen() bool { return p.terminal(p.in) && p.terminal(p.out) && !p.flags.json }
 
-// pollEvery is how often a command that waits for a challenge to open asks for its time. Tests change it.
-var pollEvery = time.Second
-
 // attempt returns the user's attempt at a challenge. It waits for the challenge to open.
 func (p *program) attempt(ctx context.Context, c *client.Client, challengeID string) (client.Game, error) {
-	for noted := false; ; {
+	w := c.WatchChallenge(ctx, client.ChallengeWatchOptions{ChallengeID: challengeID})
+	defer w.Close()
+	for noted := false; ; noted = true {
 		g, err := orGiveUp(ctx, p, "start the attempt", func(ctx context.Context) (client.Game, error) { return c.Attempt(ctx, challengeID) })
 		if !errors.Is(err, client.ErrChallengeNotOpen) {
 			return g, err
 		}
-		reply, err := getChallenge(ctx, c, &pb.GetChallengeRequest{ChallengeId: challengeID})
-		if err != nil {
-			return client.Game{}, err
-		}
 		if !noted {
 			p.notef("Waiting for the challenge to open.")
-			noted = true
 		}
-		left := pollEvery // poll for open_time, which is set at least this long before the race opens
-		if reply.GetChallenge().GetOpenTime() != nil {
-			left = max(reply.GetChallenge().GetOpenTime().AsTime().Sub(reply.GetNow().AsTime()), pollEvery/100)
-		}
-		timer := time.NewTimer(left)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return client.Game{}, ctx.Err()
+		var u client.ChallengeUpdate
+		for u.Snapshot == nil { // Such an update says only that the connection was lost or restored.
+			if u, err = w.Next(); err != nil {
+				return client.Game{}, err
+			}
 		}
 	}
 }

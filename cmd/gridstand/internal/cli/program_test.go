@@ -41,7 +41,6 @@ func TestMain(m *testing.M) {
 	} {
 		*timeout = limit
 	}
-	pollEvery = 10 * time.Millisecond
 	debug.SetGCPercent(400) // Collecting garbage would take a third of the processor time.
 	// All servers are on this machine. A proxy cannot reach them.
 	if err := os.Setenv("NO_PROXY", "*"); err != nil {

@@ -119,7 +119,7 @@ func TestHostile(t *testing.T) {
 		},
 		"play":  func(ctx context.Context, env *ui.Env) ui.Page { return play.New(ctx, env, evilGame()) },
 		"watch": watched(ui.Route{Watch: []string{evil}}), "wall": watched(ui.Route{Watch: []string{evil, "second"}}),
-		"TV": watched(ui.Route{TV: true}), "follow": watched(ui.Route{Follow: evil}), "replay": watched(ui.Route{Replay: evil}),
+		"TV": watched(ui.Route{TV: true}), "follow": watched(ui.Route{Follow: evil}), "replay": watched(ui.Route{Watch: []string{evil}, Replay: true}),
 	}
 	challenges := evilChallenges()
 	for name := range challenges {

@@ -34,12 +34,10 @@ func (m *Model) open(r ui.Route) tea.Cmd {
 		return m.request(r)
 	case r.Challenge != "":
 		return m.push(challenge.NewWatch(m.ctx, m.env, r.Challenge))
-	case r.TV || r.Follow != "" || len(r.Watch) > 0 || r.Replay != "":
+	case r.TV || r.Follow != "" || len(r.Watch) > 0:
 		return m.push(watch.New(m.ctx, m.env, r))
 	case r.Rules != "":
 		return m.push(lobby.NewRules(m.ctx, m.env, r.Rules))
-	case r.Top != "":
-		return m.push(lobby.NewTop(m.ctx, m.env, r.Top))
 	case r.Name:
 		return m.push(newNamePage(m.ctx, m.env))
 	default:

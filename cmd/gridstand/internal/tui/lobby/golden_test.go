@@ -36,7 +36,7 @@ func TestScreens(t *testing.T) {
 func quiet(t *testing.T, env *ui.Env) *page {
 	t.Helper()
 	env.Me = ""
-	p := newPage(t.Context(), env)
+	p := New(t.Context(), env).(*page)
 	p.listed(quietLists(t), nil)
 	p.gotDaily(daily{game: tuitest.DailyGame(), now: tuitest.Noon}, nil)
 	return p

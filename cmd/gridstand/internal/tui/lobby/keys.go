@@ -162,7 +162,7 @@ func (p *page) enter() tea.Cmd {
 func (p *page) opens() (what string, r ui.Route) {
 	if p.pane == paneScores {
 		if id := p.cursors[paneScores].id(); id != "" {
-			return "replay", ui.Route{Replay: id}
+			return "replay", ui.Route{Watch: []string{id}, Replay: true}
 		}
 		return "", r
 	}
@@ -178,7 +178,7 @@ func (p *page) opens() (what string, r ui.Route) {
 	case isRace(g):
 		return "watch", ui.Route{Challenge: g.GetId()}
 	case g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
-		return "replay", ui.Route{Replay: g.GetId()}
+		return "replay", ui.Route{Watch: []string{g.GetId()}, Replay: true}
 	case p.env.Seated(g) && g.GetChallengeId() != "": // the challenge may not have started
 		return "play", ui.Route{Enter: g.GetChallengeId()}
 	case p.env.Seated(g):

@@ -73,16 +73,7 @@ type page struct {
 }
 
 // New returns the lobby.
-func New(ctx context.Context, env *ui.Env) ui.Page { return newPage(ctx, env) }
-
-// NewTop returns the lobby with the focus on the leaderboard of a variant, given by its id.
-func NewTop(ctx context.Context, env *ui.Env, variant string) ui.Page {
-	p := newPage(ctx, env)
-	p.pane, p.variant = paneScores, variant
-	return p
-}
-
-func newPage(ctx context.Context, env *ui.Env) *page {
+func New(ctx context.Context, env *ui.Env) ui.Page {
 	filter := textinput.New()
 	filter.Prompt, filter.CharLimit = "", 26
 	filter.SetWidth(27)

@@ -93,7 +93,7 @@ func (p *page) resultKeys() ui.KeyTable {
 			if p.env.Now.Sub(p.ended) < endTime { // meant as the up key
 				return nil
 			}
-			return ui.Open(ui.Route{Replay: p.Game.GetId()})
+			return ui.Open(ui.Route{Watch: []string{p.Game.GetId()}, Replay: true})
 		}).FooterAs(6, "w", "replay"),
 		share, link,
 		ui.On("b", "b", "challenge others to beat it", p.beatable(), p.challenge).FooterAs(5, "b", "challenge"),

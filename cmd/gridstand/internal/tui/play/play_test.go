@@ -259,7 +259,7 @@ func TestEndAndNext(t *testing.T) {
 		d.Press("w", "r")
 		d.Until("the replay and the rules", func() bool { return len(d.Left) > 1 })
 		assert.ElementsMatch(t, []tea.Msg{
-			ui.OpenMsg{Route: ui.Route{Replay: tuitest.GameID}}, ui.OpenMsg{Route: ui.Route{Rules: "classic"}},
+			ui.OpenMsg{Route: ui.Route{Watch: []string{tuitest.GameID}, Replay: true}}, ui.OpenMsg{Route: ui.Route{Rules: "classic"}},
 		}, d.Left)
 		d.Press("n")
 		assert.Nil(t, p.Question)

@@ -148,7 +148,7 @@ type (
 )
 
 // Route is a page to open: the lobby if no field is set. Otherwise one field is set, and Seat
-// may be set along with Join.
+// may be set along with Join, and Move or Replay along with Watch.
 type Route struct {
 	// Play plays a game in which the user has a seat. Join takes a seat in a game first.
 	Play, Join string
@@ -158,16 +158,14 @@ type Route struct {
 	New *NewGame
 	// Watch watches one game, or several side by side, by their full ids.
 	Watch []string
-	// Move is the number of moves after which the watched game opens, or nil.
-	Move *int32
+	// Move is the number of moves after which the watched game opens, or nil. Replay plays the game from
+	// its start.
+	Move   *int32
+	Replay bool
 	// TV watches one live game after another.
 	TV bool
 	// Follow watches the games of a player, by name.
 	Follow string
-	// Replay shows a game from its start.
-	Replay string
-	// Top shows the lobby with the focus on the leaderboard of a variant, by id.
-	Top string
 	// Rules shows the rules of a variant, by id.
 	Rules string
 	// Challenge shows the roster, boards and standings of a challenge, by its full id. The

@@ -31,18 +31,15 @@ type page struct {
 // defaultVariant is the variant of games created from this page.
 const defaultVariant = "classic"
 
-// New returns the page of a route that has Watch, TV, Follow or Replay.
+// New returns the page of a route that has Watch, TV or Follow.
 func New(ctx context.Context, env *ui.Env, r ui.Route) ui.Page {
 	if len(r.Watch) > 1 {
 		return newWall(ctx, env, r.Watch)
 	}
-	p := &page{env: env, Tasks: ui.NewTasks(ctx), player: player{speed: 1}, replay: r.Replay != "", move: r.Move}
-	switch {
-	case r.TV || r.Follow != "":
+	p := &page{env: env, Tasks: ui.NewTasks(ctx), player: player{speed: 1}, replay: r.Replay, move: r.Move}
+	if r.TV || r.Follow != "" {
 		p.chooser = &chooser{player: r.Follow}
-	case p.replay:
-		p.game = newGame(env, p.Tasks, r.Replay)
-	default:
+	} else {
 		p.game = newGame(env, p.Tasks, r.Watch[0])
 	}
 	return p

@@ -178,7 +178,7 @@ func TestReplay(t *testing.T) {
 	from := tuitest.NewStream()
 	s := &tuitest.Server{Past: history(4), Streams: map[string]*tuitest.Stream{tuitest.GameID: from}}
 	env := tuitest.Env(s)
-	p := New(t.Context(), env, ui.Route{Replay: tuitest.GameID}).(*page)
+	p := New(t.Context(), env, ui.Route{Watch: []string{tuitest.GameID}, Replay: true}).(*page)
 	d := tuitest.Drive(t, env, p)
 	g := tuitest.Game(aBoard())
 	g.Version, g.Position.MoveCount, g.Status = 5, 4, pb.GameStatus_GAME_STATUS_FINISHED

@@ -32,7 +32,7 @@ func TestProcess_SecondSignal(t *testing.T) {
 		require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 		p.waitFor(t, regexp.MustCompile("msg=stopping"))
 		_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails if the process has ended
-		if p.end(t) < 0 { // The signal ended it.
+		if p.end(t) < 0 {                         // The signal ended it.
 			assert.NotContains(t, p.output(), "msg=stopped")
 			return
 		}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +40,6 @@ func TestMain(m *testing.M) {
 	} {
 		*timeout = limit
 	}
-	debug.SetGCPercent(400) // Collecting garbage would take a third of the processor time.
 	// All servers are on this machine. A proxy cannot reach them.
 	if err := os.Setenv("NO_PROXY", "*"); err != nil {
 		panic(err)

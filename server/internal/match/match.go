@@ -141,7 +141,7 @@ func (m *Match) fail(err error) {
 	m.wake()
 }
 
-// Listening implements store.Listener.
+// Listening implements store.Listener. It may be called by Watch and must not lock m.watching.mu.
 func (m *Match) Listening() { m.refresh() }
 
 // Published implements store.Listener.

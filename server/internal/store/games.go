@@ -95,7 +95,8 @@ type Games interface {
 	// Audience stores the game's number of spectators on the given server or, while the game
 	// waits for players, how many of its players watch it there. It returns the
 	// total across all servers, and also sends that total to the game's followers, with
-	// the given reactions, which are not stored. A count is valid for AudienceTTL.
+	// the given reactions, which are not stored. On an engine that servers share, a count is
+	// valid for AudienceTTL.
 	Audience(ctx context.Context, gameID, serverID string, count int, shown Reactions) (total int, err error)
 }
 
@@ -240,20 +241,22 @@ type Head struct {
 	Watchers int
 }
 
-// Feed notifies a server of new entries in the games that it follows.
+// Feed notifies a server of new entries in the games that it follows. The feed of an engine that
+// servers do not share publishes no entries, because the server has appended all of them itself.
 type Feed interface {
 	// Follow passes the events of a game to l, starting with Listening, until Leave is
-	// called. A game has at most one listener.
+	// called. It may call Listening before it returns. A game has at most one listener.
 	Follow(gameID string, l Listener)
 	// Leave stops passing the game's events to its listener. A call to the listener may
 	// still be running when Leave returns.
 	Leave(gameID string)
-	// Run calls the listeners until ctx is done. It is called once.
+	// Run runs the feed until ctx is done. It is called once.
 	Run(ctx context.Context) error
 }
 
-// Listener receives the events of a game. Its methods are called one at a time and must
-// not block, because all other events for this server wait for them.
+// Listener receives the events of a game. Its methods must not block, because all other events for
+// this server may wait for them. AudienceCounted may be called while another method is running;
+// otherwise they are called one at a time.
 type Listener interface {
 	// Listening is called when following starts or resumes after an interruption. The
 	// listener must read earlier entries from the log.

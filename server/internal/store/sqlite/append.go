@@ -20,7 +20,6 @@ func (g games) Append(ctx context.Context, gameID string, e store.Entry) (store.
 	}, func() {
 		if done.Watchers >= 0 {
 			g.db.notes.add(gameID, e.Next.Version)
-			g.feed.published(gameID, store.Record{ID: e.Next, Time: done.Time, Raw: e.Raw})
 		}
 	})
 	if isCorrupt(err) {
@@ -69,7 +68,7 @@ func (g games) append(ctx context.Context, c *sqlite3.Conn, gameID string, e sto
 			return store.Appended{}, err
 		}
 	}
-	return store.Appended{Time: at, Watchers: g.audience.total(gameID, now), Then: e.Then != nil}, nil
+	return store.Appended{Time: at, Watchers: g.feed.count(gameID), Then: e.Then != nil}, nil
 }
 
 // duplicateError means that the entry is already in the log.

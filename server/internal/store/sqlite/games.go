@@ -12,9 +12,8 @@ import (
 
 // games implements store.Games.
 type games struct {
-	db       *db
-	audience *audience
-	feed     *feed
+	db   *db
+	feed *feed
 }
 
 // Ready waits for the writer like a write. If the last write failed, it returns that error until
@@ -31,7 +30,7 @@ var unreadable = store.ID{Version: -1}
 
 func (g games) Tail(ctx context.Context, gameID string) (t store.Tail, err error) {
 	now := g.db.now()
-	t.Watchers = g.audience.total(gameID, now)
+	t.Watchers = g.feed.count(gameID)
 	err = g.db.read(ctx, func(c *sqlite3.Conn) error {
 		e, err := findHead(c, gameID, now)
 		switch {
@@ -71,9 +70,9 @@ func (g games) EndsWith(ctx context.Context, gameID string, last store.ID) (ends
 		return err
 	})
 	if isCorrupt(err) {
-		return false, g.audience.total(gameID, now), nil // Tail then reports the damage
+		return false, g.feed.count(gameID), nil // Tail then reports the damage
 	}
-	return ends, g.audience.total(gameID, now), wrap("checking the end of a game", err)
+	return ends, g.feed.count(gameID), wrap("checking the end of a game", err)
 }
 
 func (g games) Entries(ctx context.Context, gameID string, from int32, n int) (records []store.Record, err error) {
@@ -102,7 +101,7 @@ func (g games) Heads(ctx context.Context, gameIDs []string) (heads []store.Head,
 		for i, id := range gameIDs {
 			h := &heads[i]
 			err := query(c, "SELECT version, digest, time, head FROM games WHERE id = ? AND (expires IS NULL OR expires > ?)", func(s *sqlite3.Stmt) {
-				*h = store.Head{Exists: true, Last: idAt(s, 0), Time: timeAt(s, 2), Encoded: blob(s, 3), Watchers: g.audience.total(id, now)}
+				*h = store.Head{Exists: true, Last: idAt(s, 0), Time: timeAt(s, 2), Encoded: blob(s, 3), Watchers: g.feed.count(id)}
 			}, id, now)
 			if isCorrupt(err) {
 				*h = store.Head{Exists: true}

@@ -2,9 +2,7 @@ package sqlite
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -52,7 +50,7 @@ func play(t testing.TB, s *store.Store, game string, from, through int32) {
 func TestAppend_ChangedLog(t *testing.T) {
 	t.Parallel()
 	d := openDB(t, Options{Memory: true})
-	s := ports(&engine{db: d, audience: newAudience(), feed: newFeed()}, d)
+	s := ports(&engine{db: d, feed: newFeed()}, d)
 	change := func(text string, args ...any) {
 		require.NoError(t, d.write(t.Context(), func(c *sqlite3.Conn) error { return exec(c, text, args...) }))
 	}
@@ -89,36 +87,4 @@ func TestAppend_ChangedLog(t *testing.T) {
 	assert.Equal(t, entryID("ccc", 3), conflict.Last)
 	play(t, s, "ccc", 4, 4)
 	assert.Equal(t, []int32{1, 2, 3, 4}, log("ccc"))
-}
-
-// listener is a Listener whose Published waits until free is closed.
-type listener struct {
-	listening chan struct{}
-	free      chan struct{}
-	published int
-}
-
-func (l *listener) Listening()                           { l.listening <- struct{}{} }
-func (l *listener) Published(store.Record)               { <-l.free; l.published++ }
-func (l *listener) AudienceCounted(int, store.Reactions) {}
-
-// Ensure that a listener that missed entries because the queue was full is later told to
-// read the log.
-func TestFeed_Overflow(t *testing.T) {
-	t.Parallel()
-	f := newFeed()
-	l := &listener{listening: make(chan struct{}, 1), free: make(chan struct{})}
-	f.Follow("a", l)
-	ctx, cancel := context.WithCancel(t.Context())
-	var group sync.WaitGroup
-	group.Go(func() { assert.NoError(t, f.Run(ctx)) })
-	<-l.listening
-	for n := range int32(2 * maxEvents) {
-		f.published("a", store.Record{ID: store.ID{Version: n}})
-	}
-	close(l.free)
-	<-l.listening
-	cancel()
-	group.Wait()
-	assert.Less(t, l.published, 2*maxEvents)
 }

@@ -99,7 +99,7 @@ func Open(o Options) (_ *store.Store, err error) {
 			return nil, err
 		}
 	}
-	e.quotas, e.audience, e.feed = newQuotas(o.Now), newAudience(), newFeed()
+	e.quotas, e.feed = newQuotas(o.Now), newFeed()
 	s := ports(e, e.db)
 	s.Background = ports(e, e.background)
 	return s, nil
@@ -206,7 +206,7 @@ func spareProcessor() {
 func ports(e *engine, d *db) *store.Store {
 	return &store.Store{
 		Engine:      engineOn{e, d},
-		Games:       games{d, e.audience, e.feed},
+		Games:       games{d, e.feed},
 		Feed:        e.feed,
 		Queue:       queue{d},
 		Heartbeats:  heartbeats{d},
@@ -342,7 +342,6 @@ type engine struct {
 	readers        []*sqlitex.Pool
 	db, background *db
 	quotas         *quotas
-	audience       *audience
 	feed           *feed
 	lock           *lockFile // nil if opened beside a server
 	data           *os.File  // the database while lock is held; opened before SQLite opens it and closed after

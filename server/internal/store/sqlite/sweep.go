@@ -47,7 +47,6 @@ const (
 func (e engineOn) Run(ctx context.Context) {
 	failing := false
 	periodic.Run(ctx, sweepEvery, func() {
-		e.audience.sweep(e.db.now())
 		err := e.background.sweep(ctx)
 		if err != nil && !failing && ctx.Err() == nil {
 			e.db.logger.Warn("cannot remove expired data; retrying", "id", "not-swept", "error", err)

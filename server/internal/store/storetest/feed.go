@@ -71,6 +71,32 @@ func Feed(t *testing.T, open Open) {
 		runFeed(t, g.s.Feed)
 		return g
 	}
+	t.Run("passes on the audience to a follower", func(t *testing.T) {
+		g := start(t)
+		f := newFollower()
+		g.create("followed", 1)
+		report := func(count int, shown store.Reactions) {
+			t.Helper()
+			_, err := g.Audience(t.Context(), "followed", "one", count, shown)
+			require.NoError(t, err)
+		}
+		g.s.Feed.Follow("followed", f)
+		f.expect(t, "listening")
+		report(2, store.Reactions{1: 7})
+		f.expect(t, "audience 2 [0 7 0 0 0 0]")
+		report(0, store.Reactions{})
+		f.expect(t, "audience 0 [0 0 0 0 0 0]")
+		g.s.Feed.Leave("followed")
+		g.s.Feed.Leave("nothing")
+		report(3, store.Reactions{})
+		g.s.Feed.Follow("followed", f)
+		f.await(t, "listening")
+		report(4, store.Reactions{})
+		f.await(t, "audience 4 [0 0 0 0 0 0]")
+	})
+	if !open(t).Shared() {
+		return
+	}
 	t.Run("publishes entries in order", func(t *testing.T) {
 		g := start(t)
 		a, b := newFollower(), newFollower()

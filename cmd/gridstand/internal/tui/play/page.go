@@ -61,16 +61,16 @@ func (p *page) guest() bool {
 const goodTile = 512
 
 // good reports whether the result is worth keeping under a name: a large tile, a new best score or, in
-// a race or daily game, one of the first three places.
+// a race or daily game, one of the first three places but not the last. The page has the same rule.
 func (p *page) good() bool {
 	large := p.Twenty48() != nil && board.LargestTile(p.Twenty48()) >= goodTile
 	m, ok := p.mode.(*attempt)
 	if !ok {
 		return p.Game.GetRanked() && (large || p.Record())
 	}
-	rank := m.result(panelInput{seated: &p.seated}).Rank
-	podium := m.Race() && m.Closed() || m.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY)
-	return large || podium && rank > 0 && rank <= 3
+	r := m.result(panelInput{seated: &p.seated})
+	podium := r.Rank == 1 || r.Rank > 0 && r.Rank <= 3 && r.Rank < r.Total
+	return large || podium && (m.Race() || m.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY))
 }
 
 // share returns the text that the player copies to share the result.

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"strings"
@@ -389,7 +390,8 @@ func TestGuest_Asked(t *testing.T) {
 		tile    int32
 		record  int32 // the best score of earlier games
 		attempt *pb.Challenge
-		rank    int32
+		rank    int32 // of nine, unless of says how many
+		of      int32
 		want    bool
 		key     bool // whether e asks for a name
 	}{
@@ -402,6 +404,8 @@ func TestGuest_Asked(t *testing.T) {
 		"named player":  {player: "ada", tile: 512},
 		"daily, third":  {player: "guest-k3xq7a", tile: 256, attempt: tuitest.DailyGame(), rank: 3, want: true, key: true},
 		"daily, fourth": {player: "guest-k3xq7a", tile: 256, attempt: tuitest.DailyGame(), rank: 4, key: true},
+		"daily, last":   {player: "guest-k3xq7a", tile: 256, attempt: tuitest.DailyGame(), rank: 2, of: 2, key: true},
+		"daily, alone":  {player: "guest-k3xq7a", tile: 256, attempt: tuitest.DailyGame(), rank: 1, of: 1, want: true, key: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -410,7 +414,7 @@ func TestGuest_Asked(t *testing.T) {
 			if c.attempt != nil {
 				p = someAttempt(t, env, c.attempt)
 				p.contest.Around = &pb.ListStandingsResponse{
-					Standings: []*pb.Standing{{Rank: c.rank, Who: &pb.Standing_Player{Player: &pb.Player{Id: tuitest.Me}}}}, Total: 9,
+					Standings: []*pb.Standing{{Rank: c.rank, Who: &pb.Standing_Player{Player: &pb.Player{Id: tuitest.Me}}}}, Total: cmp.Or(c.of, 9),
 				}
 			}
 			env.NameAsked = c.asked

@@ -60,6 +60,9 @@ export const kept = () => stored() != null;
 /** Reports whether the account holds a seat, or made an entry. @param {{player?: {id: string}}} of */
 export const isMine = ({ player }) => !!player && player.id === account()?.id;
 
+/** The key under which a tab keeps the id of the player's race. */
+export const raceKey = 'gridstand.race';
+
 /** Shows the account's name in the header. */
 export function nameHeader() {
   const link = /** @type {HTMLAnchorElement | null} */ (document.getElementById('me'));

@@ -1,12 +1,15 @@
 // Shows the page that the server selected in data-page.
-import { attempt, nameHeader } from './api.js';
+import { attempt, nameHeader, raceKey } from './api.js';
 import { keys, showKeys } from './dom.js';
 
 const { page, ...data } = document.body.dataset;
 nameHeader();
 for (const link of document.querySelectorAll('nav a')) {
-  const [, part] = (link.getAttribute('href') || '').split('/');
-  if (location.pathname.split('/')[1] === part) link.setAttribute('aria-current', 'page');
+  const { pathname } = /** @type {HTMLAnchorElement} */ (link);
+  const [, part] = pathname.split('/');
+  const here = location.pathname.split('/')[1] === part;
+  if (part === 'p' ? location.pathname === pathname : here)
+    link.setAttribute('aria-current', 'page');
 }
 
 keys([
@@ -15,8 +18,7 @@ keys([
   ['d', 'daily game', () => location.assign('/daily')],
   ['t', 'TV', () => location.assign('/')],
 ]);
-if (attempt(() => sessionStorage.getItem('gridstand.race')))
-  import('./reminder.js').then((m) => m.remind());
+if (attempt(() => sessionStorage.getItem(raceKey))) import('./reminder.js').then((m) => m.remind());
 document.getElementById('keys')?.addEventListener('click', showKeys);
 
 const themeKey = 'gridstand.theme';

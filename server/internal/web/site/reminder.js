@@ -1,16 +1,16 @@
 // The reminder of the player's race on every other page of the tab, until the race is closed.
-import { attempt, isMine, watch } from './api.js';
+import { attempt, isMine, raceKey, watch } from './api.js';
 import { announce, h } from './dom.js';
 import { clock, sync } from './game-state.js';
 
 /** @import { Challenge, WatchChallengeResponse } from '../types' */
 
-const key = 'gridstand.race';
-
 /** Remembers the player's race, or forgets it if it is closed or the player has left. @param {Challenge} c */
 export function remember(c) {
   const current = !c.status.endsWith('CLOSED') && c.entrants?.some(isMine);
-  attempt(() => (current ? sessionStorage.setItem(key, c.id) : sessionStorage.removeItem(key)));
+  attempt(() =>
+    current ? sessionStorage.setItem(raceKey, c.id) : sessionStorage.removeItem(raceKey),
+  );
   return current;
 }
 
@@ -24,7 +24,7 @@ function says({ status, startTime, closeTime }) {
 
 /** Shows a link to the race that the tab remembers. */
 export function remind() {
-  const id = attempt(() => sessionStorage.getItem(key));
+  const id = attempt(() => sessionStorage.getItem(raceKey));
   const href = `/c/${id}`;
   if (!id || location.pathname === href) return;
   const link = h('a.button.primary.reminder', { href, hidden: true });
@@ -40,15 +40,23 @@ export function remind() {
     if (what !== told) announce(what, 0);
     told = what;
   }
+  function end() {
+    clearInterval(timer);
+    link.remove();
+    close();
+  }
   const timer = setInterval(draw, 1000);
   const close = watch(`c/${id}`, {
     onUpdate(/** @type {WatchChallengeResponse} */ { challenge, now }) {
       sync(now);
       race = challenge;
-      if (remember(challenge)) return draw();
-      clearInterval(timer);
-      link.remove();
-      close();
+      if (!remember(challenge)) return end();
+      draw();
+    },
+    // A race that never started is deleted.
+    onError() {
+      attempt(() => sessionStorage.removeItem(raceKey));
+      end();
     },
   });
 }

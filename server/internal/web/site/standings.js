@@ -26,7 +26,7 @@ export function createLines() {
     /** @param {News} news @param {boolean} readable whether the player may watch its games */
     show({ challenge, standings = [], total = 0, mine }, readable) {
       const closed = challenge.status.endsWith('CLOSED');
-      const now = JSON.stringify([standings, total, mine, readable]);
+      const now = JSON.stringify([standings, total, mine, readable, closed]);
       if (now === shown) return;
       shown = now;
       const below = mine && !standings.some((s) => s.gameId === mine.gameId);

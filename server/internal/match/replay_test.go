@@ -82,7 +82,7 @@ func TestHistory(t *testing.T) {
 		}
 		assert.Len(t, logged, grown)
 		logged = s.logged(t, name("a"))
-		for after := 0; after <= len(logged); after += 61 {
+		for after := 0; after <= len(logged); after += 23 {
 			got := m.pastAfter(t, int32(after))
 			require.Len(t, got, len(logged)-after)
 			for i, e := range got {

@@ -91,8 +91,8 @@ type Lists interface {
 	// change its score and watchers. A game is removed once it has had no event for
 	// the duration keep, or never if keep is 0.
 	Write(ctx context.Context, listings []Listing, keep time.Duration) error
-	// Forget removes the given games, which no longer exist or are in quarantine, from the list l. It may also
-	// remove them from other lists.
+	// Forget removes the given games, which no longer exist or are in quarantine, from the list
+	// l. It may also remove them from other lists.
 	Forget(ctx context.Context, l List, gameIDs ...string) error
 	// Page returns up to n places after the given one. The game at that place may have
 	// been removed or moved since.

@@ -1,11 +1,13 @@
 package contract
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
@@ -24,7 +26,7 @@ func TestGetProfile(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
-		same(t, &pb.GetProfileResponse{Player: p.Player, Daily: &pb.DailyRecord{}}, s.profile(t, p))
+		same(t, &pb.GetProfileResponse{Player: p.Player, Daily: &pb.DailyRecord{}, Races: &pb.RaceRecord{}}, s.profile(t, p))
 		first, second := s.finish(t, p, "vt100"), s.finish(t, p, "classic")
 		better := s.game(t, p, "vt100")
 		s.moves(t, p, better, 30)
@@ -44,7 +46,7 @@ func TestGetProfile(t *testing.T) {
 		require.NoError(t, err)
 		s.resign(t, p, g.GetId())
 
-		want := &pb.GetProfileResponse{Player: p.Player, Daily: &pb.DailyRecord{}, Variants: []*pb.VariantRecord{
+		want := &pb.GetProfileResponse{Player: p.Player, Daily: &pb.DailyRecord{}, Races: &pb.RaceRecord{}, Variants: []*pb.VariantRecord{
 			{
 				Variant: "classic", Games: 1, BestScore: second.GetPosition().GetScores()[0], BestGameId: second.GetGameId(), BestTime: second.GetTime(),
 			},
@@ -125,4 +127,56 @@ func TestGetProfile_Daily(t *testing.T) {
 	streaks(1, 3)
 	clock.pass(59 * 24 * time.Hour)
 	assert.Len(t, streaks(0, 3).GetResults(), 1)
+}
+
+// Ensure that a race counts once all its attempts are over, that a private one does not, and that the
+// record shows present names.
+func TestGetProfile_Races(t *testing.T) {
+	t.Parallel()
+	s, clock := startAt(t, 12)
+	ada, bob, eve := s.player(t), s.player(t), s.player(t)
+	request := &pb.CreateChallengeRequest{Kind: race, Variant: "classic", Limit: durationpb.New(time.Hour)}
+	record := func(p player) (total, won int32, rivals []string) {
+		r := s.profile(t, p).GetRaces()
+		for _, rival := range r.GetRivals() {
+			rivals = append(rivals, fmt.Sprintf("%s %d-%d", rival.GetPlayer().GetName(), rival.GetWon(), rival.GetLost()))
+		}
+		return r.GetTotal(), r.GetWon(), rivals
+	}
+	want := func(p player, wantTotal, wantWon int32, wantRivals ...string) {
+		t.Helper()
+		total, won, rivals := record(p)
+		assert.Equal(t, [2]int32{wantTotal, wantWon}, [2]int32{total, won})
+		assert.Equal(t, wantRivals, rivals)
+	}
+	// play plays a race in which each player makes fewer moves than the one before.
+	play := func(players ...player) {
+		id := s.challenge(t, players[0], request).GetId()
+		for _, p := range players {
+			s.enterRace(t, p, id, false)
+		}
+		started, err := s.StartChallenge(players[0].ctx, &pb.StartChallengeRequest{ChallengeId: id})
+		require.NoError(t, err)
+		clock.pass(started.GetChallenge().GetOpenTime().AsTime().Sub(clock.now()))
+		for i, p := range players {
+			before, _, _ := record(p)
+			g := s.attempt(t, p, id)
+			s.moves(t, p, g, 10*(len(players)-i))
+			after, _, _ := record(p)
+			assert.Equal(t, before, after, "others are playing")
+			s.resign(t, p, g.GetId())
+		}
+	}
+	play(ada, bob)
+	want(ada, 1, 1, bob.GetName()+" 1-0")
+	want(bob, 1, 0, ada.GetName()+" 0-1")
+	clock.pass(time.Minute)
+	play(bob, eve, ada)
+	want(ada, 2, 1, bob.GetName()+" 1-1", eve.GetName()+" 0-1")
+	want(eve, 1, 0, bob.GetName()+" 0-1", ada.GetName()+" 1-0")
+	request.Private = true
+	play(eve, ada)
+	_, err := s.Rename(bob.ctx, &pb.RenameRequest{Name: "robert"})
+	require.NoError(t, err)
+	want(ada, 2, 1, "robert 1-1", eve.GetName()+" 0-1")
 }

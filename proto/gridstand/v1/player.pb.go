@@ -389,7 +389,9 @@ type GetProfileResponse struct {
 	// The latest finished games, oldest first; at most 100.
 	Latest []*FinishedGame `protobuf:"bytes,3,rep,name=latest,proto3" json:"latest,omitempty"`
 	// The record of daily games.
-	Daily         *DailyRecord `protobuf:"bytes,4,opt,name=daily,proto3" json:"daily,omitempty"`
+	Daily *DailyRecord `protobuf:"bytes,4,opt,name=daily,proto3" json:"daily,omitempty"`
+	// The record of races.
+	Races         *RaceRecord `protobuf:"bytes,5,opt,name=races,proto3" json:"races,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -448,6 +450,13 @@ func (x *GetProfileResponse) GetLatest() []*FinishedGame {
 func (x *GetProfileResponse) GetDaily() *DailyRecord {
 	if x != nil {
 		return x.Daily
+	}
+	return nil
+}
+
+func (x *GetProfileResponse) GetRaces() *RaceRecord {
+	if x != nil {
+		return x.Races
 	}
 	return nil
 }
@@ -754,6 +763,135 @@ func (x *DailyResult) GetScore() int32 {
 	return 0
 }
 
+// RaceRecord sums up a player's latest races, at most 50. A race counts once all its attempts are
+// over, unless it is private or the player's own attempt does not count.
+type RaceRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of races.
+	Total int32 `protobuf:"varint,1,opt,name=total,proto3" json:"total,omitempty"`
+	// Number of races in which the player had the best result, bots included.
+	Won int32 `protobuf:"varint,2,opt,name=won,proto3" json:"won,omitempty"`
+	// The players of these races, the one of the latest race first; at most 10.
+	Rivals        []*Rival `protobuf:"bytes,3,rep,name=rivals,proto3" json:"rivals,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RaceRecord) Reset() {
+	*x = RaceRecord{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RaceRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RaceRecord) ProtoMessage() {}
+
+func (x *RaceRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RaceRecord.ProtoReflect.Descriptor instead.
+func (*RaceRecord) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *RaceRecord) GetTotal() int32 {
+	if x != nil {
+		return x.Total
+	}
+	return 0
+}
+
+func (x *RaceRecord) GetWon() int32 {
+	if x != nil {
+		return x.Won
+	}
+	return 0
+}
+
+func (x *RaceRecord) GetRivals() []*Rival {
+	if x != nil {
+		return x.Rivals
+	}
+	return nil
+}
+
+// Rival is a player of races in which another player, whose record it is part of, took part.
+type Rival struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rival: id, name and bot.
+	Player *Player `protobuf:"bytes,1,opt,name=player,proto3" json:"player,omitempty"`
+	// Number of races in which the player of the record had a better result.
+	Won int32 `protobuf:"varint,2,opt,name=won,proto3" json:"won,omitempty"`
+	// Number of races in which the rival had a better result.
+	Lost          int32 `protobuf:"varint,3,opt,name=lost,proto3" json:"lost,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Rival) Reset() {
+	*x = Rival{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Rival) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Rival) ProtoMessage() {}
+
+func (x *Rival) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Rival.ProtoReflect.Descriptor instead.
+func (*Rival) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Rival) GetPlayer() *Player {
+	if x != nil {
+		return x.Player
+	}
+	return nil
+}
+
+func (x *Rival) GetWon() int32 {
+	if x != nil {
+		return x.Won
+	}
+	return 0
+}
+
+func (x *Rival) GetLost() int32 {
+	if x != nil {
+		return x.Lost
+	}
+	return 0
+}
+
 // RotateTokenRequest asks for a new secret.
 type RotateTokenRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -766,7 +904,7 @@ type RotateTokenRequest struct {
 
 func (x *RotateTokenRequest) Reset() {
 	*x = RotateTokenRequest{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[11]
+	mi := &file_gridstand_v1_player_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -778,7 +916,7 @@ func (x *RotateTokenRequest) String() string {
 func (*RotateTokenRequest) ProtoMessage() {}
 
 func (x *RotateTokenRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[11]
+	mi := &file_gridstand_v1_player_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -791,7 +929,7 @@ func (x *RotateTokenRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RotateTokenRequest.ProtoReflect.Descriptor instead.
 func (*RotateTokenRequest) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{11}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *RotateTokenRequest) GetSecret() string {
@@ -812,7 +950,7 @@ type RotateTokenResponse struct {
 
 func (x *RotateTokenResponse) Reset() {
 	*x = RotateTokenResponse{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[12]
+	mi := &file_gridstand_v1_player_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -824,7 +962,7 @@ func (x *RotateTokenResponse) String() string {
 func (*RotateTokenResponse) ProtoMessage() {}
 
 func (x *RotateTokenResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[12]
+	mi := &file_gridstand_v1_player_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -837,7 +975,7 @@ func (x *RotateTokenResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RotateTokenResponse.ProtoReflect.Descriptor instead.
 func (*RotateTokenResponse) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{12}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RotateTokenResponse) GetToken() string {
@@ -863,7 +1001,7 @@ type Key struct {
 
 func (x *Key) Reset() {
 	*x = Key{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[13]
+	mi := &file_gridstand_v1_player_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -875,7 +1013,7 @@ func (x *Key) String() string {
 func (*Key) ProtoMessage() {}
 
 func (x *Key) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[13]
+	mi := &file_gridstand_v1_player_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -888,7 +1026,7 @@ func (x *Key) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Key.ProtoReflect.Descriptor instead.
 func (*Key) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{13}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Key) GetFingerprint() string {
@@ -928,7 +1066,7 @@ type AddKeyRequest struct {
 
 func (x *AddKeyRequest) Reset() {
 	*x = AddKeyRequest{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[14]
+	mi := &file_gridstand_v1_player_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -940,7 +1078,7 @@ func (x *AddKeyRequest) String() string {
 func (*AddKeyRequest) ProtoMessage() {}
 
 func (x *AddKeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[14]
+	mi := &file_gridstand_v1_player_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -953,7 +1091,7 @@ func (x *AddKeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddKeyRequest.ProtoReflect.Descriptor instead.
 func (*AddKeyRequest) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{14}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *AddKeyRequest) GetSignature() string {
@@ -981,7 +1119,7 @@ type AddKeyResponse struct {
 
 func (x *AddKeyResponse) Reset() {
 	*x = AddKeyResponse{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[15]
+	mi := &file_gridstand_v1_player_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -993,7 +1131,7 @@ func (x *AddKeyResponse) String() string {
 func (*AddKeyResponse) ProtoMessage() {}
 
 func (x *AddKeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[15]
+	mi := &file_gridstand_v1_player_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1006,7 +1144,7 @@ func (x *AddKeyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddKeyResponse.ProtoReflect.Descriptor instead.
 func (*AddKeyResponse) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{15}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *AddKeyResponse) GetKey() *Key {
@@ -1025,7 +1163,7 @@ type ListKeysRequest struct {
 
 func (x *ListKeysRequest) Reset() {
 	*x = ListKeysRequest{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[16]
+	mi := &file_gridstand_v1_player_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1037,7 +1175,7 @@ func (x *ListKeysRequest) String() string {
 func (*ListKeysRequest) ProtoMessage() {}
 
 func (x *ListKeysRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[16]
+	mi := &file_gridstand_v1_player_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1050,7 +1188,7 @@ func (x *ListKeysRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKeysRequest.ProtoReflect.Descriptor instead.
 func (*ListKeysRequest) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{16}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{18}
 }
 
 // ListKeysResponse contains the keys.
@@ -1064,7 +1202,7 @@ type ListKeysResponse struct {
 
 func (x *ListKeysResponse) Reset() {
 	*x = ListKeysResponse{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[17]
+	mi := &file_gridstand_v1_player_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1076,7 +1214,7 @@ func (x *ListKeysResponse) String() string {
 func (*ListKeysResponse) ProtoMessage() {}
 
 func (x *ListKeysResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[17]
+	mi := &file_gridstand_v1_player_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1089,7 +1227,7 @@ func (x *ListKeysResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKeysResponse.ProtoReflect.Descriptor instead.
 func (*ListKeysResponse) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{17}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListKeysResponse) GetKeys() []*Key {
@@ -1110,7 +1248,7 @@ type RemoveKeyRequest struct {
 
 func (x *RemoveKeyRequest) Reset() {
 	*x = RemoveKeyRequest{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[18]
+	mi := &file_gridstand_v1_player_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1122,7 +1260,7 @@ func (x *RemoveKeyRequest) String() string {
 func (*RemoveKeyRequest) ProtoMessage() {}
 
 func (x *RemoveKeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[18]
+	mi := &file_gridstand_v1_player_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1135,7 +1273,7 @@ func (x *RemoveKeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveKeyRequest.ProtoReflect.Descriptor instead.
 func (*RemoveKeyRequest) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{18}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RemoveKeyRequest) GetFingerprint() string {
@@ -1154,7 +1292,7 @@ type RemoveKeyResponse struct {
 
 func (x *RemoveKeyResponse) Reset() {
 	*x = RemoveKeyResponse{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[19]
+	mi := &file_gridstand_v1_player_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1166,7 +1304,7 @@ func (x *RemoveKeyResponse) String() string {
 func (*RemoveKeyResponse) ProtoMessage() {}
 
 func (x *RemoveKeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[19]
+	mi := &file_gridstand_v1_player_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1179,7 +1317,7 @@ func (x *RemoveKeyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveKeyResponse.ProtoReflect.Descriptor instead.
 func (*RemoveKeyResponse) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{19}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{21}
 }
 
 // RenameRequest asks for another name.
@@ -1194,7 +1332,7 @@ type RenameRequest struct {
 
 func (x *RenameRequest) Reset() {
 	*x = RenameRequest{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[20]
+	mi := &file_gridstand_v1_player_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1206,7 +1344,7 @@ func (x *RenameRequest) String() string {
 func (*RenameRequest) ProtoMessage() {}
 
 func (x *RenameRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[20]
+	mi := &file_gridstand_v1_player_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1219,7 +1357,7 @@ func (x *RenameRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenameRequest.ProtoReflect.Descriptor instead.
 func (*RenameRequest) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{20}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *RenameRequest) GetName() string {
@@ -1240,7 +1378,7 @@ type RenameResponse struct {
 
 func (x *RenameResponse) Reset() {
 	*x = RenameResponse{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[21]
+	mi := &file_gridstand_v1_player_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1252,7 +1390,7 @@ func (x *RenameResponse) String() string {
 func (*RenameResponse) ProtoMessage() {}
 
 func (x *RenameResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[21]
+	mi := &file_gridstand_v1_player_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1265,7 +1403,7 @@ func (x *RenameResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenameResponse.ProtoReflect.Descriptor instead.
 func (*RenameResponse) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{21}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *RenameResponse) GetPlayer() *Player {
@@ -1284,7 +1422,7 @@ type CreateSessionLinkRequest struct {
 
 func (x *CreateSessionLinkRequest) Reset() {
 	*x = CreateSessionLinkRequest{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[22]
+	mi := &file_gridstand_v1_player_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1296,7 +1434,7 @@ func (x *CreateSessionLinkRequest) String() string {
 func (*CreateSessionLinkRequest) ProtoMessage() {}
 
 func (x *CreateSessionLinkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[22]
+	mi := &file_gridstand_v1_player_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1309,7 +1447,7 @@ func (x *CreateSessionLinkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateSessionLinkRequest.ProtoReflect.Descriptor instead.
 func (*CreateSessionLinkRequest) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{22}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{24}
 }
 
 // CreateSessionLinkResponse contains the code.
@@ -1325,7 +1463,7 @@ type CreateSessionLinkResponse struct {
 
 func (x *CreateSessionLinkResponse) Reset() {
 	*x = CreateSessionLinkResponse{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[23]
+	mi := &file_gridstand_v1_player_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1337,7 +1475,7 @@ func (x *CreateSessionLinkResponse) String() string {
 func (*CreateSessionLinkResponse) ProtoMessage() {}
 
 func (x *CreateSessionLinkResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[23]
+	mi := &file_gridstand_v1_player_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1350,7 +1488,7 @@ func (x *CreateSessionLinkResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateSessionLinkResponse.ProtoReflect.Descriptor instead.
 func (*CreateSessionLinkResponse) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{23}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *CreateSessionLinkResponse) GetCode() string {
@@ -1384,7 +1522,7 @@ type OpenSessionRequest struct {
 
 func (x *OpenSessionRequest) Reset() {
 	*x = OpenSessionRequest{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[24]
+	mi := &file_gridstand_v1_player_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1396,7 +1534,7 @@ func (x *OpenSessionRequest) String() string {
 func (*OpenSessionRequest) ProtoMessage() {}
 
 func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[24]
+	mi := &file_gridstand_v1_player_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1409,7 +1547,7 @@ func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionRequest.ProtoReflect.Descriptor instead.
 func (*OpenSessionRequest) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{24}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *OpenSessionRequest) GetCode() string {
@@ -1446,7 +1584,7 @@ type OpenSessionResponse struct {
 
 func (x *OpenSessionResponse) Reset() {
 	*x = OpenSessionResponse{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[25]
+	mi := &file_gridstand_v1_player_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1458,7 +1596,7 @@ func (x *OpenSessionResponse) String() string {
 func (*OpenSessionResponse) ProtoMessage() {}
 
 func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[25]
+	mi := &file_gridstand_v1_player_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1471,7 +1609,7 @@ func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionResponse.ProtoReflect.Descriptor instead.
 func (*OpenSessionResponse) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{25}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *OpenSessionResponse) GetPlayer() *Player {
@@ -1503,7 +1641,7 @@ type Session struct {
 
 func (x *Session) Reset() {
 	*x = Session{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[26]
+	mi := &file_gridstand_v1_player_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1515,7 +1653,7 @@ func (x *Session) String() string {
 func (*Session) ProtoMessage() {}
 
 func (x *Session) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[26]
+	mi := &file_gridstand_v1_player_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1528,7 +1666,7 @@ func (x *Session) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Session.ProtoReflect.Descriptor instead.
 func (*Session) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{26}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Session) GetId() string {
@@ -1561,7 +1699,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[27]
+	mi := &file_gridstand_v1_player_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1573,7 +1711,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[27]
+	mi := &file_gridstand_v1_player_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1586,7 +1724,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{27}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{29}
 }
 
 // ListSessionsResponse contains the sessions.
@@ -1600,7 +1738,7 @@ type ListSessionsResponse struct {
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[28]
+	mi := &file_gridstand_v1_player_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1612,7 +1750,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[28]
+	mi := &file_gridstand_v1_player_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1625,7 +1763,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{28}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListSessionsResponse) GetSessions() []*Session {
@@ -1646,7 +1784,7 @@ type EndSessionRequest struct {
 
 func (x *EndSessionRequest) Reset() {
 	*x = EndSessionRequest{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[29]
+	mi := &file_gridstand_v1_player_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1658,7 +1796,7 @@ func (x *EndSessionRequest) String() string {
 func (*EndSessionRequest) ProtoMessage() {}
 
 func (x *EndSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[29]
+	mi := &file_gridstand_v1_player_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1671,7 +1809,7 @@ func (x *EndSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndSessionRequest.ProtoReflect.Descriptor instead.
 func (*EndSessionRequest) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{29}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *EndSessionRequest) GetSessionId() string {
@@ -1690,7 +1828,7 @@ type EndSessionResponse struct {
 
 func (x *EndSessionResponse) Reset() {
 	*x = EndSessionResponse{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[30]
+	mi := &file_gridstand_v1_player_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1702,7 +1840,7 @@ func (x *EndSessionResponse) String() string {
 func (*EndSessionResponse) ProtoMessage() {}
 
 func (x *EndSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[30]
+	mi := &file_gridstand_v1_player_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1715,7 +1853,7 @@ func (x *EndSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndSessionResponse.ProtoReflect.Descriptor instead.
 func (*EndSessionResponse) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{30}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{32}
 }
 
 var File_gridstand_v1_player_proto protoreflect.FileDescriptor
@@ -1743,12 +1881,13 @@ const file_gridstand_v1_player_proto_rawDesc = "" +
 	"\x06player\x18\x01 \x01(\v2\x14.gridstand.v1.PlayerR\x06player\"D\n" +
 	"\x11GetProfileRequest\x12\x1b\n" +
 	"\tplayer_id\x18\x01 \x01(\tR\bplayerId\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\"\xe0\x01\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"\x90\x02\n" +
 	"\x12GetProfileResponse\x12,\n" +
 	"\x06player\x18\x01 \x01(\v2\x14.gridstand.v1.PlayerR\x06player\x127\n" +
 	"\bvariants\x18\x02 \x03(\v2\x1b.gridstand.v1.VariantRecordR\bvariants\x122\n" +
 	"\x06latest\x18\x03 \x03(\v2\x1a.gridstand.v1.FinishedGameR\x06latest\x12/\n" +
-	"\x05daily\x18\x04 \x01(\v2\x19.gridstand.v1.DailyRecordR\x05daily\"\xcd\x01\n" +
+	"\x05daily\x18\x04 \x01(\v2\x19.gridstand.v1.DailyRecordR\x05daily\x12.\n" +
+	"\x05races\x18\x05 \x01(\v2\x18.gridstand.v1.RaceRecordR\x05races\"\xcd\x01\n" +
 	"\rVariantRecord\x12\x18\n" +
 	"\avariant\x18\x01 \x01(\tR\avariant\x12\x14\n" +
 	"\x05games\x18\x02 \x01(\x05R\x05games\x12\x12\n" +
@@ -1771,7 +1910,16 @@ const file_gridstand_v1_player_proto_rawDesc = "" +
 	"\x03day\x18\x01 \x01(\tR\x03day\x12\x18\n" +
 	"\avariant\x18\x02 \x01(\tR\avariant\x12!\n" +
 	"\fchallenge_id\x18\x03 \x01(\tR\vchallengeId\x12\x14\n" +
-	"\x05score\x18\x04 \x01(\x05R\x05score\",\n" +
+	"\x05score\x18\x04 \x01(\x05R\x05score\"a\n" +
+	"\n" +
+	"RaceRecord\x12\x14\n" +
+	"\x05total\x18\x01 \x01(\x05R\x05total\x12\x10\n" +
+	"\x03won\x18\x02 \x01(\x05R\x03won\x12+\n" +
+	"\x06rivals\x18\x03 \x03(\v2\x13.gridstand.v1.RivalR\x06rivals\"[\n" +
+	"\x05Rival\x12,\n" +
+	"\x06player\x18\x01 \x01(\v2\x14.gridstand.v1.PlayerR\x06player\x12\x10\n" +
+	"\x03won\x18\x02 \x01(\x05R\x03won\x12\x12\n" +
+	"\x04lost\x18\x03 \x01(\x05R\x04lost\",\n" +
 	"\x12RotateTokenRequest\x12\x16\n" +
 	"\x06secret\x18\x01 \x01(\tR\x06secret\"+\n" +
 	"\x13RotateTokenResponse\x12\x14\n" +
@@ -1848,7 +1996,7 @@ func file_gridstand_v1_player_proto_rawDescGZIP() []byte {
 	return file_gridstand_v1_player_proto_rawDescData
 }
 
-var file_gridstand_v1_player_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_gridstand_v1_player_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_gridstand_v1_player_proto_goTypes = []any{
 	(*Player)(nil),                    // 0: gridstand.v1.Player
 	(*CreatePlayerRequest)(nil),       // 1: gridstand.v1.CreatePlayerRequest
@@ -1861,76 +2009,81 @@ var file_gridstand_v1_player_proto_goTypes = []any{
 	(*FinishedGame)(nil),              // 8: gridstand.v1.FinishedGame
 	(*DailyRecord)(nil),               // 9: gridstand.v1.DailyRecord
 	(*DailyResult)(nil),               // 10: gridstand.v1.DailyResult
-	(*RotateTokenRequest)(nil),        // 11: gridstand.v1.RotateTokenRequest
-	(*RotateTokenResponse)(nil),       // 12: gridstand.v1.RotateTokenResponse
-	(*Key)(nil),                       // 13: gridstand.v1.Key
-	(*AddKeyRequest)(nil),             // 14: gridstand.v1.AddKeyRequest
-	(*AddKeyResponse)(nil),            // 15: gridstand.v1.AddKeyResponse
-	(*ListKeysRequest)(nil),           // 16: gridstand.v1.ListKeysRequest
-	(*ListKeysResponse)(nil),          // 17: gridstand.v1.ListKeysResponse
-	(*RemoveKeyRequest)(nil),          // 18: gridstand.v1.RemoveKeyRequest
-	(*RemoveKeyResponse)(nil),         // 19: gridstand.v1.RemoveKeyResponse
-	(*RenameRequest)(nil),             // 20: gridstand.v1.RenameRequest
-	(*RenameResponse)(nil),            // 21: gridstand.v1.RenameResponse
-	(*CreateSessionLinkRequest)(nil),  // 22: gridstand.v1.CreateSessionLinkRequest
-	(*CreateSessionLinkResponse)(nil), // 23: gridstand.v1.CreateSessionLinkResponse
-	(*OpenSessionRequest)(nil),        // 24: gridstand.v1.OpenSessionRequest
-	(*OpenSessionResponse)(nil),       // 25: gridstand.v1.OpenSessionResponse
-	(*Session)(nil),                   // 26: gridstand.v1.Session
-	(*ListSessionsRequest)(nil),       // 27: gridstand.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),      // 28: gridstand.v1.ListSessionsResponse
-	(*EndSessionRequest)(nil),         // 29: gridstand.v1.EndSessionRequest
-	(*EndSessionResponse)(nil),        // 30: gridstand.v1.EndSessionResponse
-	(*timestamppb.Timestamp)(nil),     // 31: google.protobuf.Timestamp
+	(*RaceRecord)(nil),                // 11: gridstand.v1.RaceRecord
+	(*Rival)(nil),                     // 12: gridstand.v1.Rival
+	(*RotateTokenRequest)(nil),        // 13: gridstand.v1.RotateTokenRequest
+	(*RotateTokenResponse)(nil),       // 14: gridstand.v1.RotateTokenResponse
+	(*Key)(nil),                       // 15: gridstand.v1.Key
+	(*AddKeyRequest)(nil),             // 16: gridstand.v1.AddKeyRequest
+	(*AddKeyResponse)(nil),            // 17: gridstand.v1.AddKeyResponse
+	(*ListKeysRequest)(nil),           // 18: gridstand.v1.ListKeysRequest
+	(*ListKeysResponse)(nil),          // 19: gridstand.v1.ListKeysResponse
+	(*RemoveKeyRequest)(nil),          // 20: gridstand.v1.RemoveKeyRequest
+	(*RemoveKeyResponse)(nil),         // 21: gridstand.v1.RemoveKeyResponse
+	(*RenameRequest)(nil),             // 22: gridstand.v1.RenameRequest
+	(*RenameResponse)(nil),            // 23: gridstand.v1.RenameResponse
+	(*CreateSessionLinkRequest)(nil),  // 24: gridstand.v1.CreateSessionLinkRequest
+	(*CreateSessionLinkResponse)(nil), // 25: gridstand.v1.CreateSessionLinkResponse
+	(*OpenSessionRequest)(nil),        // 26: gridstand.v1.OpenSessionRequest
+	(*OpenSessionResponse)(nil),       // 27: gridstand.v1.OpenSessionResponse
+	(*Session)(nil),                   // 28: gridstand.v1.Session
+	(*ListSessionsRequest)(nil),       // 29: gridstand.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),      // 30: gridstand.v1.ListSessionsResponse
+	(*EndSessionRequest)(nil),         // 31: gridstand.v1.EndSessionRequest
+	(*EndSessionResponse)(nil),        // 32: gridstand.v1.EndSessionResponse
+	(*timestamppb.Timestamp)(nil),     // 33: google.protobuf.Timestamp
 }
 var file_gridstand_v1_player_proto_depIdxs = []int32{
-	31, // 0: gridstand.v1.Player.create_time:type_name -> google.protobuf.Timestamp
+	33, // 0: gridstand.v1.Player.create_time:type_name -> google.protobuf.Timestamp
 	0,  // 1: gridstand.v1.CreatePlayerResponse.player:type_name -> gridstand.v1.Player
 	0,  // 2: gridstand.v1.GetPlayerResponse.player:type_name -> gridstand.v1.Player
 	0,  // 3: gridstand.v1.GetProfileResponse.player:type_name -> gridstand.v1.Player
 	7,  // 4: gridstand.v1.GetProfileResponse.variants:type_name -> gridstand.v1.VariantRecord
 	8,  // 5: gridstand.v1.GetProfileResponse.latest:type_name -> gridstand.v1.FinishedGame
 	9,  // 6: gridstand.v1.GetProfileResponse.daily:type_name -> gridstand.v1.DailyRecord
-	31, // 7: gridstand.v1.VariantRecord.best_time:type_name -> google.protobuf.Timestamp
-	31, // 8: gridstand.v1.FinishedGame.time:type_name -> google.protobuf.Timestamp
-	10, // 9: gridstand.v1.DailyRecord.results:type_name -> gridstand.v1.DailyResult
-	31, // 10: gridstand.v1.Key.create_time:type_name -> google.protobuf.Timestamp
-	13, // 11: gridstand.v1.AddKeyResponse.key:type_name -> gridstand.v1.Key
-	13, // 12: gridstand.v1.ListKeysResponse.keys:type_name -> gridstand.v1.Key
-	0,  // 13: gridstand.v1.RenameResponse.player:type_name -> gridstand.v1.Player
-	31, // 14: gridstand.v1.CreateSessionLinkResponse.expire_time:type_name -> google.protobuf.Timestamp
-	0,  // 15: gridstand.v1.OpenSessionResponse.player:type_name -> gridstand.v1.Player
-	31, // 16: gridstand.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	26, // 17: gridstand.v1.ListSessionsResponse.sessions:type_name -> gridstand.v1.Session
-	1,  // 18: gridstand.v1.PlayerService.CreatePlayer:input_type -> gridstand.v1.CreatePlayerRequest
-	3,  // 19: gridstand.v1.PlayerService.GetPlayer:input_type -> gridstand.v1.GetPlayerRequest
-	5,  // 20: gridstand.v1.PlayerService.GetProfile:input_type -> gridstand.v1.GetProfileRequest
-	20, // 21: gridstand.v1.PlayerService.Rename:input_type -> gridstand.v1.RenameRequest
-	11, // 22: gridstand.v1.PlayerService.RotateToken:input_type -> gridstand.v1.RotateTokenRequest
-	14, // 23: gridstand.v1.PlayerService.AddKey:input_type -> gridstand.v1.AddKeyRequest
-	16, // 24: gridstand.v1.PlayerService.ListKeys:input_type -> gridstand.v1.ListKeysRequest
-	18, // 25: gridstand.v1.PlayerService.RemoveKey:input_type -> gridstand.v1.RemoveKeyRequest
-	22, // 26: gridstand.v1.PlayerService.CreateSessionLink:input_type -> gridstand.v1.CreateSessionLinkRequest
-	24, // 27: gridstand.v1.PlayerService.OpenSession:input_type -> gridstand.v1.OpenSessionRequest
-	27, // 28: gridstand.v1.PlayerService.ListSessions:input_type -> gridstand.v1.ListSessionsRequest
-	29, // 29: gridstand.v1.PlayerService.EndSession:input_type -> gridstand.v1.EndSessionRequest
-	2,  // 30: gridstand.v1.PlayerService.CreatePlayer:output_type -> gridstand.v1.CreatePlayerResponse
-	4,  // 31: gridstand.v1.PlayerService.GetPlayer:output_type -> gridstand.v1.GetPlayerResponse
-	6,  // 32: gridstand.v1.PlayerService.GetProfile:output_type -> gridstand.v1.GetProfileResponse
-	21, // 33: gridstand.v1.PlayerService.Rename:output_type -> gridstand.v1.RenameResponse
-	12, // 34: gridstand.v1.PlayerService.RotateToken:output_type -> gridstand.v1.RotateTokenResponse
-	15, // 35: gridstand.v1.PlayerService.AddKey:output_type -> gridstand.v1.AddKeyResponse
-	17, // 36: gridstand.v1.PlayerService.ListKeys:output_type -> gridstand.v1.ListKeysResponse
-	19, // 37: gridstand.v1.PlayerService.RemoveKey:output_type -> gridstand.v1.RemoveKeyResponse
-	23, // 38: gridstand.v1.PlayerService.CreateSessionLink:output_type -> gridstand.v1.CreateSessionLinkResponse
-	25, // 39: gridstand.v1.PlayerService.OpenSession:output_type -> gridstand.v1.OpenSessionResponse
-	28, // 40: gridstand.v1.PlayerService.ListSessions:output_type -> gridstand.v1.ListSessionsResponse
-	30, // 41: gridstand.v1.PlayerService.EndSession:output_type -> gridstand.v1.EndSessionResponse
-	30, // [30:42] is the sub-list for method output_type
-	18, // [18:30] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	11, // 7: gridstand.v1.GetProfileResponse.races:type_name -> gridstand.v1.RaceRecord
+	33, // 8: gridstand.v1.VariantRecord.best_time:type_name -> google.protobuf.Timestamp
+	33, // 9: gridstand.v1.FinishedGame.time:type_name -> google.protobuf.Timestamp
+	10, // 10: gridstand.v1.DailyRecord.results:type_name -> gridstand.v1.DailyResult
+	12, // 11: gridstand.v1.RaceRecord.rivals:type_name -> gridstand.v1.Rival
+	0,  // 12: gridstand.v1.Rival.player:type_name -> gridstand.v1.Player
+	33, // 13: gridstand.v1.Key.create_time:type_name -> google.protobuf.Timestamp
+	15, // 14: gridstand.v1.AddKeyResponse.key:type_name -> gridstand.v1.Key
+	15, // 15: gridstand.v1.ListKeysResponse.keys:type_name -> gridstand.v1.Key
+	0,  // 16: gridstand.v1.RenameResponse.player:type_name -> gridstand.v1.Player
+	33, // 17: gridstand.v1.CreateSessionLinkResponse.expire_time:type_name -> google.protobuf.Timestamp
+	0,  // 18: gridstand.v1.OpenSessionResponse.player:type_name -> gridstand.v1.Player
+	33, // 19: gridstand.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	28, // 20: gridstand.v1.ListSessionsResponse.sessions:type_name -> gridstand.v1.Session
+	1,  // 21: gridstand.v1.PlayerService.CreatePlayer:input_type -> gridstand.v1.CreatePlayerRequest
+	3,  // 22: gridstand.v1.PlayerService.GetPlayer:input_type -> gridstand.v1.GetPlayerRequest
+	5,  // 23: gridstand.v1.PlayerService.GetProfile:input_type -> gridstand.v1.GetProfileRequest
+	22, // 24: gridstand.v1.PlayerService.Rename:input_type -> gridstand.v1.RenameRequest
+	13, // 25: gridstand.v1.PlayerService.RotateToken:input_type -> gridstand.v1.RotateTokenRequest
+	16, // 26: gridstand.v1.PlayerService.AddKey:input_type -> gridstand.v1.AddKeyRequest
+	18, // 27: gridstand.v1.PlayerService.ListKeys:input_type -> gridstand.v1.ListKeysRequest
+	20, // 28: gridstand.v1.PlayerService.RemoveKey:input_type -> gridstand.v1.RemoveKeyRequest
+	24, // 29: gridstand.v1.PlayerService.CreateSessionLink:input_type -> gridstand.v1.CreateSessionLinkRequest
+	26, // 30: gridstand.v1.PlayerService.OpenSession:input_type -> gridstand.v1.OpenSessionRequest
+	29, // 31: gridstand.v1.PlayerService.ListSessions:input_type -> gridstand.v1.ListSessionsRequest
+	31, // 32: gridstand.v1.PlayerService.EndSession:input_type -> gridstand.v1.EndSessionRequest
+	2,  // 33: gridstand.v1.PlayerService.CreatePlayer:output_type -> gridstand.v1.CreatePlayerResponse
+	4,  // 34: gridstand.v1.PlayerService.GetPlayer:output_type -> gridstand.v1.GetPlayerResponse
+	6,  // 35: gridstand.v1.PlayerService.GetProfile:output_type -> gridstand.v1.GetProfileResponse
+	23, // 36: gridstand.v1.PlayerService.Rename:output_type -> gridstand.v1.RenameResponse
+	14, // 37: gridstand.v1.PlayerService.RotateToken:output_type -> gridstand.v1.RotateTokenResponse
+	17, // 38: gridstand.v1.PlayerService.AddKey:output_type -> gridstand.v1.AddKeyResponse
+	19, // 39: gridstand.v1.PlayerService.ListKeys:output_type -> gridstand.v1.ListKeysResponse
+	21, // 40: gridstand.v1.PlayerService.RemoveKey:output_type -> gridstand.v1.RemoveKeyResponse
+	25, // 41: gridstand.v1.PlayerService.CreateSessionLink:output_type -> gridstand.v1.CreateSessionLinkResponse
+	27, // 42: gridstand.v1.PlayerService.OpenSession:output_type -> gridstand.v1.OpenSessionResponse
+	30, // 43: gridstand.v1.PlayerService.ListSessions:output_type -> gridstand.v1.ListSessionsResponse
+	32, // 44: gridstand.v1.PlayerService.EndSession:output_type -> gridstand.v1.EndSessionResponse
+	33, // [33:45] is the sub-list for method output_type
+	21, // [21:33] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_gridstand_v1_player_proto_init() }
@@ -1944,7 +2097,7 @@ func file_gridstand_v1_player_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gridstand_v1_player_proto_rawDesc), len(file_gridstand_v1_player_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   31,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -203,18 +203,8 @@ func (s *Challenges) CloseIfOver(ctx context.Context, attempt *replay.State) err
 	if err != nil || c.Status(now) != Open {
 		return err
 	}
-	var ids []string
-	for _, e := range c.Entrants {
-		ids = append(ids, e.GameID)
-	}
-	heads, err := s.Log.Heads(ctx, ids)
-	if err != nil {
+	if final, err := s.FinalStates(ctx, c); err != nil || final == nil {
 		return err
-	}
-	for _, h := range heads {
-		if h.State == nil || h.State.Status != replay.Finished {
-			return nil
-		}
 	}
 	_, err = s.change(ctx, c.ID, func(c *Challenge, now time.Time) error {
 		if c.Status(now) != Open {
@@ -228,6 +218,27 @@ func (s *Challenges) CloseIfOver(ctx context.Context, attempt *replay.State) err
 		return nil
 	}
 	return err
+}
+
+// FinalStates returns the states of all attempts at a race, in the order of its entrants, or nil unless
+// all are over.
+func (s *Challenges) FinalStates(ctx context.Context, race *Challenge) ([]*replay.State, error) {
+	var ids []string
+	for _, e := range race.Entrants {
+		ids = append(ids, e.GameID)
+	}
+	heads, err := s.Log.Heads(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var final []*replay.State
+	for _, h := range heads {
+		if h.State == nil || h.State.Status != replay.Finished {
+			return nil, nil
+		}
+		final = append(final, h.State)
+	}
+	return final, nil
 }
 
 // lost returns for how long the given outage, which is not credited yet, kept the race from being

@@ -1,5 +1,6 @@
 // Package profile keeps what each player has achieved: the number of games, wins and best scores
-// by variant, the days with daily games, and the latest scores. A profile outlives its games.
+// by variant, the days with daily games, the latest scores, and the latest races. A profile outlives
+// its games.
 //
 // A game counts once, however often and in whatever order games are recorded: the profile lists
 // the latest games by id, and assumes that games older than those have been counted.

@@ -137,3 +137,20 @@ func TestJoin(t *testing.T) {
 	join(empty, all)
 	assert.Empty(t, diff(all, empty))
 }
+
+// Ensure that a race counts once, in whatever order races are recorded, and that the latest ones stay.
+func TestAddRace(t *testing.T) {
+	t.Parallel()
+	races := make([]*profilev1.Race, MaxRaces+10)
+	for i := range races {
+		races[i] = &profilev1.Race{Id: fmt.Sprint("race", i), TimeMs: int64(i), Won: i%2 == 0, Better: []string{"bob"}, Worse: []string{"eve"}}
+	}
+	p := &profilev1.Profile{}
+	for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(len(races)) {
+		addRace(p, races[i])
+		assert.False(t, addRace(p, races[i]))
+	}
+	assert.Equal(t, races[10:], p.GetRaces())
+	addRace(p, &profilev1.Race{Id: "last", TimeMs: 100, Better: []string{"eve"}, Worse: []string{"zoe"}})
+	assert.Equal(t, []*Rival{{"eve", MaxRaces - 1, 1}, {"zoe", 1, 0}, {"bob", 0, MaxRaces - 1}}, Rivals(p))
+}

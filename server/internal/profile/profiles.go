@@ -110,14 +110,18 @@ func (s *Profiles) change(ctx context.Context, playerID string, do func(p *profi
 	}
 }
 
-// Record adds a finished game to the profiles of its players. It is idempotent. It ignores games
-// that do not count (see ResultsOf), and attempts at private challenges.
+// Record adds a finished game to the profiles of its players and, if it is the last attempt at a race,
+// the race. It is idempotent. It ignores games that do not count (see ResultsOf), and attempts at
+// private challenges.
 func (s *Profiles) Record(ctx context.Context, final *replay.State) error {
 	results, err := s.results(ctx, final)
 	for _, r := range results {
 		if err == nil {
 			err = s.change(ctx, r.PlayerID, func(p *profilev1.Profile) bool { return add(p, r) })
 		}
+	}
+	if err == nil && final.Attempt.Kind == replay.Race {
+		err = s.recordRace(ctx, final.Attempt.ChallengeID)
 	}
 	return err
 }
@@ -180,7 +184,8 @@ func (s *Profiles) NewTally() *Tally {
 	return &Tally{profiles: s, games: map[string]bool{}, players: map[string]*tallied{}}
 }
 
-// Add adds a game to the tally, unless the tally contains it or it does not count.
+// Add adds a game to the tally, unless the tally contains it or it does not count. It adds a race that
+// is over to the profiles at once.
 func (t *Tally) Add(ctx context.Context, state *replay.State) error {
 	if t.games[state.ID] {
 		return nil
@@ -194,6 +199,9 @@ func (t *Tally) Add(ctx context.Context, state *replay.State) error {
 		}
 		t.games[r.GameID] = true
 		p.add(r)
+	}
+	if err == nil && state.Status == replay.Finished && state.Attempt.Kind == replay.Race {
+		err = t.profiles.recordRace(ctx, state.Attempt.ChallengeID)
 	}
 	return err
 }

@@ -23,7 +23,13 @@ func (s *Service) GetProfile(ctx context.Context, request *pb.GetProfileRequest)
 	if err != nil {
 		return nil, err
 	}
-	response := &pb.GetProfileResponse{Player: fullPlayer(p), Variants: variantRecords(stored), Daily: dailyRecord(stored, profile.DayOf(now))}
+	races, err := s.raceRecord(ctx, stored)
+	if err != nil {
+		return nil, err
+	}
+	response := &pb.GetProfileResponse{
+		Player: fullPlayer(p), Variants: variantRecords(stored), Daily: dailyRecord(stored, profile.DayOf(now)), Races: races,
+	}
 	for _, g := range stored.GetLatest() {
 		response.Latest = append(response.Latest, &pb.FinishedGame{
 			GameId: g.GetId(), Variant: g.GetVariant(), Score: g.GetScore(), Time: timestamppb.New(time.UnixMilli(g.GetTimeMs())),
@@ -66,4 +72,35 @@ func dailyRecord(stored *profilev1.Profile, today int32) *pb.DailyRecord {
 		})
 	}
 	return record
+}
+
+// maxRivals is the maximum number of rivals in a RaceRecord.
+const maxRivals = 10
+
+// raceRecord converts the part of a profile that concerns races. It leaves out rivals whom an operator
+// has hidden, or whose accounts have expired.
+func (s *Service) raceRecord(ctx context.Context, stored *profilev1.Profile) (*pb.RaceRecord, error) {
+	record := &pb.RaceRecord{Total: int32(len(stored.GetRaces()))}
+	for _, race := range stored.GetRaces() {
+		if race.GetWon() {
+			record.Won++
+		}
+	}
+	rivals := profile.Rivals(stored)
+	rivals = rivals[:min(len(rivals), maxRivals)]
+	ids := make([]string, len(rivals))
+	for i, r := range rivals {
+		ids[i] = r.PlayerID
+	}
+	players, err := s.Accounts.Players(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	hidden, err := s.Leaderboard.Hidden(ctx, ids...)
+	for _, r := range rivals {
+		if p, ok := players[r.PlayerID]; ok && !hidden[r.PlayerID] {
+			record.Rivals = append(record.Rivals, &pb.Rival{Player: player(p), Won: r.Won, Lost: r.Lost})
+		}
+	}
+	return record, err
 }

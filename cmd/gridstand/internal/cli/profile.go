@@ -47,8 +47,8 @@ func (p *program) printProfile(ctx context.Context, c *client.Client) error {
 	return p.printf("%s", profileText(profile, p.clock()))
 }
 
-// profileText describes what a player has achieved: a line for each variant, the daily games, and bars
-// for the latest scores and days.
+// profileText describes what a player has achieved: a line for each variant, the daily games, bars for
+// the latest scores and days, and the races.
 func profileText(profile *pb.GetProfileResponse, now time.Time) string {
 	var text strings.Builder
 	line := func(label, value string) { fmt.Fprintf(&text, "%-11s %s\n", label, value) }
@@ -73,6 +73,13 @@ func profileText(profile *pb.GetProfileResponse, now time.Time) string {
 	if d := profile.GetDaily(); d.GetLongestStreak() > 0 {
 		line(dailyWord, fmt.Sprintf("streak %s, longest %s", describe.Plural(d.GetStreak(), "day"), describe.Plural(d.GetLongestStreak(), "day")))
 		line("", calendar(d.GetResults(), now))
+	}
+	if r := profile.GetRaces(); r.GetTotal() > 0 {
+		results := []string{fmt.Sprintf("won %s of the last %s", describe.Comma(r.GetWon()), describe.Plural(r.GetTotal(), "race"))}
+		for _, rival := range r.GetRivals() {
+			results = append(results, fmt.Sprintf("%d–%d against %s", rival.GetWon(), rival.GetLost(), client.CleanName(rival.GetPlayer().GetName())))
+		}
+		line("races", describe.Phrases(results...))
 	}
 	return text.String()
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Ensure that a profile has a line for each variant, a bar for each of the latest scores beside the best
-// of its variant, and the calendar of daily games, also for a player of an absurd server.
+// of its variant, the calendar of daily games, and the races, also for a player of an absurd server.
 func TestProfileText(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -33,11 +33,15 @@ func TestProfileText(t *testing.T) {
 			{Day: "2026-11-21", Variant: "vt100"},
 			{Day: "soon"},
 		}},
+		Races: &pb.RaceRecord{Total: 3, Won: 2, Rivals: []*pb.Rival{
+			{Player: &pb.Player{Name: "bob"}, Won: 2, Lost: 1}, {Player: &pb.Player{Name: "eve\x1b[2J"}, Won: 1},
+		}},
 	}, now)
 	assert.Equal(t, "classic     best 12,340, 61 games\n"+
 		"tribolo     1 game, 1 won\n"+
 		"scores      "+strings.Repeat("█", profileGames-3)+"▁█▁\n"+
 		"daily       streak 2 days, longest 9 days\n"+
-		"            ▄"+strings.Repeat("·", profileDays-3)+"█▁\n", text)
+		"            ▄"+strings.Repeat("·", profileDays-3)+"█▁\n"+
+		"races       won 2 of the last 3 races, 2–1 against bob, 1–0 against eve2J\n", text)
 	assert.Empty(t, profileText(&pb.GetProfileResponse{}, now))
 }

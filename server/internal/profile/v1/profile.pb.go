@@ -37,7 +37,9 @@ type Profile struct {
 	// The periods of consecutive days with a daily game, oldest first.
 	Runs []*Run `protobuf:"bytes,4,rep,name=runs,proto3" json:"runs,omitempty"`
 	// Number of days of the longest run ever.
-	LongestRun    int32 `protobuf:"varint,5,opt,name=longest_run,json=longestRun,proto3" json:"longest_run,omitempty"`
+	LongestRun int32 `protobuf:"varint,5,opt,name=longest_run,json=longestRun,proto3" json:"longest_run,omitempty"`
+	// The latest races that are over, oldest first.
+	Races         []*Race `protobuf:"bytes,6,rep,name=races,proto3" json:"races,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -105,6 +107,13 @@ func (x *Profile) GetLongestRun() int32 {
 		return x.LongestRun
 	}
 	return 0
+}
+
+func (x *Profile) GetRaces() []*Race {
+	if x != nil {
+		return x.Races
+	}
+	return nil
 }
 
 // Variant sums up the games of one variant.
@@ -390,19 +399,102 @@ func (x *Run) GetDays() int32 {
 	return 0
 }
 
+// Race is a race that is over.
+type Race struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of its challenge.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Time of the last event in it.
+	TimeMs int64 `protobuf:"varint,2,opt,name=time_ms,json=timeMs,proto3" json:"time_ms,omitempty"`
+	// Whether the player had the best result of all entrants.
+	Won bool `protobuf:"varint,3,opt,name=won,proto3" json:"won,omitempty"`
+	// The players who had a better result.
+	Better []string `protobuf:"bytes,4,rep,name=better,proto3" json:"better,omitempty"`
+	// The players who had a worse result.
+	Worse         []string `protobuf:"bytes,5,rep,name=worse,proto3" json:"worse,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Race) Reset() {
+	*x = Race{}
+	mi := &file_profile_v1_profile_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Race) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Race) ProtoMessage() {}
+
+func (x *Race) ProtoReflect() protoreflect.Message {
+	mi := &file_profile_v1_profile_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Race.ProtoReflect.Descriptor instead.
+func (*Race) Descriptor() ([]byte, []int) {
+	return file_profile_v1_profile_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Race) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Race) GetTimeMs() int64 {
+	if x != nil {
+		return x.TimeMs
+	}
+	return 0
+}
+
+func (x *Race) GetWon() bool {
+	if x != nil {
+		return x.Won
+	}
+	return false
+}
+
+func (x *Race) GetBetter() []string {
+	if x != nil {
+		return x.Better
+	}
+	return nil
+}
+
+func (x *Race) GetWorse() []string {
+	if x != nil {
+		return x.Worse
+	}
+	return nil
+}
+
 var File_profile_v1_profile_proto protoreflect.FileDescriptor
 
 const file_profile_v1_profile_proto_rawDesc = "" +
 	"\n" +
 	"\x18profile/v1/profile.proto\x12\n" +
-	"profile.v1\"\xd7\x01\n" +
+	"profile.v1\"\xff\x01\n" +
 	"\aProfile\x12/\n" +
 	"\bvariants\x18\x01 \x03(\v2\x13.profile.v1.VariantR\bvariants\x12(\n" +
 	"\x06latest\x18\x02 \x03(\v2\x10.profile.v1.GameR\x06latest\x12+\n" +
 	"\adailies\x18\x03 \x03(\v2\x11.profile.v1.DailyR\adailies\x12#\n" +
 	"\x04runs\x18\x04 \x03(\v2\x0f.profile.v1.RunR\x04runs\x12\x1f\n" +
 	"\vlongest_run\x18\x05 \x01(\x05R\n" +
-	"longestRun\"\x9d\x01\n" +
+	"longestRun\x12&\n" +
+	"\x05races\x18\x06 \x03(\v2\x10.profile.v1.RaceR\x05races\"\x9d\x01\n" +
 	"\aVariant\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05games\x18\x02 \x01(\x05R\x05games\x12\x12\n" +
@@ -423,7 +515,13 @@ const file_profile_v1_profile_proto_rawDesc = "" +
 	"\x05score\x18\x03 \x01(\x05R\x05score\"/\n" +
 	"\x03Run\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x05R\x05first\x12\x12\n" +
-	"\x04days\x18\x02 \x01(\x05R\x04daysBEZCgithub.com/gridstand/gridstand/server/internal/profile/v1;profilev1b\x06proto3"
+	"\x04days\x18\x02 \x01(\x05R\x04days\"o\n" +
+	"\x04Race\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
+	"\atime_ms\x18\x02 \x01(\x03R\x06timeMs\x12\x10\n" +
+	"\x03won\x18\x03 \x01(\bR\x03won\x12\x16\n" +
+	"\x06better\x18\x04 \x03(\tR\x06better\x12\x14\n" +
+	"\x05worse\x18\x05 \x03(\tR\x05worseBEZCgithub.com/gridstand/gridstand/server/internal/profile/v1;profilev1b\x06proto3"
 
 var (
 	file_profile_v1_profile_proto_rawDescOnce sync.Once
@@ -437,24 +535,26 @@ func file_profile_v1_profile_proto_rawDescGZIP() []byte {
 	return file_profile_v1_profile_proto_rawDescData
 }
 
-var file_profile_v1_profile_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_profile_v1_profile_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_profile_v1_profile_proto_goTypes = []any{
 	(*Profile)(nil), // 0: profile.v1.Profile
 	(*Variant)(nil), // 1: profile.v1.Variant
 	(*Game)(nil),    // 2: profile.v1.Game
 	(*Daily)(nil),   // 3: profile.v1.Daily
 	(*Run)(nil),     // 4: profile.v1.Run
+	(*Race)(nil),    // 5: profile.v1.Race
 }
 var file_profile_v1_profile_proto_depIdxs = []int32{
 	1, // 0: profile.v1.Profile.variants:type_name -> profile.v1.Variant
 	2, // 1: profile.v1.Profile.latest:type_name -> profile.v1.Game
 	3, // 2: profile.v1.Profile.dailies:type_name -> profile.v1.Daily
 	4, // 3: profile.v1.Profile.runs:type_name -> profile.v1.Run
-	4, // [4:4] is the sub-list for method output_type
-	4, // [4:4] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	5, // 4: profile.v1.Profile.races:type_name -> profile.v1.Race
+	5, // [5:5] is the sub-list for method output_type
+	5, // [5:5] is the sub-list for method input_type
+	5, // [5:5] is the sub-list for extension type_name
+	5, // [5:5] is the sub-list for extension extendee
+	0, // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_profile_v1_profile_proto_init() }
@@ -468,7 +568,7 @@ func file_profile_v1_profile_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_profile_v1_profile_proto_rawDesc), len(file_profile_v1_profile_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

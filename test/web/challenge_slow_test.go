@@ -185,7 +185,7 @@ func TestJourney_Race(t *testing.T) {
 	s.watched(games["ada"], 1) // only the viewer
 	carl.Move(t, games["carl"])
 	for _, tab := range tabs[:2] {
-		tab.Wait(says("to beat " + describe.Comma(games["carl"].GetPosition().GetScores()[0])))
+		tab.Wait(says("carl " + describe.Comma(games["carl"].GetPosition().GetScores()[0])))
 	}
 	ada.Visit("/")
 	ada.Wait(`document.querySelector(".reminder")?.innerText.startsWith("Your race is running: ")`)
@@ -201,15 +201,26 @@ func TestJourney_Race(t *testing.T) {
 	}
 	viewer.Wait(says("· closed"))
 	ada.Wait(says(pointsOf(games["ada"])) + " && !" + says("so far") + " && " + says("The same tiles for everyone"))
+	ada.Wait(says("You and bob: 1–0")) // with the same score, but earlier
 	viewer.Visit("/g/" + games["ada"].GetId())
 	viewer.Wait(says("Verified in this browser"))
 	click(ada, "Race again")
 	ada.Wait(fmt.Sprintf(`location.pathname !== %q && %s`, path, says("ada not ready")))
 	click(bob, "Race again")
-	bob.Wait(says("ada not ready") + " && " + says("bob not ready"))
+	bob.Wait(says("ada not ready") + " && " + says("bob not ready") + " && " + says("You and ada: 0–1"))
+	viewer.Visit("/p/ada")
+	viewer.Wait(says("Last 1 race 0 won") + " && " + says("bob 1–0"))
+
+	// Somebody who plays alone is told that they wait.
+	eve, fay := s.open(), s.open()
+	eve.Visit("/play/classic")
+	click(eve, "Start")
+	eve.Wait(`document.querySelector(".reminder")?.innerText === "ada waits for a race: join"`)
+	browsertest.Eval[bool](eve, `(document.querySelector(".reminder").click(), true)`)
+	ada.Wait(`document.querySelectorAll("main li:not(.free)").length === 3`)
+	click(eve, "Leave")
 
 	// Two visitors who want to race somebody get the same race, in place of the first one's bot.
-	eve, fay := s.open(), s.open()
 	for _, tab := range []*browsertest.Tab{eve, fay} {
 		tab.Visit("/")
 		click(tab, "Race somebody now")

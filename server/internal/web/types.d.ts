@@ -448,6 +448,15 @@ export interface GetProfileResponse {
   /** The latest finished games, oldest first. */
   latest?: FinishedGame[];
   daily?: DailyRecord;
+  races?: RaceRecord;
+}
+
+/** The latest races, at most 50. */
+export interface RaceRecord {
+  total?: number;
+  won?: number;
+  /** The player of the latest race first. */
+  rivals?: { player: Player; won?: number; lost?: number }[];
 }
 
 export interface VariantRecord {

@@ -10,13 +10,14 @@ import { celebrate } from './moments.js';
 import { askName } from './naming.js';
 import { ownSeat } from './own.js';
 import { explain, persist } from './persist.js';
+import { whoPlays } from './places.js';
 import { remember } from './reminder.js';
 import { createRoster, entrant, nameField } from './roster.js';
 import { createBoards, createLines } from './standings.js';
 import { variants } from './twenty48.js';
 import table from './words.js';
 
-/** @import { Game, GetChallengeResponse, Standing, WatchChallengeResponse } from '../types' */
+/** @import { Game, GetChallengeResponse, Player, RaceRecord, Standing, WatchChallengeResponse } from '../types' */
 
 /** The description of each kind of challenge. @type {Record<string, string>} */
 const kinds = {
@@ -30,8 +31,12 @@ const kinds = {
 const hex = (base64) =>
   h('code', ...[...atob(base64)].map((c) => c.charCodeAt(0).toString(16).padStart(2, '0')));
 
+const aroundTime = 10e3; // milliseconds between two looks at who plays
 const calm = 3e3; // least milliseconds between two notes about places in a race
 const lastTime = 10e3; // milliseconds before the end of a race that are announced
+
+/** @param {{player?: Player, bot?: string}} [who] */
+const nameOf = (who) => who?.player?.name || `${who?.bot} (bot)`;
 
 /** @param {HTMLElement} root @param {{id?: string}} data */
 export default (root, { id }) => open(root, { challengeId: id });
@@ -93,7 +98,10 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   const board = createBoard('twenty48');
   const counter = h('b.counter', { role: 'timer' });
   const facts = h('p.dim');
+  const rival = h('a.button', { hidden: true });
   const begins = h('p');
+  const around = h('p.dim');
+  const tally = h('p');
   const copyLink = () => copy(site + path);
   const share = h(
     'p.row',
@@ -155,7 +163,9 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     if (now === stage || stage === 'GAME') return;
     stage = now;
     if (now === 'WAITING') {
-      root.replaceChildren(h('div.stack.narrow', heading(), begins, roster.element, share));
+      const view = [...heading(), begins, around, roster.element, tally, share];
+      root.replaceChildren(h('div.stack.narrow', view));
+      lookAround();
     } else if (now === 'SCHEDULED') offer(counter);
     else if (own.id) play(own.id);
     else if (now === 'OPEN' && !race) start();
@@ -166,6 +176,26 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
       const page = `div.stack${race ? '' : '.narrow'}`;
       root.replaceChildren(h(page, heading(), aside, go, share));
     }
+  }
+  /** Shows who could join, until the race starts. */
+  async function lookAround() {
+    if (stage !== 'WAITING' || c.private) return;
+    around.textContent = await whoPlays(c).catch(() => '');
+    setTimeout(lookAround, aroundTime);
+  }
+  /** The player's earlier races. @type {RaceRecord} */
+  let races = {};
+  /**
+   * Counts the player's races against the others in this one. Retries until this one counts.
+   * @param {number} [tries]
+   */
+  async function countRaces(tries = 7) {
+    if (!account()) return;
+    const got = (await call('GetProfile', { playerId: 'me' }).catch(() => ({}))).races;
+    const changed = got && JSON.stringify(got) !== JSON.stringify(races);
+    if (!changed && tries < 7) setTimeout(countRaces, 500 * 2 ** tries, tries + 1);
+    races = got || races;
+    draw();
   }
   /** Offers to start an attempt. */
   function start() {
@@ -196,8 +226,8 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
       root.replaceChildren();
       const seat = ownSeat(game, 0, {
         attempt: true,
-        aim: 'to beat',
-        best,
+        aim: () => (race && leader() ? nameOf(leader()) : 'to beat'),
+        best: () => (leader() ? leader()?.score || 0 : -Infinity),
         deadline,
         link: path,
         element: aside,
@@ -224,10 +254,14 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
       }
     }
   }
-  /** Returns the score to beat, or -Infinity if there is none yet. */
-  function best() {
-    const rivals = c.target ? [c.target] : news.standings?.filter((s) => s.gameId !== own.id) || [];
-    return Math.max(...rivals.map((s) => s.score || 0));
+  /**
+   * Returns the result to beat, if there is one yet.
+   * @returns {Pick<Standing, 'player' | 'bot' | 'score' | 'gameId' | 'finished'> | undefined}
+   */
+  function leader() {
+    if (c.target) return c.target;
+    const rivals = news.standings?.filter((s) => s.gameId !== own.id) || [];
+    return rivals.toSorted((a, b) => (b.score || 0) - (a.score || 0))[0];
   }
   /**
    * Returns the latest possible end of the player's game, in milliseconds.
@@ -253,10 +287,12 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
       h('h2', plural(score, 'point')),
       ...(c.target ? [h('p', words.margin(score, c.target))] : []),
       place,
+      ...(race ? [tally] : []),
       h(
         'p.row',
         race && h('button.primary', { onclick: raceAgain }, 'Race again'),
         h(race ? 'button' : 'button.primary', { onclick: pass }, 'Share'),
+        rival,
       ),
     );
     if (words.is(c, 'DAILY')) result.append(foot);
@@ -333,6 +369,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     else if (/OPEN|GAME/.test(stage)) texts.push(`${clock(c.closeTime || '')} left`);
     facts.textContent = texts.join(' · ');
     begins.textContent = words.begins(c);
+    around.hidden = !own.id || (c.entrants || []).filter((e) => e.player).length > 1;
     const text = words.standing(facing());
     place.textContent = text;
     if (text && race && !closed) place.textContent += ` so far, ${clock(c.closeTime || '')} left`;
@@ -348,7 +385,13 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
       if (won) result.firstChild.prepend(`${won}: `);
       celebrate(won || text);
       reveal(result);
+      countRaces(0);
     }
+    tally.textContent = words.tally(races, c);
+    const ahead = race && !closed && leader();
+    rival.hidden = !ahead || ahead.finished;
+    if (ahead)
+      Object.assign(rival, { href: `/g/${ahead.gameId}`, textContent: `Watch ${nameOf(ahead)}` });
     foot.hidden = !closed && !own.game?.result; // Above the board there is the time left.
     if (next && !closed) {
       const days = attempt?.dayStreak ? `: play it for ${attempt.dayStreak + 1} days in a row` : '';
@@ -378,6 +421,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
 
   take(news);
   more();
+  if (race && running) countRaces();
   watch(`c/${c.id}`, { onUpdate: take });
   setInterval(draw, 1000);
   keys([

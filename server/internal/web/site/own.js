@@ -16,7 +16,7 @@ import words from './words.js';
  * games, and challenge.js for attempts at challenges.
  * @typedef {{
  *   attempt?: boolean,
- *   aim: string,
+ *   aim: () => string,
  *   best: (g: Game) => number,
  *   record?: () => number,
  *   deadline?: (g: Game) => number,
@@ -178,6 +178,7 @@ export function ownSeat(first, seat, kind, next) {
   }
 
   async function begin() {
+    import('./places.js').then((m) => m.noteWaiting());
     const known = await kind.begin?.(() => page.draw());
     if (known || moveCount() > 2) return;
     const goal = twenty48?.tiles[9] === undefined ? '' : ' Build a 2048.'; // It needs ten cells.

@@ -36,15 +36,19 @@ export function createScores(own) {
   /** @param {any} seat */
   function solo(seat) {
     const names = ['score', 'tile', 'moves'];
-    if (own) names.push(own.aim);
-    const cells = names.map((name) => h('div.card', h('small', name), h('b')));
+    if (own) names.push('');
+    const cells = names.map((name, i) =>
+      h('div.card', h(i < 3 ? 'small' : 'small.cut', name), h('b')),
+    );
     element.replaceChildren(h('h1', link(seat)), h('div.cards', ...cells));
     return (/** @type {any} */ p) => {
       const values = [highest(p), largestTile(p), p.moveCount, own?.best()];
       cells.forEach((cell, i) => {
         cell.lastChild.textContent = values[i] < 0 ? '–' : comma(values[i]);
       });
-      if (own) cells[0].firstChild.dataset.gain = own.gain();
+      if (!own) return;
+      cells[3].firstChild.textContent = own.aim();
+      cells[0].firstChild.dataset.gain = own.gain();
     };
   }
   return {

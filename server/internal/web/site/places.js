@@ -1,11 +1,13 @@
 // Open places: races and games that wait for players, and the button that finds a race.
-import { isMine, look } from './api.js';
+import { attempt, isMine, look, raceKey } from './api.js';
 import { limit } from './challenge-words.js';
-import { h, toast } from './dom.js';
-import { ago, clock, plural, seatName } from './game-state.js';
+import { announce, h, toast } from './dom.js';
+import { ago, clock, idle, plural, seatName } from './game-state.js';
 import { explain, persist, signIn } from './persist.js';
 
 /** @import { Challenge, Game } from '../types' */
+
+const present = 60e3; // milliseconds since the last move of those who are said to play now
 
 /**
  * Makes a row with a link for a player who is there already, or else a button that joins.
@@ -48,13 +50,18 @@ function action(tag, label, text, go) {
 /** @param {Challenge} c */
 const address = (c) => `/c/${c.id}`;
 
+/** Returns the names of the players in a race. @param {Challenge} c */
+const players = (c) => (c.entrants || []).flatMap((e) => e.player?.name || []);
+
+/** @param {Challenge} c */
+const join = (c) => persist('JoinChallenge', { challengeId: c.id });
+
 /** @param {Challenge} c */
 function racePlace(c) {
-  const names = (c.entrants || []).flatMap((e) => e.player?.name || []);
   const when = c.closeTime ? `${clock(c.closeTime)} left` : ago(c.createTime);
   const what = `${limit(c.limit)} race, ${c.variant} · ${when}`;
-  const join = () => persist('JoinChallenge', { challengeId: c.id });
-  return place(address(c), names.join(', '), what, !c.entrants?.some(isMine) && join);
+  const enter = !c.entrants?.some(isMine) && (() => join(c));
+  return place(address(c), players(c).join(', '), what, enter);
 }
 
 /** Keeps a list of places on the page up to date. @param {any} element @param {number} most */
@@ -76,18 +83,72 @@ function seatPlace(g) {
   return place(seatLink(g), names.join(', '), what, !g.seats.some(isMine) && join);
 }
 
+/** @returns {Promise<Challenge[]>} */
+const listRaces = async () =>
+  (await look('ListChallenges', { kind: 'CHALLENGE_KIND_RACE', pageSize: 20 })).challenges || [];
+
+/** The offer of a race that waits, its id, and the timer that looks for one. @type {any} */
+let note;
+let shown = '';
+let noting = 0;
+/**
+ * Offers the player of a game to join a race that waits, until the game is over. Does nothing while the
+ * player is in a race.
+ */
+export function noteWaiting() {
+  clearInterval(noting);
+  noting = setInterval(async () => {
+    if (!document.querySelector('.game.own')) {
+      clearInterval(noting);
+      note?.remove();
+      shown = '';
+      return;
+    }
+    if (document.hidden || attempt(() => sessionStorage.getItem(raceKey))) return;
+    const races = await listRaces().catch(() => []);
+    const race = races.findLast(
+      (c) => c.status.endsWith('WAITING') && players(c)[0] && !c.entrants?.some(isMine),
+    );
+    const id = race?.id || '';
+    if (id === shown) return;
+    shown = id;
+    note?.remove();
+    if (!race) return;
+    const text = `${players(race)[0]} waits for a race: join`;
+    note = action('button.primary.reminder', text, text, async () => {
+      await join(race);
+      return address(race);
+    });
+    document.body.append(note);
+    announce(text, 0);
+  }, 5000);
+}
+
+/** Says who plays now and can join a race that waits. @param {Challenge} race */
+export async function whoPlays(race) {
+  const request = { status: 'GAME_STATUS_ACTIVE', orderBy: 'ORDER_BY_RECENT', pageSize: 20 };
+  /** @type {Game[]} */
+  const games = (await look('ListGames', request)).games || [];
+  const seats = games.filter((g) => idle(g) < present).flatMap((g) => g.seats);
+  const names = seats.flatMap((s) => (s.player && !isMine(s) && s.player.name) || []);
+  const others = [...new Set(names)].filter((name) => !players(race).includes(name));
+  if (!others[0]) return 'Nobody else plays right now. Send somebody the link.';
+  const [more, be] = [others.length - 2, others[1] ? 'are' : 'is'];
+  const who = others.slice(0, 2).join(more > 0 ? ', ' : ' and ');
+  return `${who}${more > 0 ? ` and ${plural(more, 'other')}` : ''} ${be} playing now, and can see that you wait.`;
+}
+
 /**
  * Lists the first races and games that wait for players, if any.
  * @param {any} element @param {number} most
  */
 export async function listPlaces(element, most) {
-  const race = { kind: 'CHALLENGE_KIND_RACE', pageSize: 20 };
-  const [{ challenges = [] }, { games = [] }] = await Promise.all([
-    look('ListChallenges', race),
+  const [races, { games = [] }] = await Promise.all([
+    listRaces(),
     look('ListGames', { status: 'GAME_STATUS_WAITING', pageSize: most }),
   ]);
-  const waiting = challenges.filter(
-    (/** @type {Challenge} */ c) =>
+  const waiting = races.filter(
+    (c) =>
       c.status.endsWith('WAITING') ||
       (!c.status.endsWith('CLOSED') &&
         c.entrants?.some(isMine) &&

@@ -1,8 +1,9 @@
 // What a player has achieved: best scores, daily games, and the latest scores.
 import { h, svg } from './dom.js';
 import { comma, plural } from './game-state.js';
+import { link } from './panel.js';
 
-/** @import { DailyRecord, FinishedGame, GetProfileResponse, VariantRecord } from '../types' */
+/** @import { DailyRecord, FinishedGame, GetProfileResponse, RaceRecord, VariantRecord } from '../types' */
 
 const days = 60; // in the calendar
 const games = 100; // in the graph
@@ -107,11 +108,24 @@ function graph(latest, order) {
   );
 }
 
+/** Shows the results against the latest rivals. @param {RaceRecord} races */
+function showRaces({ total = 0, won = 0, rivals = [] }) {
+  const rows = rivals
+    .slice(0, 4)
+    .map((r) => h('tr', h('td', link(r)), h('td', h('b', `${r.won || 0}–${r.lost || 0}`))));
+  return h(
+    'section.card.stack',
+    h('h2', `Last ${plural(total, 'race')}`),
+    h('p', h('b', `${comma(won)} won`), !rows[0] && h('span.dim', ', all against bots')),
+    rows[0] && h('table', h('tbody', rows)),
+  );
+}
+
 /**
  * Makes the parts of a player's page that show the profile, or returns none if it is empty.
  * @param {GetProfileResponse} profile
  */
-export function showProfile({ variants = [], latest = [], daily = {} }) {
+export function showProfile({ variants = [], latest = [], daily = {}, races = {} }) {
   if (!variants.length) return [];
   const { streak = 0, longestStreak = 0 } = daily;
   const today = Math.floor(Date.now() / dayTime) * dayTime;
@@ -134,6 +148,7 @@ export function showProfile({ variants = [], latest = [], daily = {} }) {
         graph(latest, order),
         h('p.dim', 'Each beside the best of its board, the latest on the right.'),
       ),
+      !!races.total && showRaces(races),
     ),
   ];
 }

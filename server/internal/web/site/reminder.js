@@ -1,4 +1,4 @@
-// The reminder of the player's race on every other page of the tab, until the race is closed.
+// The reminder of the player's race on every other page of the tab, until its result was shown there.
 import { attempt, isMine, raceKey, watch } from './api.js';
 import { announce, h } from './dom.js';
 import { clock, sync } from './game-state.js';
@@ -16,6 +16,7 @@ export function remember(c) {
 
 /** Says what the race does. @param {Challenge} c */
 function says({ status, startTime, closeTime }) {
+  if (status.endsWith('CLOSED')) return ['Your race is over', 'see the result'];
   if (status.endsWith('OPEN')) return ['Your race is running', `${clock(closeTime || '')} left`];
   if (status.endsWith('SCHEDULED') || startTime)
     return ['Your race starts', startTime ? `in ${clock(startTime)}` : 'now'];
@@ -50,7 +51,10 @@ export function remind() {
     onUpdate(/** @type {WatchChallengeResponse} */ { challenge, now }) {
       sync(now);
       race = challenge;
-      if (!remember(challenge)) return end();
+      if (remember(challenge)) return draw();
+      if (!challenge.entrants?.some(isMine)) return end();
+      clearInterval(timer);
+      close();
       draw();
     },
     // A race that never started is deleted.

@@ -29,13 +29,17 @@ export function createResult({ id, variant, position: { twenty48 } }, seat) {
    */
   async function rank(score, tries) {
     const place = async (/** @type {[Window, string]} */ [window, name]) => {
-      const [board, { entry }] = await Promise.all([
+      const [board, { entry, neighbors = [] }] = await Promise.all([
         call('ListScores', { variant, window, pageSize: 1 }),
-        call('GetRank', { variant, window, playerId: 'me' }),
+        call('GetRank', { variant, window, playerId: 'me', neighbors: 1 }),
       ]);
       if (entry.score < score) throw Error('not there yet');
       const best = entry.gameId === id ? '' : `best ${comma(entry.score)}: `;
-      return `${best}#${comma(entry.rank)} of ${comma(Math.max(board.total, entry.rank))} ${name}`;
+      const above = neighbors.find((/** @type {any} */ e) => e.rank < entry.rank);
+      const next =
+        above && ` (${plural(above.score - entry.score, 'point')} behind ${above.player.name})`;
+      const total = comma(Math.max(board.total, entry.rank));
+      return `${best}#${comma(entry.rank)} of ${total} ${name}${next || ''}`;
     };
     try {
       note.textContent = (await Promise.all(windows.map(place))).join(', ');
@@ -45,7 +49,7 @@ export function createResult({ id, variant, position: { twenty48 } }, seat) {
   }
 
   return {
-    aim: 'best',
+    aim: () => 'best',
     record: () => record,
     best: ({ ranked, position }) => Math.max(record, ranked ? position.scores[seat] : 0),
     async begin(draw) {

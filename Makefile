@@ -100,11 +100,11 @@ journeys: ## Walk through the page in a real Chromium, and the terminal program 
 
 .PHONY: race
 race: ## Run make test under the race detector (needs a C compiler), without vet
-	GOFLAGS="$(RACE)" $(MAKE) test
+	CGO_ENABLED=1 GOFLAGS="$(RACE)" $(MAKE) test
 
 .PHONY: race-faults
 race-faults: ## Run make faults under the race detector
-	GOFLAGS="$(RACE)" $(MAKE) faults
+	CGO_ENABLED=1 GOFLAGS="$(RACE)" $(MAKE) faults
 
 # Duration of each fuzz target in make fuzz.
 FUZZTIME ?= 2s

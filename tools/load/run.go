@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
+	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -111,7 +114,7 @@ func (r *run) connect(ctx context.Context) error {
 	if r.protocol == overGRPC {
 		r.viewing, err = dial(r.config.players * r.games * r.watchers)
 	} else {
-		err = r.findOrigins(ctx)
+		err = r.findOrigins()
 	}
 	if err != nil {
 		return err
@@ -134,24 +137,27 @@ func (r *run) connect(ctx context.Context) error {
 	return fmt.Errorf("there is no variant %q on this server", r.variant)
 }
 
-// findOrigins resolves the servers' addresses. Each stream of Server-Sent Events has its own
-// connection, as in browsers, which use HTTP/1.1 if the server does not offer more.
-func (r *run) findOrigins(ctx context.Context) error {
-	endpoints, err := r.server.Endpoints(ctx)
+// findOrigins lists the servers' origins. Each stream of Server-Sent Events has its own connection, as
+// in browsers, which use HTTP/1.1 if the server does not offer more.
+func (r *run) findOrigins() error {
+	target, err := client.NormalTarget(r.server.Target)
 	if err != nil {
 		return err
 	}
-	for _, e := range endpoints {
-		scheme := "http://"
-		if e.TLS != nil {
-			scheme = "https://"
+	scheme, trust := "http://", &tls.Config{}
+	if r.server.TLS || r.server.CAFile != "" {
+		scheme = "https://"
+	}
+	if r.server.CAFile != "" {
+		trusted, err := os.ReadFile(r.server.CAFile)
+		if err != nil {
+			return err
 		}
-		r.origins = append(r.origins, origin{scheme + e.Authority, &http.Client{Transport: &http.Transport{
-			TLSClientConfig: e.TLS,
-			DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-				return (&net.Dialer{}).DialContext(ctx, network, e.Address)
-			},
-		}}})
+		trust.RootCAs = x509.NewCertPool()
+		trust.RootCAs.AppendCertsFromPEM(trusted) // The connections for calls have refused a file without certificates.
+	}
+	for address := range strings.SplitSeq(strings.TrimPrefix(target, "dns:///"), ",") {
+		r.origins = append(r.origins, origin{scheme + address, &http.Client{Transport: &http.Transport{TLSClientConfig: trust}}})
 	}
 	return nil
 }

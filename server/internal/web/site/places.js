@@ -121,7 +121,7 @@ export function noteWaiting() {
     });
     document.body.append(note);
     announce(text, 0);
-  }, 5000);
+  }, 10e3);
 }
 
 /** Says who plays now and can join a race that waits. @param {Challenge} race */

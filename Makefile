@@ -197,16 +197,16 @@ check-tidy: ## Fail if go mod tidy would change a file
 .PHONY: generate
 generate: ## Generate Go from the .proto files, and the page's words and minified files
 	$(BUF) generate
-	go run ./tools/words >$(WORDS)
-	go run ./tools/minify $(SITE) $(ASSETS)
+	go run ./tools/page words.js >$(WORDS)
+	scripts/minify.sh $(SITE) $(ASSETS)
 
 .PHONY: check-generated
 check-generated: ## Fail if make generate would change a file
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
 	sums() { (cd "$$1" && find . \( -name '*.pb.go' -o -name '*.connect.go' \) -not -path './.*' -exec sha256sum {} + | sort -k 2); }; \
 	$(BUF) generate -o "$$fresh"; \
-	go run ./tools/words >"$$fresh/words.js"; \
-	go run ./tools/minify $(SITE) "$$fresh/assets"; \
+	go run ./tools/page words.js >"$$fresh/words.js"; \
+	scripts/minify.sh $(SITE) "$$fresh/assets"; \
 	{ diff <(sums .) <(sums "$$fresh") && diff $(WORDS) "$$fresh/words.js" && diff -rq $(ASSETS) "$$fresh/assets"; } || \
 	  { echo 'generated code is not current: run make generate' >&2; exit 1; }
 

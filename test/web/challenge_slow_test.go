@@ -185,7 +185,7 @@ func TestJourney_Race(t *testing.T) {
 	s.watched(games["ada"], 1) // only the viewer
 	carl.Move(t, games["carl"])
 	for _, tab := range tabs[:2] {
-		tab.Wait(says("carl " + describe.Comma(games["carl"].GetPosition().GetScores()[0])))
+		tab.Wait(fmt.Sprintf(`document.querySelector(".cards > :nth-child(4) b")?.innerText === %q`, describe.Comma(games["carl"].GetPosition().GetScores()[0])))
 	}
 	ada.Visit("/")
 	ada.Wait(`document.querySelector(".reminder")?.innerText.startsWith("Your race is running: ")`)
@@ -198,8 +198,14 @@ func TestJourney_Race(t *testing.T) {
 		tab.Wait(says("points are kept. You cannot return."))
 		confirm(tab, "Give up this attempt?")
 		tab.Wait(says("of 3"))
+		if tab == ada { // bob still plays
+			ada.Visit("/")
+			ada.Wait(`document.querySelector(".reminder")?.innerText.startsWith("Your race is running: ")`)
+		}
 	}
 	viewer.Wait(says("· closed"))
+	ada.Wait(`document.querySelector(".reminder")?.innerText === "Your race is over: see the result"`)
+	browsertest.Eval[bool](ada, `(document.querySelector(".reminder").click(), true)`)
 	ada.Wait(says(pointsOf(games["ada"])) + " && !" + says("so far") + " && " + says("The same tiles for everyone"))
 	ada.Wait(says("You and bob: 1–0")) // with the same score, but earlier
 	viewer.Visit("/g/" + games["ada"].GetId())

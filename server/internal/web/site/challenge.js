@@ -421,7 +421,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
 
   take(news);
   more();
-  if (race && running) countRaces();
+  if (race) countRaces();
   watch(`c/${c.id}`, { onUpdate: take });
   setInterval(draw, 1000);
   keys([

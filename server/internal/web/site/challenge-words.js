@@ -4,7 +4,7 @@ import words from './words.js';
 
 const { squares: colors } = words;
 
-/** @import { Challenge, Player, RaceRecord, Standing } from '../types' */
+/** @import { Challenge, Player, Standing } from '../types' */
 
 /** @typedef {{challenge: Challenge, score?: number, tiles?: number[], rank?: number,
  *   total?: number, dayStreak?: number, link?: string}} Result */
@@ -42,16 +42,6 @@ export function begins({ startTime, entrants = [] }) {
     return 'Others see your race on the start page and beside their games, and can join as long as you wait. To race the bot alone, press Ready.';
   return 'It starts when everyone is ready or the creator starts it.';
 }
-
-/**
- * Says how a player's races against the others in this one ended: "You and zoe: 2–1".
- * @param {RaceRecord} races @param {Challenge} c
- */
-export const tally = ({ rivals = [] }, { entrants = [] }) =>
-  rivals
-    .filter((r) => entrants.some((e) => e.player?.id === r.player.id))
-    .map((r) => `You and ${r.player.name}: ${r.won || 0}–${r.lost || 0}`)
-    .join(' · ');
 
 /** Returns the title of a challenge. @param {Challenge} c */
 export function title(c) {

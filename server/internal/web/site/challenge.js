@@ -10,14 +10,15 @@ import { celebrate } from './moments.js';
 import { askName } from './naming.js';
 import { ownSeat } from './own.js';
 import { explain, persist } from './persist.js';
-import { whoPlays } from './places.js';
+import { showAround } from './places.js';
 import { remember } from './reminder.js';
+import { createRivals } from './rivals.js';
 import { createRoster, entrant, nameField } from './roster.js';
 import { createBoards, createLines } from './standings.js';
 import { variants } from './twenty48.js';
 import table from './words.js';
 
-/** @import { Game, GetChallengeResponse, Player, RaceRecord, Standing, WatchChallengeResponse } from '../types' */
+/** @import { Game, GetChallengeResponse, Player, Standing, WatchChallengeResponse } from '../types' */
 
 /** The description of each kind of challenge. @type {Record<string, string>} */
 const kinds = {
@@ -31,7 +32,6 @@ const kinds = {
 const hex = (base64) =>
   h('code', ...[...atob(base64)].map((c) => c.charCodeAt(0).toString(16).padStart(2, '0')));
 
-const aroundTime = 10e3; // milliseconds between two looks at who plays
 const calm = 3e3; // least milliseconds between two notes about places in a race
 const lastTime = 10e3; // milliseconds before the end of a race that are announced
 
@@ -101,7 +101,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   const rival = h('a.button', { hidden: true });
   const begins = h('p');
   const around = h('p.dim');
-  const tally = h('p');
+  const rivals = createRivals();
   const copyLink = () => copy(site + path);
   const share = h(
     'p.row',
@@ -163,9 +163,9 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     if (now === stage || stage === 'GAME') return;
     stage = now;
     if (now === 'WAITING') {
-      const view = [...heading(), begins, around, roster.element, tally, share];
+      const view = [...heading(), begins, around, roster.element, rivals.element, share];
       root.replaceChildren(h('div.stack.narrow', view));
-      lookAround();
+      if (!c.private) showAround(around, () => stage === 'WAITING' && c);
     } else if (now === 'SCHEDULED') offer(counter);
     else if (own.id) play(own.id);
     else if (now === 'OPEN' && !race) start();
@@ -176,26 +176,6 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
       const page = `div.stack${race ? '' : '.narrow'}`;
       root.replaceChildren(h(page, heading(), aside, go, share));
     }
-  }
-  /** Shows who could join, until the race starts. */
-  async function lookAround() {
-    if (stage !== 'WAITING' || c.private) return;
-    around.textContent = await whoPlays(c).catch(() => '');
-    setTimeout(lookAround, aroundTime);
-  }
-  /** The player's earlier races. @type {RaceRecord} */
-  let races = {};
-  /**
-   * Counts the player's races against the others in this one. Retries until this one counts.
-   * @param {number} [tries]
-   */
-  async function countRaces(tries = 7) {
-    if (!account()) return;
-    const got = (await call('GetProfile', { playerId: 'me' }).catch(() => ({}))).races;
-    const changed = got && JSON.stringify(got) !== JSON.stringify(races);
-    if (!changed && tries < 7) setTimeout(countRaces, 500 * 2 ** tries, tries + 1);
-    races = got || races;
-    draw();
   }
   /** Offers to start an attempt. */
   function start() {
@@ -287,7 +267,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
       h('h2', plural(score, 'point')),
       ...(c.target ? [h('p', words.margin(score, c.target))] : []),
       place,
-      ...(race ? [tally] : []),
+      ...(race ? [rivals.element] : []),
       h(
         'p.row',
         race && h('button.primary', { onclick: raceAgain }, 'Race again'),
@@ -385,9 +365,9 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
       if (won) result.firstChild.prepend(`${won}: `);
       celebrate(won || text);
       reveal(result);
-      countRaces(0);
+      rivals.count(0);
     }
-    tally.textContent = words.tally(races, c);
+    rivals.show(c.entrants);
     const ahead = race && !closed && leader();
     rival.hidden = !ahead || ahead.finished;
     if (ahead)
@@ -421,7 +401,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
 
   take(news);
   more();
-  if (race) countRaces();
+  if (race) rivals.count();
   watch(`c/${c.id}`, { onUpdate: take });
   setInterval(draw, 1000);
   keys([

@@ -8,6 +8,7 @@ import { explain, persist, signIn } from './persist.js';
 /** @import { Challenge, Game } from '../types' */
 
 const present = 60e3; // milliseconds since the last move of those who are said to play now
+const pause = 10e3; // milliseconds between two looks at who plays, and at which races wait
 
 /**
  * Makes a row with a link for a player who is there already, or else a button that joins.
@@ -121,11 +122,22 @@ export function noteWaiting() {
     });
     document.body.append(note);
     announce(text, 0);
-  }, 10e3);
+  }, pause);
+}
+
+/**
+ * Keeps a text up to date that says who plays now and can join a race, as long as the race waits.
+ * @param {any} element @param {() => Challenge | false} waiting returns the race while it waits
+ */
+export async function showAround(element, waiting) {
+  const race = waiting();
+  if (!race) return;
+  if (!document.hidden) element.textContent = await whoPlays(race).catch(() => '');
+  setTimeout(showAround, pause, element, waiting);
 }
 
 /** Says who plays now and can join a race that waits. @param {Challenge} race */
-export async function whoPlays(race) {
+async function whoPlays(race) {
   const request = { status: 'GAME_STATUS_ACTIVE', orderBy: 'ORDER_BY_RECENT', pageSize: 20 };
   /** @type {Game[]} */
   const games = (await look('ListGames', request)).games || [];

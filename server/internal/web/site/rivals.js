@@ -1,0 +1,43 @@
+// The results of the player's races against the others in a race.
+import { account, call } from './api.js';
+import { h } from './dom.js';
+
+/** @import { Entrant, RaceRecord } from '../types' */
+
+/** Makes a line with the results: "You and zoe: 2–1". */
+export function createRivals() {
+  const element = h('p');
+  /** @type {RaceRecord} */
+  let races = {};
+  /** @type {Entrant[]} */
+  let entrants = [];
+
+  function draw() {
+    const here = (races.rivals || []).filter((r) =>
+      entrants.some((e) => e.player?.id === r.player.id),
+    );
+    const texts = here.map((r) => `You and ${r.player.name}: ${r.won || 0}–${r.lost || 0}`);
+    element.textContent = texts.join(' · ');
+  }
+  /**
+   * Reads the results. Retries until they have changed.
+   * @param {number} [tries] how often it has tried; by default, it does not retry
+   */
+  async function count(tries = 7) {
+    if (!account()) return;
+    const got = (await call('GetProfile', { playerId: 'me' }).catch(() => ({}))).races;
+    const changed = got && JSON.stringify(got) !== JSON.stringify(races);
+    if (!changed && tries < 7) setTimeout(count, 500 * 2 ** tries, tries + 1);
+    races = got || races;
+    draw();
+  }
+  return {
+    element,
+    count,
+    /** @param {Entrant[]} [present] the entrants of the race */
+    show(present = []) {
+      entrants = present;
+      draw();
+    },
+  };
+}

@@ -145,9 +145,10 @@ async function whoPlays(race) {
   const names = seats.flatMap((s) => (s.player && !isMine(s) && s.player.name) || []);
   const others = [...new Set(names)].filter((name) => !players(race).includes(name));
   if (!others[0]) return 'Nobody else plays right now. Send somebody the link.';
-  const [more, be] = [others.length - 2, others[1] ? 'are' : 'is'];
+  const more = others.length - 2;
   const who = others.slice(0, 2).join(more > 0 ? ', ' : ' and ');
-  return `${who}${more > 0 ? ` and ${plural(more, 'other')}` : ''} ${be} playing now, and can see that you wait.`;
+  const rest = more > 0 ? ` and ${plural(more, 'other')}` : '';
+  return `Playing now: ${who}${rest}. Those on this page are told that you wait.`;
 }
 
 /**

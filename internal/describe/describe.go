@@ -43,6 +43,14 @@ func Seat(seat *pb.Seat) string {
 	}
 }
 
+// Bot returns the name of a bot and how it plays, if this program knows that.
+func Bot(name string) string {
+	if how := bots[name]; how != "" {
+		return name + ": " + how
+	}
+	return name
+}
+
 // Score returns the score of a seat, or 0 if the seat does not exist.
 func Score(g *pb.Game, seat int) int32 {
 	if scores := g.GetPosition().GetScores(); seat >= 0 && seat < len(scores) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -77,4 +78,15 @@ func TestUntil(t *testing.T) {
 	} {
 		assert.Equal(t, want, describe.Until(d), d)
 	}
+}
+
+// Ensure that every bot that can sit in a game is explained.
+func TestBot(t *testing.T) {
+	t.Parallel()
+	for _, v := range variants.All() {
+		for _, bot := range v.Bots {
+			assert.Regexp(t, "^"+bot+": .{8}", describe.Bot(bot))
+		}
+	}
+	assert.Equal(t, "newer", describe.Bot("newer"))
 }

@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -16,15 +17,22 @@ func JavaScript() string {
 	fmt.Fprintf(&b, "  owners: ['%s'],\n", strings.Join(Colors, "', '"))
 	fmt.Fprintf(&b, "  reactions: ['%s'],\n", strings.Join(Reactions, "', '"))
 	fmt.Fprintf(&b, "  squares: [...'%s'],\n", string(squares))
-	b.WriteString("  /** @type {Record<string, string>} */\n  endings: {\n")
-	for _, reason := range slices.Sorted(maps.Keys(endings)) {
-		fmt.Fprintf(&b, "    %s: '%s',\n", reason, endings[reason])
-	}
-	b.WriteString("  },\n")
+	b.WriteString(table("endings", endings) + table("bots", bots))
 	for field, text := range reflect.ValueOf(words).Fields() {
 		b.WriteString(property(strings.ToLower(field.Name[:1])+field.Name[1:], text.String()))
 	}
 	b.WriteString("};\n")
+	return b.String()
+}
+
+// table returns the definition of a table of texts.
+func table[K cmp.Ordered](name string, texts map[K]string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "  /** @type {Record<string, string>} */\n  %s: {\n", name)
+	for _, key := range slices.Sorted(maps.Keys(texts)) {
+		fmt.Fprintf(&b, "    %v: '%s',\n", key, texts[key])
+	}
+	b.WriteString("  },\n")
 	return b.String()
 }
 

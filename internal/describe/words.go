@@ -14,6 +14,17 @@ var endings = map[pb.Result_Reason]string{
 	pb.Result_REASON_ABANDONED:    "Abandoned",
 }
 
+// bots says how each bot plays, by its name.
+var bots = map[string]string{
+	"random":     "any move",
+	"rote":       "the same pattern again and again",
+	"greedy":     "most points now",
+	"montecarlo": "tries random games; strong",
+	"expectimax": "looks ahead; the strongest",
+	"original":   "as in the first version; strong",
+	"minimax":    "looks ahead; the strongest",
+}
+
 // Reactions names the reactions of watchers, in the order of pb.Reaction from REACTION_CLAP.
 var Reactions = []string{"clap", "wow", "laugh", "heart", "fire", "ouch"}
 

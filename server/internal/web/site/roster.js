@@ -3,6 +3,7 @@ import { account, isMine, look } from './api.js';
 import { h } from './dom.js';
 import { link } from './panel.js';
 import { draw, explain, nameRules, persist, signIn } from './persist.js';
+import words from './words.js';
 
 /** @import { Challenge, Variant } from '../types' */
 
@@ -65,7 +66,11 @@ export function createRoster(changed) {
   async function listBots() {
     const { variants } = await look('ListVariants');
     const variant = variants.find((/** @type {Variant} */ v) => v.id === race.variant);
-    bots.replaceChildren(...(variant?.bots || []).map((/** @type {string} */ b) => h('option', b)));
+    bots.replaceChildren(
+      ...(variant?.bots || []).map((/** @type {string} */ b) =>
+        h('option', { value: b }, `${b}: ${words.bots[b]}`),
+      ),
+    );
     limit();
   }
   function limit() {
@@ -90,7 +95,7 @@ export function createRoster(changed) {
             'li.card',
             h('b.cut', link(e)),
             e.bot
-              ? h('span.dim', 'bot')
+              ? h('span.dim', words.bots[e.bot])
               : h(e.ready ? 'span.good' : 'span.dim', e.ready ? '✓ ready' : 'not ready'),
             e.bot && creator && h('button', { onclick: out, 'aria-label': `Remove ${e.bot}` }, '×'),
           );

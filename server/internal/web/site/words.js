@@ -11,6 +11,16 @@ export default {
     REASON_TIMED_OUT: 'Out of time',
     REASON_ABANDONED: 'Abandoned',
   },
+  /** @type {Record<string, string>} */
+  bots: {
+    expectimax: 'looks ahead; the strongest',
+    greedy: 'most points now',
+    minimax: 'looks ahead; the strongest',
+    montecarlo: 'tries random games; strong',
+    original: 'as in the first version; strong',
+    random: 'any move',
+    rote: 'the same pattern again and again',
+  },
   open: 'open',
   youWin: 'You win',
   gameOver: 'Game over',

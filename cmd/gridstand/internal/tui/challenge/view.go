@@ -203,7 +203,7 @@ func (p *page) invitation(width, height int) string {
 func (p *page) botBox() string {
 	var lines []string
 	for i, bot := range p.bots {
-		lines = append(lines, ui.Choice(p.env.Theme, strconv.Itoa(i+1), client.CleanText(bot, ui.NameLimit)))
+		lines = append(lines, ui.Choice(p.env.Theme, strconv.Itoa(i+1), describe.Bot(client.CleanText(bot, ui.NameLimit))))
 	}
 	list := lipgloss.NewStyle().Align(lipgloss.Left).Render(strings.Join(lines, "\n"))
 	return ui.Box(p.env.Theme, "Add a bot", list)

@@ -105,15 +105,11 @@ func (p *rules) content(width int) string {
 		ui.Wrap(client.CleanText(v.GetRules(), 4000), width),
 		example(t, v, width),
 	}
-	facts := describe.Plural(v.GetSeats(), "seat")
-	var bots []string
+	facts := []string{describe.Plural(v.GetSeats(), "seat") + ", and these bots:"}
 	for _, bot := range v.GetBots() {
-		bots = append(bots, clean(bot))
+		facts = append(facts, describe.Bot(clean(bot)))
 	}
-	if len(bots) > 0 {
-		facts += "; available bots: " + strings.Join(bots, ", ")
-	}
-	blocks = append(blocks, t.Dim().Render(ui.Wrap(facts, width)))
+	blocks = append(blocks, t.Dim().Render(ui.Wrap(strings.Join(facts, "\n"), width)))
 	return ui.Stack(math.MaxInt, blocks...)
 }
 

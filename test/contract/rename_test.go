@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"slices"
 	"sync"
 	"testing"
 
@@ -16,8 +17,8 @@ func (s *testServer) rename(p player, name string) (string, error) {
 	return renamed.GetPlayer().GetName(), err
 }
 
-// Ensure that a guest's games keep the name of their time, that boards, rankings of races and the
-// player's data show the new one, that the old name leads to the account, and that a repeated call
+// Ensure that a guest's games keep the name of their time, that boards, races and the player's
+// data show the new one, that the old name leads to the account, and that a repeated call
 // changes nothing, over any protocol.
 func TestRename(t *testing.T) {
 	t.Parallel()
@@ -49,13 +50,23 @@ func TestRename(t *testing.T) {
 			require.Len(t, listed, 1, name)
 			assert.Equal(t, before.GetId(), listed[0].GetId())
 		}
-		lines := s.standings(t, raceID)
-		require.Len(t, lines, 2)
-		for _, line := range lines {
-			if line.GetBot() == "" {
-				assert.Equal(t, "Zoe", line.GetPlayer().GetName())
+		got, err := s.GetChallenge(s.anyone, &pb.GetChallengeRequest{ChallengeId: raceID})
+		require.NoError(t, err)
+		all, err := s.ListChallenges(s.anyone, &pb.ListChallengesRequest{Kind: race})
+		require.NoError(t, err)
+		live, err := s.watchRace(t, raceID, "").Recv()
+		require.NoError(t, err)
+		names := []string{got.GetChallenge().GetCreator().GetName()}
+		for _, c := range append(all.GetChallenges(), got.GetChallenge(), live.GetChallenge()) {
+			for _, e := range c.GetEntrants() {
+				names = append(names, e.GetPlayer().GetName())
 			}
 		}
+		for _, line := range append(s.standings(t, raceID), live.GetStandings()...) {
+			names = append(names, line.GetPlayer().GetName())
+		}
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "" }) // a bot
+		assert.Equal(t, slices.Repeat([]string{"Zoe"}, 6), names)
 	})
 }
 

@@ -1,6 +1,8 @@
 package rpc
 
 import (
+	"context"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -35,6 +37,35 @@ func (s *Service) challenge(c *challenge.Challenge, now time.Time) *pb.Challenge
 		m.Target = &pb.Target{GameId: t.GameID, Player: translate.Player(t.Player), Score: t.Score}
 	}
 	return m
+}
+
+// present returns copies of challenges with the present names of the creators and entrants, who may
+// have had other names when they entered.
+func (s *Service) present(ctx context.Context, all ...*challenge.Challenge) ([]*challenge.Challenge, error) {
+	var ids []string
+	for _, c := range all {
+		ids = append(ids, c.Creator.ID)
+		for _, e := range c.Entrants {
+			ids = append(ids, e.Player.ID)
+		}
+	}
+	players, err := s.Accounts.Players(ctx, ids)
+	named := make([]*challenge.Challenge, len(all))
+	for i, c := range all {
+		copied := *c
+		copied.Entrants = slices.Clone(c.Entrants)
+		name := func(p *replay.Player) {
+			if known, ok := players[p.ID]; ok {
+				p.Name = known.Name
+			}
+		}
+		name(&copied.Creator)
+		for j := range copied.Entrants {
+			name(&copied.Entrants[j].Player)
+		}
+		named[i] = &copied
+	}
+	return named, err
 }
 
 // attempt returns the message for an attempt at c whose game has the given state.

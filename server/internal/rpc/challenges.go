@@ -39,7 +39,11 @@ func (s *Service) GetChallenge(ctx context.Context, request *pb.GetChallengeRequ
 	if err != nil {
 		return nil, err
 	}
-	response := &pb.GetChallengeResponse{Challenge: s.challenge(c, now), Now: timestamppb.New(now)}
+	named, err := s.present(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	response := &pb.GetChallengeResponse{Challenge: s.challenge(named[0], now), Now: timestamppb.New(now)}
 	if next != nil {
 		response.Next = s.challenge(next, now)
 	}
@@ -94,6 +98,9 @@ func (s *Service) ListChallenges(ctx context.Context, request *pb.ListChallenges
 	creators := make([]string, len(all))
 	for i, c := range all {
 		creators[i] = c.Creator.ID
+	}
+	if all, err = s.present(ctx, all...); err != nil {
+		return nil, err
 	}
 	// Like the list of games, this list omits players whom an operator has hidden.
 	hidden, err := s.Leaderboard.Hidden(ctx, creators...)

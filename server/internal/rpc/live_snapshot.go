@@ -172,7 +172,11 @@ func (l *liveChallenge) read(ctx context.Context) error {
 		return err
 	}
 	if c.Kind == replay.Race {
-		l.hidden, err = s.hiddenEntrants(ctx, c)
+		var named []*challenge.Challenge
+		if named, err = s.present(ctx, c); err == nil {
+			c = named[0]
+			l.hidden, err = s.hiddenEntrants(ctx, c)
+		}
 	} else {
 		var board *pb.ListStandingsResponse
 		board, err = s.standingsPage(ctx, c, "", firstStandings)

@@ -127,10 +127,11 @@ func (s *Service) boardStandings(ctx context.Context, board []leaderboard.Entry)
 func (s *Service) listRace(
 	ctx context.Context, c *challenge.Challenge, request *pb.ListStandingsRequest, playerID string, size int,
 ) (*pb.ListStandingsResponse, error) {
-	lines, err := s.raceStandings(ctx, c)
-	if err == nil {
-		err = s.presentNames(ctx, lines)
+	named, err := s.present(ctx, c)
+	if err != nil {
+		return nil, err
 	}
+	lines, err := s.raceStandings(ctx, named[0])
 	if err != nil {
 		return nil, err
 	}
@@ -164,21 +165,6 @@ func (s *Service) listRace(
 	}
 	response.Standings = lines[first:next]
 	return response, nil
-}
-
-// presentNames replaces the names under which players joined a race by their present ones.
-func (s *Service) presentNames(ctx context.Context, lines []*pb.Standing) error {
-	ids := make([]string, len(lines))
-	for i, line := range lines {
-		ids[i] = line.GetPlayer().GetId()
-	}
-	players, err := s.Accounts.Players(ctx, ids)
-	for _, line := range lines {
-		if p, ok := players[line.GetPlayer().GetId()]; ok {
-			line.GetPlayer().Name = p.Name
-		}
-	}
-	return err
 }
 
 // raceStandings returns the current standings of a race. Entrants whose attempts do not

@@ -303,6 +303,15 @@ func TestRace_Roster(t *testing.T) {
 		s.enterRace(t, bob, id, true)
 		assert.NotNil(t, leaves(ada, id, "").GetOpenTime(), "everyone else is ready")
 
+		// Those whom the creator leaves behind start the race themselves.
+		id = s.challenge(t, ada, shortRace()).GetId()
+		s.enterRace(t, bob, id, false)
+		leaves(ada, id, "")
+		wantReason(t, bot(eve, "random"), pb.ReasonNotCreator)
+		require.NoError(t, bot(bob, "random"))
+		wantReason(t, s.startRace(eve, id), pb.ReasonNotCreator)
+		require.NoError(t, s.startRace(bob, id))
+
 		bots, _ := s.raceWithBots(t, ada, 2)
 		leaves(ada, bots, "")
 		wantReason(t, s.startRace(ada, bots), pb.ReasonTooFewEntrants)

@@ -156,6 +156,12 @@ func (c *Challenge) Entrant(playerID string) *Entrant {
 	return &c.Entrants[i]
 }
 
+// Hosts reports whether a player may start a race and choose its bots: its creator or, once the creator
+// has left, everybody in it.
+func (c *Challenge) Hosts(playerID string) bool {
+	return c.Creator.ID == playerID || c.Entrant(c.Creator.ID) == nil && c.Entrant(playerID) != nil
+}
+
 // Has reports whether the attempt with the given id counts. In a race, only the entrants'
 // attempts count.
 func (c *Challenge) Has(gameID string) bool {

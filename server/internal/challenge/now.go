@@ -76,8 +76,8 @@ func (s *Challenges) Seen(ctx context.Context, c *Challenge, now time.Time) erro
 }
 
 // Now enters a player into a race with others and returns it: the race in which the player already
-// waits, or the oldest public race that waits with a player present, or a new race, which draft
-// returns for its id. Before it enters a race, it calls admit with the id of the attempt, and
+// waits with others, or the oldest public race that waits with a player present, or a new race, which
+// draft returns for its id. A player who waits alone leaves that race for an older one. Before it enters a race, it calls admit with the id of the attempt, and
 // returns its error.
 //
 // Players who call at the same time meet: the calls of a server take turns, and all servers derive
@@ -89,12 +89,16 @@ func (s *Challenges) Now(
 		return nil, err
 	}
 	defer s.gathering.Release(1)
-	waiting, err := s.waiting(ctx, player.ID)
+	waiting, alone, err := s.waiting(ctx, player.ID)
 	if err != nil {
 		return nil, err
 	}
 	for _, challengeID := range waiting {
-		if c, err := s.enter(ctx, challengeID, player, admit); !passed(err) {
+		c, err := s.enter(ctx, challengeID, player, admit)
+		if err == nil && alone != "" && alone != challengeID {
+			_, err = s.Leave(ctx, alone, player.ID, "")
+		}
+		if !passed(err) {
 			return c, err
 		}
 	}
@@ -130,20 +134,22 @@ func (s *Challenges) Now(
 }
 
 // waiting returns the ids of the public races that a player may enter, the oldest first, after the one
-// in which the player waits.
-func (s *Challenges) waiting(ctx context.Context, playerID string) (ids []string, err error) {
+// in which the player waits with others. alone is the race in which the player waits without any.
+func (s *Challenges) waiting(ctx context.Context, playerID string) (ids []string, alone string, err error) {
 	listed, err := s.recent(ctx, replay.Race)
 	for _, l := range slices.Backward(listed) {
 		c, ok := s.known.Get(l.place.GameID)
 		switch {
 		case !ok || !c.OpenTime.IsZero():
-		case c.Entrant(playerID) != nil:
+		case c.Entrant(playerID) != nil && c.players() > 1:
 			ids = slices.Insert(ids, 0, c.ID)
+		case c.Entrant(playerID) != nil:
+			ids, alone = append(ids, c.ID), c.ID
 		case l.joinable && c.players() < MaxEntrants:
 			ids = append(ids, c.ID)
 		}
 	}
-	return ids, err
+	return ids, alone, err
 }
 
 // nowID returns the id of a race that Now creates, the n-th one in a period.

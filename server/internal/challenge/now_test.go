@@ -129,3 +129,32 @@ func TestNow_Oldest(t *testing.T) {
 		assert.False(t, got.Absent(env.now()))
 	})
 }
+
+// Ensure that a player who waits alone leaves that race for an older one, and that one who waits with
+// others stays.
+func TestNow_Alone(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		entrants := func(c *challenge.Challenge) (names []string) {
+			now, _ := env.get(c.ID)
+			for _, e := range now.Entrants {
+				names = append(names, e.Player.Name)
+			}
+			return names
+		}
+		older := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute}) // of ann
+		env.forward(time.Second)
+		newer := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute, Creator: bob})
+
+		assert.Equal(t, older.ID, env.enterNow(env.server(), ann).ID, "the other race is newer")
+		assert.Equal(t, older.ID, env.enterNow(env.server(), bob).ID)
+		assert.Equal(t, []string{ann.Name, bob.Name}, entrants(older))
+		assert.Empty(t, entrants(newer))
+
+		env.forward(time.Second)
+		third := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute, Creator: eve})
+		_, err := env.Join(t.Context(), third.ID, player("dan").ID, challenge.Entrant{Player: player("dan")})
+		require.NoError(t, err)
+		assert.Equal(t, third.ID, env.enterNow(env.server(), eve).ID, "dan waits there, too")
+	})
+}

@@ -11,14 +11,13 @@ import (
 )
 
 // Join adds an entrant to the roster of a race, or updates whether a player is ready. by is the
-// caller's id. Only the creator may add bots; the entrant then contains the id of the bot's
-// game.
+// caller's id. Only a host may add bots; the entrant then contains the id of the bot's game.
 func (s *Challenges) Join(ctx context.Context, challengeID, by string, e Entrant) (*Challenge, error) {
 	return s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
 		switch {
 		case c.Kind != replay.Race:
 			return ErrNotRace
-		case e.Bot != "" && c.Creator.ID != by:
+		case e.Bot != "" && !c.Hosts(by):
 			return ErrNotCreator
 		}
 		if own := c.Entrant(e.Player.ID); own != nil {
@@ -64,7 +63,7 @@ func (s *Challenges) Leave(ctx context.Context, challengeID, by, botGameID strin
 		switch {
 		case c.Kind != replay.Race:
 			return ErrNotRace
-		case botGameID != "" && c.Creator.ID != by:
+		case botGameID != "" && !c.Hosts(by):
 			return ErrNotCreator
 		case i < 0:
 			return errUnchanged

@@ -251,3 +251,32 @@ func TestRace_CloseIfOver(t *testing.T) {
 		require.NoError(t, env.server().CloseIfOver(ctx, last), "the race has expired")
 	})
 }
+
+// Ensure that those who stay in a race can choose its bots and start it after its creator has left, and
+// nobody else can.
+func TestRace_Hosts(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		ctx := t.Context()
+		race := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+		_, err := env.Join(ctx, race.ID, bob.ID, challenge.Entrant{Player: bob})
+		require.NoError(t, err)
+		left, err := env.Leave(ctx, race.ID, ann.ID, "")
+		require.NoError(t, err)
+		for _, p := range []replay.Player{ann, bob, eve} {
+			assert.Equal(t, p != eve, left.Hosts(p.ID), p.Name)
+		}
+		bot := challenge.Entrant{Bot: "greedy", GameID: id.New()}
+		_, err = env.Join(ctx, race.ID, eve.ID, bot)
+		require.ErrorIs(t, err, challenge.ErrNotCreator)
+		_, err = env.Join(ctx, race.ID, bob.ID, bot)
+		require.NoError(t, err)
+		removed, err := env.Leave(ctx, race.ID, bob.ID, bot.GameID)
+		require.NoError(t, err)
+		assert.Len(t, removed.Entrants, 1)
+		_, err = env.Join(ctx, race.ID, ann.ID, challenge.Entrant{Player: ann})
+		require.NoError(t, err)
+		_, err = env.Join(ctx, race.ID, bob.ID, bot)
+		require.ErrorIs(t, err, challenge.ErrNotCreator)
+	})
+}

@@ -74,7 +74,7 @@ func (s *Service) race(ctx context.Context, given string) (by account.Player, c 
 // games. A bot counts toward the limits of the player who adds it.
 func (s *Service) addEntrant(ctx context.Context, c *challenge.Challenge, by account.Player, e challenge.Entrant) (*challenge.Challenge, error) {
 	switch {
-	case e.Bot != "" && c.Creator.ID != by.ID:
+	case e.Bot != "" && !c.Hosts(by.ID):
 		return nil, challenge.ErrNotCreator
 	case !c.OpenTime.IsZero():
 		return nil, challenge.ErrStarted
@@ -160,7 +160,7 @@ func (s *Service) StartChallenge(ctx context.Context, request *pb.StartChallenge
 	if err != nil {
 		return nil, err
 	}
-	if c.Creator.ID != by.ID {
+	if !c.Hosts(by.ID) {
 		return nil, challenge.ErrNotCreator
 	}
 	if c, err = s.startRace(ctx, c.ID, checkPlayers); err != nil {

@@ -85,7 +85,9 @@ export function createRoster(changed) {
       const before = JSON.stringify(race?.entrants);
       race = c;
       if (before === JSON.stringify(c.entrants) && role) return; // A new list would lose the focus.
-      const creator = isMine({ player: c.creator });
+      const mine = entrant(c);
+      const left = !c.entrants?.some((e) => e.player?.id === c.creator?.id);
+      const host = isMine({ player: c.creator }) || (left && !!mine);
       const count = c.entrants?.length || 0;
       const free = Array.from({ length: most - count }, () => h('li.free.dim', 'free'));
       list.replaceChildren(
@@ -95,23 +97,22 @@ export function createRoster(changed) {
             'li.card',
             h('b.cut', link(e)),
             e.bot
-              ? h('span.dim', words.bots[e.bot])
+              ? h('span.dim', `bot: ${words.bots[e.bot]}`)
               : h(e.ready ? 'span.good' : 'span.dim', e.ready ? '✓ ready' : 'not ready'),
-            e.bot && creator && h('button', { onclick: out, 'aria-label': `Remove ${e.bot}` }, '×'),
+            e.bot && host && h('button', { onclick: out, 'aria-label': `Remove ${e.bot}` }, '×'),
           );
         }),
         ...free,
       );
-      const mine = entrant(c);
       ready.textContent = mine?.ready ? 'Not ready' : 'Ready';
       start.disabled = count < 2;
       limit();
-      const now = mine ? (creator ? 'creator' : 'entrant') : count < most ? 'guest' : 'full';
+      const now = mine ? (host ? 'host' : 'entrant') : count < most ? 'guest' : 'full';
       if (now === role) return;
       role = now;
-      if (mine) controls.replaceChildren(ready, ...(creator ? [start, bots, add] : []), leave);
+      if (mine) controls.replaceChildren(ready, ...(host ? [start, bots, add] : []), leave);
       else controls.replaceChildren(count < most ? join() : 'The race is full.');
-      if (mine && creator) listBots();
+      if (mine && host) listBots();
     },
   };
 }

@@ -160,7 +160,7 @@ func (p *page) Keys() ui.KeyMap {
 func (p *page) table() ui.KeyTable {
 	server, waiting := p.env.Server, p.Stage() == pb.ChallengeStatus_CHALLENGE_STATUS_WAITING
 	may, entrant := p.env.WatchOnly == "", p.Entrant()
-	creator := waiting && p.Mine()
+	host := waiting && p.Hosts()
 	play, ready := "play", "ready"
 	switch {
 	case p.Race():
@@ -181,11 +181,11 @@ func (p *page) table() ui.KeyTable {
 			p.watching = false
 			return call(p, server.JoinChallenge, &pb.JoinChallengeRequest{ChallengeId: p.ID, Ready: !entrant.GetReady()}, nil)
 		}).Footer(1),
-		ui.On("s", "s", "start", creator && len(p.GetEntrants()) > 1, func() tea.Cmd {
+		ui.On("s", "s", "start", host && len(p.GetEntrants()) > 1, func() tea.Cmd {
 			return call(p, server.StartChallenge, &pb.StartChallengeRequest{ChallengeId: p.ID}, nil)
 		}).Footer(2),
-		ui.On("b", "b", "add a bot", creator, p.askBots).Footer(4),
-		ui.On("x", "x", "remove a bot", creator && p.lastBot() != "", func() tea.Cmd {
+		ui.On("b", "b", "add a bot", host, p.askBots).Footer(4),
+		ui.On("x", "x", "remove a bot", host && p.lastBot() != "", func() tea.Cmd {
 			return call(p, server.LeaveChallenge, &pb.LeaveChallengeRequest{ChallengeId: p.ID, GameId: p.lastBot()}, nil)
 		}).Footer(5),
 		// A player whose board is full need not wait for the others.

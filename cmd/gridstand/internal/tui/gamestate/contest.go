@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -149,8 +150,14 @@ func (c *Contest) Entrant() *pb.Entrant {
 	return ui.Find(c.GetEntrants(), func(e *pb.Entrant) bool { return c.env.Is(e.GetPlayer()) })
 }
 
-// Mine reports whether the user created the challenge.
-func (c *Contest) Mine() bool { return c.env.Is(c.GetCreator()) }
+// Hosts reports whether the user may start the race and choose its bots: its creator or, once the creator
+// has left, everybody in it.
+func (c *Contest) Hosts() bool {
+	left := !slices.ContainsFunc(c.GetEntrants(), func(e *pb.Entrant) bool {
+		return e.GetPlayer().GetId() == c.GetCreator().GetId()
+	})
+	return c.env.Is(c.GetCreator()) || left && c.Entrant() != nil
+}
 
 // Standing returns the line of a game in the standings, or nil.
 func (c *Contest) Standing(gameID string) *pb.Standing {

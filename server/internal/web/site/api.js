@@ -60,13 +60,14 @@ export const kept = () => stored() != null;
 /** Reports whether the account holds a seat, or made an entry. @param {{player?: {id: string}}} of */
 export const isMine = ({ player }) => !!player && player.id === account()?.id;
 
-/** The key under which a tab keeps the id of the player's race. */
+/** The key under which a tab keeps the ids of the player's races. */
 export const raceKey = 'gridstand.race';
 
-/** Shows the account's name in the header. */
+/** Shows the account's name in the header, and above the player's own game. */
 export function nameHeader() {
   const link = /** @type {HTMLAnchorElement | null} */ (document.getElementById('me'));
   const name = account()?.name;
+  for (const above of document.querySelectorAll('h1.mine')) above.textContent = name || '';
   if (!link) return;
   link.textContent = name || 'Account';
   link.href = name ? `/p/${encodeURIComponent(name)}` : '/account';

@@ -41,7 +41,9 @@ export const svg = (tag, ...content) =>
 
 const spoken = h('p.hidden', { 'aria-live': 'polite' });
 const note = h('p.toast', { role: 'status' });
-document.body.append(spoken, note);
+/** The element for links that are shown on top of a page. */
+export const reminders = h('div.reminders');
+document.body.append(spoken, note, reminders);
 
 let spokenAt = -Infinity;
 let speech = 0;

@@ -1,4 +1,5 @@
 // The panel beside the board of a game: the seats with their scores, and the moves.
+import { account } from './api.js';
 import { h } from './dom.js';
 import { comma, happened, highest, largestTile, seatName } from './game-state.js';
 
@@ -40,7 +41,10 @@ export function createScores(own) {
     const cells = names.map((name, i) =>
       h('div.card', h(i < 3 ? 'small' : 'small.cut', name), h('b')),
     );
-    element.replaceChildren(h('h1', link(seat)), h('div.cards', ...cells));
+    element.replaceChildren(
+      own ? h('h1.mine', account()?.name) : h('h1', link(seat)),
+      h('div.cards', ...cells),
+    );
     return (/** @type {any} */ p) => {
       const values = [highest(p), largestTile(p), p.moveCount, own?.best()];
       cells.forEach((cell, i) => {

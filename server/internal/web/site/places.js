@@ -1,7 +1,7 @@
 // Open places: races and games that wait for players, and the button that finds a race.
 import { attempt, isMine, look, raceKey } from './api.js';
 import { limit } from './challenge-words.js';
-import { announce, h, toast } from './dom.js';
+import { announce, h, reminders, toast } from './dom.js';
 import { ago, clock, idle, plural, seatName } from './game-state.js';
 import { explain, persist, signIn } from './persist.js';
 
@@ -120,7 +120,7 @@ export function noteWaiting() {
       await join(race);
       return address(race);
     });
-    document.body.append(note);
+    reminders.append(note);
     announce(text, 0);
   }, pause);
 }

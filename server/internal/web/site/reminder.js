@@ -1,16 +1,25 @@
-// The reminder of the player's race on every other page of the tab, until its result was shown there.
+// Reminders of the player's races on every other page of the tab, until their results were shown there.
 import { attempt, isMine, raceKey, watch } from './api.js';
-import { announce, h } from './dom.js';
+import { announce, h, reminders } from './dom.js';
 import { clock, sync } from './game-state.js';
 
 /** @import { Challenge, WatchChallengeResponse } from '../types' */
 
+/** Returns the ids of the races that the tab remembers. @returns {string[]} */
+const remembered = () =>
+  attempt(() => sessionStorage.getItem(raceKey)?.split(' ').filter(Boolean)) || [];
+
+/** Forgets a race, or moves it to the end of those that the tab remembers. @param {string} id @param {boolean} [keep] */
+function mark(id, keep) {
+  const ids = remembered().filter((other) => other !== id);
+  if (keep) ids.push(id);
+  attempt(() => sessionStorage.setItem(raceKey, ids.join(' ')));
+}
+
 /** Remembers the player's race, or forgets it if it is closed or the player has left. @param {Challenge} c */
 export function remember(c) {
   const current = !c.status.endsWith('CLOSED') && c.entrants?.some(isMine);
-  attempt(() =>
-    current ? sessionStorage.setItem(raceKey, c.id) : sessionStorage.removeItem(raceKey),
-  );
+  mark(c.id, current);
   return current;
 }
 
@@ -23,13 +32,15 @@ function says({ status, startTime, closeTime }) {
   return ['Your race waits for others', 'return'];
 }
 
-/** Shows a link to the race that the tab remembers. */
+/** Shows links to the races that the tab remembers. */
 export function remind() {
-  const id = attempt(() => sessionStorage.getItem(raceKey));
-  const href = `/c/${id}`;
-  if (!id || location.pathname === href) return;
-  const link = h('a.button.primary.reminder', { href, hidden: true });
-  document.body.append(link);
+  for (const id of remembered()) if (location.pathname !== `/c/${id}`) remindOf(id);
+}
+
+/** Shows a link to a race. @param {string} id */
+function remindOf(id) {
+  const link = h('a.button.primary.reminder', { href: `/c/${id}`, hidden: true });
+  reminders.append(link);
   /** @type {Challenge | undefined} */
   let race;
   let told = '';
@@ -59,7 +70,7 @@ export function remind() {
     },
     // A race that never started is deleted.
     onError() {
-      attempt(() => sessionStorage.removeItem(raceKey));
+      mark(id);
       end();
     },
   });

@@ -147,9 +147,13 @@ func (p *program) setTiles(ctx context.Context, c *client.Client, r reference, n
 		return err
 	}
 	var v *pb.Variant
-	if n.Request.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE {
+	race := n.Request.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE
+	switch {
+	case race && !r.isVariant():
+		return nil, usage.Errorf("a race needs a variant; to race somebody, send them its link")
+	case race:
 		v, err = p.variant(ctx, c, cmp.Or(r.id, defaultVariant))
-	} else {
+	default:
 		v, err = p.variantOr(ctx, c, r, "a game", ofGame)
 	}
 	n.Request.Variant = v.GetId()

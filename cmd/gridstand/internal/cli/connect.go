@@ -146,8 +146,8 @@ func (p *program) known(ctx context.Context, c *client.Client) (*pb.Player, erro
 	p.warnExposed(c)
 	player, err := client.Restore(ctx, c, p.store)
 	if err == nil && player == nil {
-		return nil, missingf("%s no longer knows your account %s. Create a new account: %s",
-			c.Target(), client.CleanName(cred.Name), p.typed("account", "new", "<name>"))
+		return nil, missingf("%s no longer knows your account %s. If you changed its token elsewhere: %s. Else create a new account: %s",
+			c.Target(), client.CleanName(cred.Name), p.typed("account", "import"), p.typed("account", "new", "<name>"))
 	}
 	return player, err
 }

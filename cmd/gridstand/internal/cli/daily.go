@@ -12,6 +12,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
+	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -28,6 +29,9 @@ the commitments to its seed and to tomorrow's, and your score. In scripts,
 ` + name + ` join daily starts the attempt.`,
 		ValidArgsFunction: p.complete(variantIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if day := first(args); day == yesterdayWord || isDate(day) {
+				return usage.Errorf("only today's daily game can be played; the results of another: %s", p.typed("top", day))
+			}
 			return p.daily(cmd.Context(), first(args))
 		},
 	}

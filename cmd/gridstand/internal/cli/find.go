@@ -31,7 +31,13 @@ func (p *program) resolve(ctx context.Context, c *client.Client, r reference) (s
 			return "", err
 		}
 	}
-	return c.Resolve(ctx, r.id)
+	gameID, err := c.Resolve(ctx, r.id)
+	if err != nil && !r.game {
+		if _, missing := c.PlayerByName(ctx, r.id); missing == nil { // a name without the prefix
+			return p.currentGame(ctx, c, r.id)
+		}
+	}
+	return gameID, err
 }
 
 // game returns the current state of the game that r refers to.
@@ -99,7 +105,7 @@ func (p *program) variant(ctx context.Context, c *client.Client, text string) (*
 // variantOr returns the variant whose id r contains, or the default variant if that is empty. If r
 // refers to something else, such as "a game", it returns nil and the error of other, which uses r.
 func (p *program) variantOr(ctx context.Context, c *client.Client, r reference, what string, other func() error) (*pb.Variant, error) {
-	if r.daily || r.challenge || r.game || r.player != "" {
+	if !r.isVariant() {
 		return nil, other()
 	}
 	v, err := p.variant(ctx, c, cmp.Or(r.id, defaultVariant))

@@ -69,7 +69,7 @@ func (p *program) joinCommand() *cobra.Command {
 		Use: "join <link|id>", Short: "Take a seat, enter a race or play a challenge",
 		Long: `Take a seat in a game that is waiting for players (the first open one, unless
 --seat names another), and play. Or enter a race, or play a challenge, given by
-its id or a link. A link also determines the server, unless you name one.
+its id or a link. A link also determines the server, unless --server does.
 
 Without a terminal it takes the seat and prints the game, or it starts or finds
 your attempt at a challenge and prints the id of the game. In a race that has

@@ -42,6 +42,11 @@ type reference struct {
 	player string
 }
 
+// isVariant reports whether r can only be the id of a variant, or is empty.
+func (r reference) isVariant() bool {
+	return !(r.daily || r.challenge || r.game || r.player != "")
+}
+
 // atPlayer is the prefix of an argument that names a player.
 const atPlayer = "@"
 
@@ -54,8 +59,8 @@ const yesterdayWord = "yesterday"
 // dateForm matches dates, and days that do not exist.
 var dateForm = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
 
-// parseReference parses "daily", the day of a daily game, an id, or a link to the page of a game, a
-// challenge or a player. After the id of a game, "#144" means its 144th move.
+// parseReference parses "daily", the day of a daily game, an id, or a link to the start page, or to the page
+// of a game, a challenge or a player. After the id of a game, "#144" means its 144th move.
 func parseReference(text string) (reference, error) {
 	what, at, marked := strings.Cut(text, "#")
 	r, err := parseTarget(what)
@@ -105,6 +110,7 @@ func parseTarget(text string) (reference, error) {
 	}
 	kind, rest, _ := strings.Cut(strings.Trim(u.Path, "/"), "/")
 	switch {
+	case kind == "": // the start page, which stands for the server alone
 	case kind == dailyWord && !strings.Contains(rest, "/"):
 		r.daily, r.variant = true, rest
 		if date := u.Query().Get("date"); isDate(date) {
@@ -123,10 +129,10 @@ func parseTarget(text string) (reference, error) {
 }
 
 // refer parses an argument. If it is a link, refer makes the client use the link's server,
-// unless the user has named another one.
+// unless --server names another one.
 func (p *program) refer(text string) (reference, error) {
 	r, err := parseReference(text)
-	if err == nil && r.server != "" && p.over == nil && p.flags.server == "" && p.getenv(serverVariable) == "" {
+	if err == nil && r.server != "" && p.over == nil && p.flags.server == "" {
 		p.flags.server, p.flags.tls = r.server, p.flags.tls || r.tls
 	}
 	return r, err

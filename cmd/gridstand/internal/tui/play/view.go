@@ -105,11 +105,9 @@ func (p *page) panel(in panelInput) string {
 		}
 	}
 	invitation := p.invitation(in.width)
-	if len(invitation) > 0 {
-		blocks, invitation = append(blocks, invitation[0]), invitation[1:]
-	}
 	if p.env.Local != nil && p.env.Local.Others != nil { // others can connect to this program's server
-		blocks = append(blocks, ui.Command(p.env.Theme, "Others play at", p.env.Site, in.width))
+		play := ui.Share(p.env.Theme, "Others play", p.env.Site, p.env.Invite("play"), in.width)
+		invitation = append(invitation[:min(1, len(invitation))], play...)
 	}
 	blocks = append(blocks, invitation...)
 	if in.wide { // the last moves fill the remaining rows

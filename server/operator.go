@@ -58,7 +58,7 @@ func operate(ctx context.Context, c Config, options sqlite.Options) (_ *Operator
 	o := &Operator{}
 	o.store, err = c.open(ctx, options, false)
 	switch {
-	case errors.Is(err, ErrInUse):
+	case errors.Is(err, sqlite.ErrInUse):
 		return nil, fmt.Errorf("%w; stop it first", err)
 	case err != nil:
 		return nil, err

@@ -17,9 +17,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
 
-// ErrInUse means that the store is a file that another server is using.
-var ErrInUse = sqlite.ErrInUse
-
 // openStore opens the store that c selects, for use by a server, and waits until the store
 // answers. The caller must close the store. If a value of c is invalid, the error is a
 // *ConfigError.

@@ -86,9 +86,9 @@ func (p *program) logIn(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	if notice != "" && !p.fresh {
+	if notice != "" {
 		p.notef("%s", notice)
-	} else if !found && p.flags.name == "" && !p.fresh {
+	} else if !found && p.flags.name == "" {
 		p.notef("You are %s. To choose a name: %s", client.CleanName(cred.Name), p.typed("account", "rename", "<name>"))
 	} else if p.flags.name != "" && p.flags.name != cred.Name {
 		p.notef("You already have the account %s on this server; --name is only for a new account.", cred.Name)

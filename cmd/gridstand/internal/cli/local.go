@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -30,21 +29,20 @@ var (
 
 // localFlags are the flags for the server in this program.
 type localFlags struct {
-	local, fresh, share bool
+	local, share bool
 }
 
 func (o *localFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.local, "local", false,
 		"start a server in this program, at "+client.DefaultTarget+" or at --server, unless one is already running there; its games are kept in $XDG_STATE_HOME")
-	flags.BoolVar(&o.fresh, "fresh", false, "with --local: keep this game only until you quit; stored games are not changed")
 	flags.BoolVar(&o.share, "share", false, "with --local: let other machines connect, in clear text")
 }
 
 // check returns an error for flags that cannot be combined.
 func (o *localFlags) check(p *program) error {
 	switch {
-	case !o.local && (o.fresh || o.share):
-		return usage.Errorf("--fresh and --share need --local")
+	case !o.local && o.share:
+		return usage.Errorf("--share needs --local")
 	case o.local && p.usesTLS():
 		return usage.Errorf("--local starts its own server: omit --tls, --ca and --cert")
 	}
@@ -93,28 +91,25 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (stop func(), er
 	}
 	p.flags.server = address
 	if findLocal(ctx, address) {
-		if o.fresh || o.share {
+		if o.share {
 			return nil, fmt.Errorf("a server is already running at %s, with its own settings. %s", address, elsewhere)
 		}
 		p.warnf("A server is already running at %s; you are playing on that server.", address)
 		return func() {}, nil
 	}
-	if !o.fresh && p.state == "" {
+	if p.state == "" {
 		return nil, usage.Errorf("--local needs HOME, or XDG_CONFIG_HOME and XDG_STATE_HOME, to store your account and the games")
 	}
 	listener, err := o.listen(address)
 	if err != nil {
 		return nil, err
 	}
-	p.fresh, p.warned = o.fresh, true // The connection does not leave this program.
-	p.local.pages = &ui.Local{}
+	p.warned = true // The connection does not leave this program.
+	p.local.pages = &ui.Local{Resume: p.typed(o.words()...)}
 	if o.share {
 		_, port, _ := net.SplitHostPort(listener.Addr().String())
 		p.local.others = net.JoinHostPort(ownHost(), port)
 		p.local.site = "http://" + p.local.others
-	}
-	if !o.fresh {
-		p.local.pages.Resume = p.typed(o.words()...)
 	}
 	return p.serveLocal(ctx, o, listener)
 }
@@ -135,20 +130,12 @@ func (p *program) serveLocal(ctx context.Context, o localFlags, listener net.Lis
 	config.Logger = slog.New(slog.DiscardHandler) // the log must not disturb the screen
 	config.Store = server.File(file)
 	end := "The server in this program has ended. Its games are stored in " + file + "."
-	if o.fresh {
-		config.Store = server.Memory
-		end = "The server in this program has ended; its games were not stored."
-	}
 	// Keep the server running until the screen has been closed, even if ctx is done first.
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	running, err := server.Start(serving, config)
 	if err != nil {
 		cancel()
-		err = fmt.Errorf("cannot start a server: %w", err)
-		if errors.Is(err, server.ErrInUse) {
-			err = fmt.Errorf("%w. To play without the games in it, add --fresh", err)
-		}
-		return nil, err
+		return nil, fmt.Errorf("cannot start a server: %w", err)
 	}
 	if o.share {
 		p.local.pages.Others = func() int { return max(running.Clients()-1, 0) }

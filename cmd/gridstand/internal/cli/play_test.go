@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -86,8 +85,8 @@ func TestPlayLocal(t *testing.T) {
 
 	elsewhere := *ada
 	elsewhere.terminal = true
-	elsewhere.fails(exitFailed, "a server is already running at "+address, "play", "--local", "--fresh", "--server", address)
-	elsewhere.fails(exitFailed, "To play without the games in it, add --fresh", "play", "--local", "--server", process.FreeAddress(t))
+	elsewhere.fails(exitFailed, "a server is already running at "+address, "play", "--local", "--share", "--server", address)
+	elsewhere.fails(exitFailed, "another server is using it", "play", "--local", "--server", process.FreeAddress(t))
 	elsewhere.state = ""
 	elsewhere.fails(exitUsage, "--local needs HOME", "play", "--local", "--server", process.FreeAddress(t))
 	table.types("q")
@@ -100,7 +99,7 @@ func TestPlayLocal(t *testing.T) {
 }
 
 // Ensure that the next play --local has the account, the open game and the scores of the
-// previous one, and that --fresh has none of them and does not change them.
+// previous one.
 func TestPlayLocal_Again(t *testing.T) {
 	t.Parallel()
 	address := process.FreeAddress(t)
@@ -110,10 +109,6 @@ func TestPlayLocal_Again(t *testing.T) {
 		s := ada.sit(append([]string{"play", "--local", "--server", address}, args...)...)
 		s.sees("thers watch at")
 		s.types("q")
-		if slices.Contains(args, "--fresh") {
-			s.sees("y quit") // asks because the game would be lost
-			s.types("y")
-		}
 		s.ends(exitOK)
 		return ansi.Strip(s.out.String()), s.err.String()
 	}
@@ -123,11 +118,6 @@ func TestPlayLocal_Again(t *testing.T) {
 	first, _ := play("--name", "ada")
 	id := regexp.MustCompile(`Resume it with gridstand play --local --server \S+ ([a-z2-7]{8})`).FindStringSubmatch(first)[1]
 
-	fresh, notes := play("--fresh")
-	assert.NotContains(t, fresh, id)
-	assert.NotContains(t, fresh, "Resume it with")
-	assert.Contains(t, notes, "its games were not stored")
-	assert.NotContains(t, notes, "no longer knows", "the account was lost")
 	again, notes := play(id)
 	assert.Contains(t, again, "gridstand watch "+id, "the command of the first closing message resumes that game")
 	assert.NotContains(t, notes, "no longer knows")
@@ -183,7 +173,7 @@ func TestPlayLocal_Wrong(t *testing.T) {
 	u := newUser(t, l.Addr().String(), "ada")
 	u.terminal = true
 	for _, args := range []string{
-		"--fresh", "--share", "--local --tls",
+		"--share", "--local --tls",
 	} {
 		u.fails(exitUsage, "--", append([]string{"play"}, strings.Fields(args)...)...)
 	}

@@ -43,8 +43,6 @@ type program struct {
 	over *remote
 	// local is the server that play --local started.
 	local localServer
-	// fresh is set if the server is new and therefore cannot know the stored account.
-	fresh bool
 	// warned is set once the user has been warned about a clear-text connection.
 	warned bool
 	// warnings are the lines to show on the first page of the terminal program.

@@ -95,22 +95,14 @@ func (p *playing) askNew() *ui.Question {
 	return &ui.Question{Title: "Give up this game?", Text: text, Yes: "give up, new game", No: cancel, Then: giveUp}
 }
 
-// leave closes the page. It first asks for confirmation if the game would be lost or has a clock.
+// leave closes the page. It first asks for confirmation if the clock of a race would run on.
 func (p *playing) leave() tea.Cmd {
-	switch {
-	case p.Over() || p.lost:
-		return ui.Back
-	case p.contest != nil && p.contest.Race() && !p.contest.Expired():
-		return p.Ask(&ui.Question{
-			Title: "Leave the race?", Text: "The clock runs on. You can return until it ends.",
-			Yes: "leave", No: "play on", Then: func() tea.Cmd { return ui.Back },
-		})
-	case p.env.Local == nil || p.env.Local.Resume != "":
+	if p.Over() || p.lost || p.contest == nil || !p.contest.Race() || p.contest.Expired() {
 		return ui.Back
 	}
 	return p.Ask(&ui.Question{
-		Title: "Quit this game?", Text: "It ends with this program. You cannot resume it.",
-		Yes: "quit", No: "play on", Then: func() tea.Cmd { return ui.Back },
+		Title: "Leave the race?", Text: "The clock runs on. You can return until it ends.",
+		Yes: "leave", No: "play on", Then: func() tea.Cmd { return ui.Back },
 	})
 }
 

@@ -105,7 +105,6 @@ func (p *page) shareFits() bool {
 // ClosingMessage implements ui.Closing. It reports the state of the game, and how to resume or verify it.
 func (p *page) ClosingMessage() string {
 	local, over := p.env.Local, p.Over()
-	kept := local != nil && local.Resume != ""
 	text, hint, command := p.Summary(), "Resume it", p.env.Command("play", p.CommandID())
 	switch c := p.contest; {
 	case c != nil && c.Challenge != nil && over:
@@ -115,10 +114,10 @@ func (p *page) ClosingMessage() string {
 	case over:
 		hint, command = "Verify it", p.env.Command("verify", p.CommandID())
 		text += p.ranks()
-	case kept:
+	case local != nil:
 		command = local.Resume + " " + p.CommandID()
 	}
-	if p.lost || local != nil && (over || !kept) {
+	if p.lost || local != nil && over {
 		command = ""
 	}
 	return ui.WithHint(text, hint, command)

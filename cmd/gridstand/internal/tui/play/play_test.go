@@ -343,20 +343,18 @@ func TestRefusals(t *testing.T) {
 	assert.Contains(t, d.Screen(), "ended")
 }
 
-// Ensure that q asks for confirmation only if the game would be lost, and that the closing message says
-// how to resume the game.
+// Ensure that q leaves a game that is not a race at once, and that the closing message says how to resume
+// the game.
 func TestLeave(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		local *ui.Local
 		over  bool
-		asks  bool
 		last  string // the end of the closing message
 	}{
-		"server":               {last: "classic by ada: 12,340 points, tile 1024, 612 moves.\nResume it with gridstand play kx3fq2ab"},
-		"local, kept":          {local: &ui.Local{Resume: "gridstand play --local"}, last: "Resume it with gridstand play --local kx3fq2ab"},
-		"local, lost":          {local: &ui.Local{}, asks: true, last: "612 moves."},
-		"local, lost and over": {local: &ui.Local{}, over: true, last: "613 moves."},
+		"server":      {last: "classic by ada: 12,340 points, tile 1024, 612 moves.\nResume it with gridstand play kx3fq2ab"},
+		"local":       {local: &ui.Local{Resume: "gridstand play --local"}, last: "Resume it with gridstand play --local kx3fq2ab"},
+		"local, over": {local: &ui.Local{Resume: "gridstand play --local"}, over: true, last: "613 moves."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -366,12 +364,6 @@ func TestLeave(t *testing.T) {
 				p.Apply(tuitest.Ended(614, pb.Result_REASON_NO_MOVES))
 			}
 			d.Press("q")
-			if c.asks {
-				assert.Contains(t, d.Screen(), "You cannot resume it")
-				d.Press("enter", "n")
-				assert.Nil(t, p.Question)
-				d.Press("q", "y")
-			}
 			d.Until("the end", func() bool { return len(d.Left) > 0 })
 			assert.Equal(t, []tea.Msg{ui.BackMsg{}}, d.Left)
 			assert.Regexp(t, regexp.QuoteMeta(c.last)+"$", p.ClosingMessage())

@@ -78,16 +78,16 @@ export async function offer(row, game) {
     resting = true;
     const button = row.children[kind];
     button?.classList.add('sent');
-    setTimeout(() => {
-      resting = false;
-      button?.classList.remove('sent');
-    }, pause);
     try {
       await signIn();
       await call('React', { gameId, reaction: `REACTION_${words.reactions[kind].toUpperCase()}` });
     } catch (e) {
       if (!(e instanceof ApiError && /RATE_LIMITED|GAME_OVER/.test(e.reason))) toast(explain(e));
     }
+    setTimeout(() => {
+      resting = false;
+      button?.classList.remove('sent');
+    }, pause); // from the answer on, because the server counts from the call
   }
   row.append(
     ...words.reactions.map((name, kind) =>

@@ -322,7 +322,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
       const { challenge } = await persist('CreateChallenge', request);
       if (challenge.status.endsWith('WAITING') && !entrant(challenge))
         await persist('JoinChallenge', { challengeId: challenge.id });
-      location.assign(`/c/${challenge.id}`);
+      location.assign(`/c/${challenge.id}#again`);
     } catch (e) {
       place.textContent = explain(e);
     }
@@ -349,6 +349,8 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     else if (/OPEN|GAME/.test(stage)) texts.push(`${clock(c.closeTime || '')} left`);
     facts.textContent = texts.join(' · ');
     begins.textContent = words.begins(c);
+    if (location.hash === '#again')
+      begins.textContent += ' "Race again" leads the others of the last race here.';
     around.hidden = !own.id || (c.entrants || []).filter((e) => e.player).length > 1;
     const text = words.standing(facing());
     place.textContent = text;

@@ -148,7 +148,7 @@ async function whoPlays(race) {
   const more = others.length - 2;
   const who = others.slice(0, 2).join(more > 0 ? ', ' : ' and ');
   const rest = more > 0 ? ` and ${plural(more, 'other')}` : '';
-  return `Playing now: ${who}${rest}. Those on this page are told that you wait.`;
+  return `Playing now: ${who}${rest}. Those on this site are told that you wait.`;
 }
 
 /**

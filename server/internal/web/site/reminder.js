@@ -1,9 +1,11 @@
 // Reminders of the player's races on every other page of the tab, until their results were shown there.
 import { attempt, isMine, raceKey, watch } from './api.js';
 import { announce, h, reminders } from './dom.js';
-import { clock, sync } from './game-state.js';
+import { clock, sync, until } from './game-state.js';
 
 /** @import { Challenge, WatchChallengeResponse } from '../types' */
+
+const late = 3e5; // milliseconds after the end of a race until its result is no longer offered
 
 /** Returns the ids of the races that the tab remembers. @returns {string[]} */
 const remembered = () =>
@@ -17,11 +19,7 @@ function mark(id, keep) {
 }
 
 /** Remembers the player's race, or forgets it if it is closed or the player has left. @param {Challenge} c */
-export function remember(c) {
-  const current = !c.status.endsWith('CLOSED') && c.entrants?.some(isMine);
-  mark(c.id, current);
-  return current;
-}
+export const remember = (c) => mark(c.id, !c.status.endsWith('CLOSED') && c.entrants?.some(isMine));
 
 /** Says what the race does. @param {Challenge} c */
 function says({ status, startTime, closeTime }) {
@@ -53,6 +51,7 @@ function remindOf(id) {
     told = what;
   }
   function end() {
+    mark(id);
     clearInterval(timer);
     link.remove();
     close();
@@ -62,16 +61,14 @@ function remindOf(id) {
     onUpdate(/** @type {WatchChallengeResponse} */ { challenge, now }) {
       sync(now);
       race = challenge;
-      if (remember(challenge)) return draw();
-      if (!challenge.entrants?.some(isMine)) return end();
+      const over = race.status.endsWith('CLOSED');
+      if (!race.entrants?.some(isMine) || (over && until(race.closeTime || '') < -late))
+        return end();
+      draw();
+      if (!over) return;
       clearInterval(timer);
       close();
-      draw();
     },
-    // A race that never started is deleted.
-    onError() {
-      mark(id);
-      end();
-    },
+    onError: end, // A race that never started is deleted.
   });
 }

@@ -142,6 +142,7 @@ export function createReplay(state, show, changed) {
     play.setAttribute('aria-label', playing ? 'Pause' : 'Play');
     rate.textContent = `${speeds[speed]}×`;
     live.hidden = state.over || !at;
+    curve.hidden = !state.over;
     const move = (at ? past[at - 1]?.position : state.game?.position)?.moveCount;
     const text = at && past.length < at ? 'loading …' : `move ${comma(move)}`;
     count.textContent = at ? `${text} of ${comma(state.game?.position?.moveCount)}` : text;

@@ -4,7 +4,7 @@ import { h } from './dom.js';
 
 /** @import { Entrant, RaceRecord } from '../types' */
 
-/** Makes a line with the results: "You and zoe: 2–1". */
+/** Makes a line with the results: "Races won: you 2, zoe 1". */
 export function createRivals() {
   const element = h('p');
   /** @type {RaceRecord} */
@@ -16,8 +16,8 @@ export function createRivals() {
     const here = (races.rivals || []).filter((r) =>
       entrants.some((e) => e.player?.id === r.player.id),
     );
-    const texts = here.map((r) => `You and ${r.player.name}: ${r.won || 0}–${r.lost || 0}`);
-    element.textContent = texts.join(' · ');
+    const texts = here.map((r) => `you ${r.won || 0}, ${r.player.name} ${r.lost || 0}`);
+    element.textContent = texts[0] ? `Races won: ${texts.join(' · ')}` : '';
   }
   /**
    * Reads the results. Retries until they have changed.

@@ -50,7 +50,7 @@ export function createRoster(changed) {
   };
   const ready = h('button.primary', { onclick: toggle });
   const start = h('button', { onclick: () => act('StartChallenge') }, 'Start now');
-  const bots = h('select', { 'aria-label': 'Bot' });
+  const bots = h('select', { 'aria-label': 'Bot' }, h('option', { value: '' }, 'Bots'));
   const addBot = () => act('JoinChallenge', { bot: bots.value, requestId: draw() });
   const add = h('button', { onclick: addBot }, 'Add bot');
   const leave = h('button', { onclick: () => act('LeaveChallenge') }, 'Leave');
@@ -74,7 +74,7 @@ export function createRoster(changed) {
     limit();
   }
   function limit() {
-    add.disabled = !bots.length || (race.entrants?.length || 0) >= most;
+    add.disabled = !bots.value || (race.entrants?.length || 0) >= most;
   }
 
   return {

@@ -5,17 +5,18 @@ import { clock, sync, until } from './game-state.js';
 
 /** @import { Challenge, WatchChallengeResponse } from '../types' */
 
+const most = 3; // races that a tab remembers, because each reminder has a stream
 const late = 3e5; // milliseconds after the end of a race until its result is no longer offered
 
 /** Returns the ids of the races that the tab remembers. @returns {string[]} */
 const remembered = () =>
   attempt(() => sessionStorage.getItem(raceKey)?.split(' ').filter(Boolean)) || [];
 
-/** Forgets a race, or moves it to the end of those that the tab remembers. @param {string} id @param {boolean} [keep] */
+/** Forgets a race, or remembers it as the latest. @param {string} id @param {boolean} [keep] */
 function mark(id, keep) {
   const ids = remembered().filter((other) => other !== id);
   if (keep) ids.push(id);
-  attempt(() => sessionStorage.setItem(raceKey, ids.join(' ')));
+  attempt(() => sessionStorage.setItem(raceKey, ids.slice(-most).join(' ')));
 }
 
 /** Remembers the player's race, or forgets it if it is closed or the player has left. @param {Challenge} c */

@@ -12,7 +12,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// resolve returns the full id of the game that r refers to. It also searches the user's own games.
+// resolve returns the full id of the game that r refers to. It also searches the user's own games and, if
+// no game has such an id, the game of the player with that name.
 func (p *program) resolve(ctx context.Context, c *client.Client, r reference) (string, error) {
 	switch {
 	case r.daily || r.challenge:
@@ -32,8 +33,8 @@ func (p *program) resolve(ctx context.Context, c *client.Client, r reference) (s
 		}
 	}
 	gameID, err := c.Resolve(ctx, r.id)
-	if err != nil && !r.game {
-		if _, missing := c.PlayerByName(ctx, r.id); missing == nil { // a name without the prefix
+	if !r.game && (errors.Is(err, client.ErrGameNotFound) || errors.Is(err, client.ErrInvalid)) {
+		if _, missing := c.PlayerByName(ctx, r.id); missing == nil {
 			return p.currentGame(ctx, c, r.id)
 		}
 	}

@@ -59,8 +59,8 @@ const yesterdayWord = "yesterday"
 // dateForm matches dates, and days that do not exist.
 var dateForm = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
 
-// parseReference parses "daily", the day of a daily game, an id, or a link to the start page, or to the page
-// of a game, a challenge or a player. After the id of a game, "#144" means its 144th move.
+// parseReference parses "daily", the day of a daily game, an id, or a link to the start page, or to the
+// page of a game, a challenge or a player. After the id of a game, "#144" means its 144th move.
 func parseReference(text string) (reference, error) {
 	what, at, marked := strings.Cut(text, "#")
 	r, err := parseTarget(what)

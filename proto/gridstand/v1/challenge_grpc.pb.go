@@ -136,7 +136,8 @@ type ChallengeServiceClient interface {
 	// minutes in classic. Needs a token. In a new race a bot takes part until a second player
 	// comes. A race that the call joins starts by itself 15 seconds after it has two players,
 	// unless all are ready earlier, while one of them watches it with WatchChallenge. If the
-	// caller already waits in a public race, the call returns that one.
+	// caller already waits in a public race with others, the call returns that one; a caller
+	// who waits alone leaves that race for an older one.
 	//
 	// Errors: RATE_LIMITED and TOO_MANY_GAMES as with CreateChallenge.
 	RaceNow(ctx context.Context, in *RaceNowRequest, opts ...grpc.CallOption) (*RaceNowResponse, error)
@@ -376,7 +377,8 @@ type ChallengeServiceServer interface {
 	// minutes in classic. Needs a token. In a new race a bot takes part until a second player
 	// comes. A race that the call joins starts by itself 15 seconds after it has two players,
 	// unless all are ready earlier, while one of them watches it with WatchChallenge. If the
-	// caller already waits in a public race, the call returns that one.
+	// caller already waits in a public race with others, the call returns that one; a caller
+	// who waits alone leaves that race for an older one.
 	//
 	// Errors: RATE_LIMITED and TOO_MANY_GAMES as with CreateChallenge.
 	RaceNow(context.Context, *RaceNowRequest) (*RaceNowResponse, error)

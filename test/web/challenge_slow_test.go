@@ -193,6 +193,7 @@ func TestJourney_Race(t *testing.T) {
 	ada.Visit("/")
 	ada.Wait(`document.querySelector(".reminder")?.innerText.startsWith("Your race is running: ")`)
 	click(ada, "Return")
+	ada.Wait(fmt.Sprintf("location.pathname === %q", path)) // TV may have shown the same board
 	waitForBoard(ada, games["ada"].GetPosition())
 
 	carl.Resign(t, games["carl"])

@@ -52,15 +52,14 @@ func label(p *pb.Position) string {
 
 // waitForBoard waits until the page shows a position of 2048, both visually and to screen readers.
 func waitForBoard(tab *browsertest.Tab, p *pb.Position) {
-	tab.Wait(fmt.Sprintf("%s?.getAttribute('aria-label') === %q", board, label(p)))
 	// Merged tiles stay under the new ones until the next move.
 	b := p.GetTwenty48()
-	tab.Wait(fmt.Sprintf(`(() => {
+	tab.Wait(fmt.Sprintf(`%[1]s?.getAttribute("aria-label") === %[5]q && (() => {
 		const shown = Array(%[2]d).fill(0);
 		for (const t of %[1]s.querySelectorAll(".tile"))
 			shown[t.style.getPropertyValue("--y") * %[3]d + +t.style.getPropertyValue("--x")] = t.value;
 		return shown.join(" ") === %[4]q;
-	})()`, board, len(b.GetTiles()), b.GetColumns(), strings.Trim(fmt.Sprint(b.GetTiles()), "[]")))
+	})()`, board, len(b.GetTiles()), b.GetColumns(), strings.Trim(fmt.Sprint(b.GetTiles()), "[]"), label(p)))
 }
 
 // pointsOf returns a game's score as pages show it: "1,024 points".

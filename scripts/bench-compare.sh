@@ -19,7 +19,7 @@ cp -r "$suite" "$work/base/$suite"
 # run DIR NAME: runs one round and appends its results to a file.
 run() {
   (cd "$1" && go test -tags slow -p 1 -run '^$' -bench "$bench" -benchtime 3s -timeout 1h "${packages[@]}") |
-    tee /dev/stderr | grep -E '^(goos|goarch|pkg|cpu|Benchmark)' >>"$work/$2.txt"
+    tee >(cat >&2) | grep -E '^(goos|goarch|pkg|cpu|Benchmark)' >>"$work/$2.txt"
 }
 for ((i = 1; i <= rounds; i++)); do
   run "$work/base" before

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
@@ -16,8 +17,25 @@ import (
 	"github.com/gridstand/gridstand/internal/palette"
 )
 
-// The tests in this file are those of the packages that pages draw with. They are here so that only
+// The tests in this file are those of the packages that all pages use. They are here so that only
 // one program has to be linked for them.
+
+// Ensure that a timer runs only the task with which it was started last, and none once it is stopped.
+func TestTimer(t *testing.T) {
+	t.Parallel()
+	tasks, timer, ran := ui.NewTasks(t.Context()), ui.Timer{}, ""
+	start := func(name string) tea.Cmd {
+		return timer.Start(tasks, 0, func() tea.Cmd { ran += name; return nil })
+	}
+	first, second := start("first"), start("second")
+	for _, ended := range []tea.Cmd{second, first} {
+		ended().(ui.TaskMsg).Then()
+	}
+	assert.Equal(t, "second", ran)
+	timer.Stop()
+	second().(ui.TaskMsg).Then()
+	assert.Equal(t, "second", ran)
+}
 
 // Ensure that Width returns the same as ansi.StringWidth.
 func TestStyle_Width(t *testing.T) {

@@ -44,7 +44,7 @@ type Contest struct {
 	timed  bool          // whether ahead is known
 	passed time.Time     // when Moment last said who overtakes whom
 	hurry  bool          // whether Moment has said that the race ends soon
-	ticks  int           // number of the latest tick timer; earlier ones are ignored
+	next   ui.Timer      // waits for the next tick
 	tries  int           // number of calls of LookUp
 
 	// boards has the boards of a race's attempts, in roster order: all but that of own.
@@ -282,12 +282,5 @@ func (c *Contest) tick() tea.Cmd {
 	if wait <= 0 { // A hostile server's time can be too far away for a Duration.
 		return nil
 	}
-	c.ticks++
-	timer := c.ticks
-	return tea.Batch(hurry, c.tasks.Later(wait, func() tea.Cmd {
-		if timer != c.ticks {
-			return nil
-		}
-		return tea.Batch(c.tick(), c.follow())
-	}))
+	return tea.Batch(hurry, c.next.Start(c.tasks, wait, func() tea.Cmd { return tea.Batch(c.tick(), c.follow()) }))
 }

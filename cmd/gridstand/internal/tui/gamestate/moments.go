@@ -23,21 +23,14 @@ const (
 type Flash struct {
 	// Text is "" if there is nothing to show.
 	Text string
-	run  int // number of the text; the end of an earlier one is ignored
+	end  ui.Timer
 	at   time.Time
 }
 
 // Show shows a text in place of the previous one.
 func (f *Flash) Show(env *ui.Env, t *ui.Tasks, text string) tea.Cmd {
 	f.Text, f.at = text, env.Now
-	f.run++
-	run := f.run
-	return t.Later(flashTime, func() tea.Cmd {
-		if run == f.run {
-			f.Text = ""
-		}
-		return nil
-	})
+	return f.end.Start(t, flashTime, func() tea.Cmd { f.Text = ""; return nil })
 }
 
 // Key removes the text, unless it has just appeared.

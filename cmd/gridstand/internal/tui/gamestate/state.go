@@ -27,6 +27,7 @@ type State struct {
 	Change
 	// Motion is the animation of the last move.
 	Motion ui.Motion
+	unmark ui.Timer // see Show
 	// Log lists the last events, newest first.
 	Log []Entry
 	// Moment celebrates what has just happened in the game, and Reactions shows those of watchers.
@@ -257,13 +258,7 @@ func (s *State) Show(env *ui.Env, t *ui.Tasks, fast bool) tea.Cmd {
 		move = s.Motion.Start(env, t)
 	}
 	if env.Theme.Colored() {
-		id, version := s.Game.GetId(), s.Game.GetVersion()
-		unmark = t.Later(markTime, func() tea.Cmd {
-			if id == s.Game.GetId() && version == s.Game.GetVersion() {
-				s.Marks = board.NoMarks
-			}
-			return nil
-		})
+		unmark = s.unmark.Start(t, markTime, func() tea.Cmd { s.Marks = board.NoMarks; return nil })
 	}
 	if s.Milestone != "" {
 		return tea.Batch(move, unmark, s.Moment.Show(env, t, s.Milestone))

@@ -61,7 +61,7 @@ type page struct {
 	// selected game's variant.
 	variant string
 	window  int // index in windows
-	moves   int // counts selection changes
+	settle  ui.Timer // started by each change of the selection
 
 	daily   daily
 	profile *pb.GetProfileResponse // the user's, or nil while it is unknown
@@ -244,14 +244,7 @@ func (p *page) selected() tea.Cmd {
 	if !other && !p.stale() {
 		return nil
 	}
-	p.moves++
-	moves := p.moves
-	return p.Later(settleTime, func() tea.Cmd {
-		if moves != p.moves {
-			return nil
-		}
-		return p.settled()
-	})
+	return p.settle.Start(p.Tasks, settleTime, p.settled)
 }
 
 // settled starts watching the previewed game, unless it is a race, which has no stream, and

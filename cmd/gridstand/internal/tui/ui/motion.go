@@ -19,14 +19,14 @@ const (
 type Motion struct {
 	off         bool
 	step        int // from 1; 0 while idle
-	run         int // number of the animation; frames of earlier ones are dropped
+	frame       Timer
 	begun, last time.Time
 }
 
 // Start starts the animation of a move that has just arrived. Moves that follow each other
 // faster than an animation takes are not animated.
 func (m *Motion) Start(env *Env, t *Tasks) tea.Cmd {
-	m.step = 0
+	m.Stop()
 	if m.off || env.Theme.Still || !env.Theme.Colored() {
 		return nil
 	}
@@ -35,21 +35,19 @@ func (m *Motion) Start(env *Env, t *Tasks) tea.Cmd {
 	if fast {
 		return nil
 	}
-	m.run++
 	m.step = 1
 	return m.next(env, t)
 }
 
 // Stop ends the animation. The page then shows the finished move.
-func (m *Motion) Stop() { m.step = 0 }
+func (m *Motion) Stop() {
+	m.step = 0
+	m.frame.Stop()
+}
 
 // next waits until the next frame is due.
 func (m *Motion) next(env *Env, t *Tasks) tea.Cmd {
-	run := m.run
-	return t.Later(motionStep, func() tea.Cmd {
-		if run != m.run || m.step == 0 {
-			return nil
-		}
+	return m.frame.Start(t, motionStep, func() tea.Cmd {
 		m.off = env.Now.Sub(m.last) > 2*motionStep
 		m.step++
 		m.last = env.Now

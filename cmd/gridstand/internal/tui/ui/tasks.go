@@ -117,6 +117,24 @@ func (t *Tasks) Later(d time.Duration, then Then) tea.Cmd {
 	})
 }
 
+// Timer runs one task at a time after a delay.
+type Timer struct{ starts int }
+
+// Start returns a command that continues with then after d, unless the timer is started or stopped before.
+func (r *Timer) Start(t *Tasks, d time.Duration, then Then) tea.Cmd {
+	r.starts++
+	start := r.starts
+	return t.Later(d, func() tea.Cmd {
+		if start != r.starts {
+			return nil
+		}
+		return then()
+	})
+}
+
+// Stop drops the task that waits, if any.
+func (r *Timer) Stop() { r.starts++ }
+
 // recordTries is the maximum number of requests for a result that the server has not recorded yet.
 const recordTries = 6
 

@@ -156,7 +156,7 @@ func (p *page) seek(version int32) tea.Cmd {
 // player replays a game from an older version.
 type player struct {
 	speed int // 1, 2 or 4
-	run   int // number of the last start; steps of earlier starts are ignored
+	next  ui.Timer // started for each step
 	on    bool
 }
 
@@ -167,22 +167,20 @@ const (
 )
 
 func (p *page) play() tea.Cmd {
-	p.player.run++
 	p.player.on = true
 	return p.playNext()
 }
 
 func (p *page) playNext() tea.Cmd {
-	run := p.player.run
-	return p.Later(stepTime/time.Duration(p.player.speed), func() tea.Cmd { return p.step(run) })
+	return p.player.next.Start(p.Tasks, stepTime/time.Duration(p.player.speed), p.step)
 }
 
 func (p *page) stop() { p.player.on = false }
 
-// step shows the next move. run is the number of the start that it belongs to.
-func (p *page) step(run int) tea.Cmd {
+// step shows the next move.
+func (p *page) step() tea.Cmd {
 	g := p.game
-	if g == nil || !p.player.on || run != p.player.run {
+	if g == nil || !p.player.on {
 		return nil
 	}
 	if g.past.wanted != 0 {

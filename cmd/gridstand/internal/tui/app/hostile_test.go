@@ -143,7 +143,7 @@ func TestHostile(t *testing.T) {
 				s := newEvilServer(c)
 				env := tuitest.Env(s)
 				d := tuitest.New(t, env, open)
-				for i, key := range []string{"?", "tab", "tab", "down", "y", "v", "/", "e", "enter", "n", "down", "right", "esc", "left", "home", "b", "1", "X", "u", "n"} {
+				for i, key := range []string{"?", "tab", "tab", "down", "y", "v", "e", "enter", "n", "down", "right", "esc", "left", "home", "b", "1", "X", "u", "n"} {
 					d.Settle()
 					size := tuitest.Sizes[i%2]
 					env.Width, env.Height, env.Theme.Profile = size[0], size[1], []colorprofile.Profile{colorprofile.ASCII, colorprofile.TrueColor}[i/2%2]

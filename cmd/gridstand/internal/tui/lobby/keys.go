@@ -18,13 +18,10 @@ func (p *page) Keys() ui.KeyMap {
 	if p.form != nil {
 		return p.form.keys()
 	}
-	if p.filter.Focused() {
-		return ui.Keys(ui.Bind("enter", "keep the filter"), ui.Bind("esc", "clear it"))
-	}
 	return p.table().Map()
 }
 
-// table returns the keys of the page while it has neither a form nor a filter to type.
+// table returns the keys of the page while no form is open.
 func (p *page) table() ui.KeyTable {
 	player := p.env.WatchOnly == ""
 	selects := func(do func()) func() tea.Cmd { return func() tea.Cmd { do(); return p.selected() } }
@@ -53,8 +50,6 @@ func (p *page) table() ui.KeyTable {
 			ui.On("f", "f", "follow player", true, p.follows),
 			ui.On("r", "r", "rules", true, opens(ui.Route{Rules: p.chosen()})).Footer(10),
 			ui.On("y", "y", "copy id", true, p.copy),
-			ui.On("/", "/", "filter", true, func() tea.Cmd { p.filter.Focus(); return nil }).Footer(11),
-			ui.On("esc", "esc", "clear filter", true, selects(func() { p.filter.Reset(); p.arrange() })),
 		},
 		{
 			ui.Listed("↑ ↓", "select").Footer(2),
@@ -68,8 +63,6 @@ func (p *page) table() ui.KeyTable {
 func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 	p.notice, p.done = "", ""
 	switch {
-	case p.filter.Focused():
-		return p.typed(msg)
 	case p.form != nil:
 		return p.inForm(msg)
 	case p.env.WatchOnly != "" && slices.Contains([]string{"n", "s", "R", "J"}, msg.String()):
@@ -235,23 +228,6 @@ func (p *page) nextVariant() {
 			return
 		}
 	}
-}
-
-func (p *page) typed(msg tea.KeyPressMsg) tea.Cmd {
-	var cmd tea.Cmd
-	switch msg.Code {
-	case tea.KeyEnter:
-		p.filter.Blur()
-	case tea.KeyEscape:
-		p.filter.Blur()
-		p.filter.Reset()
-	case tea.KeyUp, tea.KeyDown:
-		p.move(msg)
-	default:
-		cmd = p.Input(msg)
-	}
-	p.arrange()
-	return tea.Batch(cmd, p.selected())
 }
 
 func (p *page) inForm(msg tea.KeyPressMsg) tea.Cmd {

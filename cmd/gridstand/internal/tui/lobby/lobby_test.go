@@ -57,8 +57,6 @@ func TestKeys(t *testing.T) {
 		"follow a player":             {[]string{"end", "f"}, ui.Route{Follow: "bob"}},
 		"follow the best player":      {[]string{"tab", "tab", "f"}, ui.Route{Follow: "bob"}},
 		"rules of a new game":         {[]string{"n", "right", "r"}, ui.Route{Rules: "classic"}},
-		"filter":                      {[]string{"/", "v", "t", "enter", "enter"}, ui.Route{Watch: []string{idleID}}},
-		"clear the filter":            {[]string{"/", "v", "t", "esc", "down", "enter"}, ui.Route{Watch: []string{deadID}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
@@ -50,17 +49,16 @@ type page struct {
 
 	lists  ui.Lists // as received from the server
 	loaded bool
-	games  [paneScores][]*pb.Game // filtered and sorted, as shown
+	games  [paneScores][]*pb.Game // sorted, as shown
 	// places is set if the user has no games: the pane for them then shows the open places.
 	places bool
 	// pane is the pane with the focus. cursors has the selected row of each pane.
 	pane    int
 	cursors [panes]cursor
-	filter  textinput.Model
 	// variant is the leaderboard's variant. If it is empty, the leaderboard is for the
 	// selected game's variant.
 	variant string
-	window  int // index in windows
+	window  int      // index in windows
 	settle  ui.Timer // started by each change of the selection
 
 	daily   daily
@@ -74,21 +72,10 @@ type page struct {
 
 // New returns the lobby.
 func New(ctx context.Context, env *ui.Env) ui.Page {
-	filter := textinput.New()
-	filter.Prompt, filter.CharLimit = "", 26
-	filter.SetWidth(27)
-	return &page{ctx: ctx, env: env, Tasks: ui.NewTasks(ctx), filter: filter}
+	return &page{ctx: ctx, env: env, Tasks: ui.NewTasks(ctx)}
 }
 
 func (p *page) Init() tea.Cmd { return tea.Batch(p.refresh(), p.loadDaily(), p.loadProfile()) }
-
-func (p *page) Typing() bool { return p.filter.Focused() }
-
-// Input implements ui.Typing.
-func (p *page) Input(msg tea.Msg) (cmd tea.Cmd) {
-	p.filter, cmd = p.filter.Update(msg)
-	return cmd
-}
 
 // refresh requests the lists, now and then every refreshTime.
 func (p *page) refresh() tea.Cmd {
@@ -188,11 +175,11 @@ func (p *page) refreshAfter(lists ui.Lists, err error) time.Duration {
 	return refreshTime
 }
 
-// arrange filters and sorts the lists. Each cursor stays on its item.
+// arrange sorts the lists. Each cursor stays on its item.
 func (p *page) arrange() {
 	open := races(p.lists.Races, p.lists.Live)
-	live := order(filtered(append(open, withoutAttempts(p.lists.Live, open)...), p.filter.Value()), p.env.Now)
-	mine := filtered(p.lists.Mine, p.filter.Value())
+	live := order(append(open, withoutAttempts(p.lists.Live, open)...), p.env.Now)
+	mine := slices.Clone(p.lists.Mine)
 	if p.places = len(p.lists.Mine) == 0 && p.env.WatchOnly == ""; p.places {
 		mine = slices.DeleteFunc(slices.Clone(live), func(g *pb.Game) bool { return !isPlace(g) })
 		live = slices.DeleteFunc(live, isPlace)

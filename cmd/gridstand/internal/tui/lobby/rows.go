@@ -34,18 +34,6 @@ func isPlace(g *pb.Game) bool {
 	return g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING && !deserted(g)
 }
 
-// filtered returns the games whose variant, players or id contain the filter.
-func filtered(games []*pb.Game, filter string) []*pb.Game {
-	want := strings.ToLower(filter)
-	var kept []*pb.Game
-	for _, g := range games {
-		if strings.Contains(strings.ToLower(g.GetVariant()+" "+gamestate.PlayerName(g)+" "+g.GetId()), want) {
-			kept = append(kept, g)
-		}
-	}
-	return kept
-}
-
 // order sorts games: first those that are waiting for players, then active games, then idle games
 // and at the end races without players, with the longest idle last. Waiting and active games are
 // sorted by creation time, newest first, so that they keep their places.

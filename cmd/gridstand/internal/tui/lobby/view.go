@@ -69,17 +69,12 @@ func (p *page) summary() []string {
 func (p *page) status() string {
 	t := p.env.Theme
 	switch {
-	case p.filter.Focused():
-		p.filter.SetStyles(ui.InputStyles(t))
-		return t.Accent().Render("/ ") + p.filter.View()
 	case p.done != "":
 		return t.Good().Render(p.done)
 	case p.notice != "":
 		return t.Warn().Render("! " + p.notice)
 	case p.problem != "":
 		return t.Warn().Render("! " + p.problem)
-	case p.filter.Value() != "":
-		return t.Dim().Render("only games with ") + t.Bold().Render(p.filter.Value()) + t.Dim().Render("   esc shows all")
 	default:
 		return ""
 	}
@@ -171,8 +166,6 @@ func (p *page) empty(pane int) string {
 		return "Not loaded."
 	case pane == paneScores:
 		return "No scores yet. Press ← or → for another period, v for another variant."
-	case p.filter.Value() != "":
-		return "No game matches the filter. Press esc to clear it."
 	case p.env.WatchOnly != "" && pane == paneMine:
 		return p.env.WatchOnly
 	case p.env.WatchOnly != "":

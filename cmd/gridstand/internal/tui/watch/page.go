@@ -155,7 +155,7 @@ func (p *page) seek(version int32) tea.Cmd {
 
 // player replays a game from an older version.
 type player struct {
-	speed int // 1, 2 or 4
+	speed int      // 1, 2 or 4
 	next  ui.Timer // started for each step
 	on    bool
 }

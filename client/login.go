@@ -112,21 +112,15 @@ func (l login) logIn(ctx context.Context, names NameSource) (cred Credential, no
 		target, CleanName(cred.Name), next.Name), nil
 }
 
-// Replace creates an account, makes the client act for it, and stores it in place of the
-// client's stored account. If every name is rejected, or names returns an error, the stored
-// account is kept.
-func Replace(ctx context.Context, c *Client, store *Store, names NameSource) (Credential, error) {
+// Replace creates an account with the given name, makes the client act for it, and stores it in
+// place of the client's stored account. If the name is rejected, the stored account is kept.
+func Replace(ctx context.Context, c *Client, store *Store, name string) (Credential, error) {
 	before, found, err := store.Load(c.Target())
 	if err != nil {
 		return Credential{}, err
 	}
-	gaveUp := false // names returned an error, so no call to create an account is in flight
-	cred, err := login{client: c, store: store}.create(ctx, Credential{}, func(ctx context.Context, attempt int, refused error) (string, error) {
-		name, err := names(ctx, attempt, refused)
-		gaveUp = err != nil
-		return name, err
-	})
-	if found && (gaveUp || nameRefused(err)) {
+	cred, err := login{client: c, store: store}.create(ctx, Credential{}, OneName(name))
+	if found && nameRefused(err) {
 		if err := store.Save(c.Target(), before); err != nil {
 			return Credential{}, err
 		}

@@ -422,28 +422,6 @@ func TestRotateStored_AnotherAccount(t *testing.T) {
 	require.NoError(t, client.RotateStored(waittest.Context(t), c, store))
 }
 
-// Ensure that Replace keeps the stored account if the source of names gives up after a name
-// was rejected.
-func TestReplace_GivesUp(t *testing.T) {
-	t.Parallel()
-	a := newAccounts(pb.Storage_STORAGE_DURABLE)
-	c, store := dial(t, client.Config{Target: a.start(t)}), newStore(t)
-	before, _, err := client.LogIn(waittest.Context(t), c, store, client.OneName("ada"))
-	require.NoError(t, err)
-	gaveUp := errors.New("gave up")
-	_, err = client.Replace(waittest.Context(t), c, store, func(_ context.Context, attempt int, _ error) (string, error) {
-		if attempt > 1 {
-			return "", gaveUp
-		}
-		return "ADA", nil
-	})
-	require.ErrorIs(t, err, gaveUp)
-	assert.Equal(t, 2, a.made("createPlayer"))
-	kept, _, err := store.Load(c.Target())
-	require.NoError(t, err)
-	assert.Equal(t, before, kept)
-}
-
 func TestRotate(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(pb.Storage_STORAGE_DURABLE)

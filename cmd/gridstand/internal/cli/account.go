@@ -170,7 +170,7 @@ func (p *program) createAccount(ctx context.Context, wanted string, replace bool
 			" on this server; --replace permanently gives up that account")
 	}
 	if replace {
-		cred, err := client.Replace(ctx, c, p.store, client.OneName(wanted))
+		cred, err := client.Replace(ctx, c, p.store, wanted)
 		if err != nil {
 			return err
 		}

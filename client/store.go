@@ -84,22 +84,13 @@ func (s *Store) Load(target string) (Credential, bool, error) {
 
 // Save stores the credential for a target, replacing the previous one.
 func (s *Store) Save(target string, c Credential) error {
-	return s.change(func(servers map[string]Credential) { servers[target] = c })
-}
-
-// Delete removes the credential for a target, if any.
-func (s *Store) Delete(target string) error {
-	return s.change(func(servers map[string]Credential) { delete(servers, target) })
-}
-
-func (s *Store) change(edit func(map[string]Credential)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all, err := s.read()
 	if err != nil {
 		return err
 	}
-	edit(all.Servers)
+	all.Servers[target] = c
 	if err := s.write(all); err != nil {
 		return fmt.Errorf("credentials: %w%s", err, s.advice)
 	}

@@ -207,16 +207,6 @@ func (s *State) Idle(now time.Time) (time.Duration, bool) {
 	return age, age >= LiveTime
 }
 
-// LeaveTime is the duration to pass to LeftFor. Only tests pass another one.
-const LeaveTime = 10 * time.Second
-
-// LeftFor reports whether a player with seats in two games, this and other, has left the
-// first for the second: the second game's last event must be newer than the first's by at
-// least the duration later.
-func LeftFor(this, other *pb.Game, later time.Duration) bool {
-	return other.GetId() != this.GetId() && other.GetUpdateTime().AsTime().Sub(this.GetUpdateTime().AsTime()) >= later
-}
-
 // Badge returns a label for the state of the game and the connection.
 func (s *State) Badge(t ui.Theme, now time.Time) string {
 	switch {

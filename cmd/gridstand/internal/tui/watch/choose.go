@@ -22,6 +22,7 @@ const (
 	checkTime  = time.Second      // how often to check whether to request another game
 	resultTime = 6 * time.Second  // how long a result stays on the screen
 	idleTime   = 60 * time.Second // how long a game must be idle before TV leaves it for an active one
+	leaveTime  = 10 * time.Second // how much longer ago than in another game the player has moved
 	otherTime  = 10 * time.Second // interval between requests for an active game
 	followTime = 2 * time.Second  // interval between requests for a game of a player who is not playing
 	lastWait   = 15 * time.Second // maximum delay between requests by TV if no game is live
@@ -84,7 +85,7 @@ func (c *chooser) due(g *game, now time.Time) bool {
 	shown := now.Sub(g.since)
 	switch {
 	case c.player != "":
-		return min(age, shown) >= gamestate.LeaveTime
+		return min(age, shown) >= leaveTime
 	case c.asked:
 		return min(age, shown) >= idleTime
 	case gamestate.RankOf(g.state.Game.Game, now) == gamestate.Exhibition:
@@ -130,7 +131,7 @@ func (c *chooser) found(f choice, err error, g *game, now time.Time) (to *pb.Gam
 	switch {
 	case !other || !g.running() || byUser:
 	case c.player != "":
-		other = gamestate.LeftFor(g.state.Game.Game, f.game, gamestate.LeaveTime)
+		other = f.game.GetUpdateTime().AsTime().Sub(g.state.Game.GetUpdateTime().AsTime()) >= leaveTime
 	default:
 		other = gamestate.RankOf(f.game, now) < gamestate.RankOf(g.state.Game.Game, now)
 	}

@@ -147,9 +147,9 @@ func TestLeaves(t *testing.T) {
 		"over, in the past":        {over: true, back: true},
 		"over, result on screen":   {chooser: chooser{next: tuitest.Noon.Add(1)}, over: true},
 		"asked already":            {chooser: chooser{finding: true}, idle: time.Hour, shown: time.Hour},
-		"player active":            {chooser: chooser{player: "ada"}, idle: gamestate.LeaveTime - 1, shown: time.Hour},
-		"player has left":          {chooser: chooser{player: "ada"}, idle: gamestate.LeaveTime, shown: time.Hour, due: true, leaves: true},
-		"player plays both":        {chooser: chooser{player: "ada"}, idle: gamestate.LeaveTime, shown: time.Hour, other: 1, due: true},
+		"player active":            {chooser: chooser{player: "ada"}, idle: leaveTime - 1, shown: time.Hour},
+		"player has left":          {chooser: chooser{player: "ada"}, idle: leaveTime, shown: time.Hour, due: true, leaves: true},
+		"player plays both":        {chooser: chooser{player: "ada"}, idle: leaveTime, shown: time.Hour, other: 1, due: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -45,7 +45,7 @@ func TestLimits_Login(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, silentTimeout, time.Since(began), "no exchange of keys")
 
-		c, _ := h.dial()
+		c := h.dial()
 		end := ended(c)
 		passes(t, loginTimeout-1, end)
 		p := open(t, c, "watch")
@@ -56,7 +56,7 @@ func TestLimits_Login(t *testing.T) {
 		assert.Equal(t, loginTimeout, time.Since(began), "after the last session")
 
 		began = time.Now()
-		c, _ = h.dialFrom("192.0.2.1", func(c *gossh.ClientConfig) { c.RekeyThreshold = 1 })
+		c = h.dialFrom("192.0.2.1", func(c *gossh.ClientConfig) { c.RekeyThreshold = 1 })
 		for err == nil {
 			<-time.After(time.Second)
 			_, _, err = c.SendRequest("unknown", true, make([]byte, 256))
@@ -75,7 +75,7 @@ func TestLimits_Idle(t *testing.T) {
 			return until(ctx, s)
 		}, func(c *Config) { c.Limits.Idle = idle })
 		for _, keys := range []int{0, 3} {
-			c, _ := h.dial()
+			c := h.dial()
 			end := ended(c)
 			began := time.Now()
 			p := open(t, c, "watch")
@@ -106,7 +106,7 @@ func TestLimits_Stall(t *testing.T) {
 				}
 			}
 		})
-		c, _ := h.dial()
+		c := h.dial()
 		began := time.Now()
 		open(t, c, "watch")
 		<-over
@@ -121,7 +121,7 @@ func TestLimits_Unused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := startPiped(t, whoAmI)
 		for _, command := range []string{"", "help"} {
-			c, _ := h.dial()
+			c := h.dial()
 			end := ended(c)
 			channel, requests, err := c.OpenChannel("session", nil)
 			require.NoError(t, err)

@@ -32,7 +32,7 @@ func TestAdopt(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, made, kept)
 
-	calls := a.made("GetPlayer")
+	calls := a.made("getPlayer")
 	for name, token := range map[string]string{
 		"empty":          "",
 		"no secret":      made.PlayerID,
@@ -45,7 +45,7 @@ func TestAdopt(t *testing.T) {
 		_, err = client.Adopt(waittest.Context(t), c, store, token)
 		require.ErrorIs(t, err, client.ErrInvalid, name)
 	}
-	assert.Equal(t, calls, a.made("GetPlayer"), "the client sent a malformed token")
+	assert.Equal(t, calls, a.made("getPlayer"), "the client sent a malformed token")
 	_, err = client.Adopt(waittest.Context(t), c, store, playerID+"."+client.NewSecret())
 	require.ErrorIs(t, err, client.ErrBadToken)
 	again, _, err := store.Load(c.Target())
@@ -93,5 +93,5 @@ func TestAdopt_NotSentInClearText(t *testing.T) {
 	_, err = client.Adopt(waittest.Context(t), c, store, made.Token)
 	require.ErrorIs(t, err, client.ErrClearText)
 	assert.ErrorContains(t, err, "ada on ")
-	assert.Zero(t, s.plain.made("GetPlayer"))
+	assert.Zero(t, s.plain.made("getPlayer"))
 }

@@ -81,7 +81,7 @@ func TestToken_NotSentInClearText(t *testing.T) {
 			_, err = client.Restore(waittest.Context(t), c, store)
 			require.ErrorIs(t, err, client.ErrClearText)
 			require.ErrorIs(t, client.RotateStored(waittest.Context(t), c, store), client.ErrClearText)
-			for _, call := range []string{"GetPlayer", "CreatePlayer", "RotateToken"} {
+			for _, call := range []string{"getPlayer", "createPlayer", "rotate"} {
 				assert.Zero(t, s.plain.made(call), call)
 			}
 			assert.Empty(t, c.PlayerID())
@@ -102,13 +102,13 @@ func TestPendingSecret_NotSentInClearText(t *testing.T) {
 	require.NoError(t, store.Save(target, client.Credential{Name: "ada", Pending: client.NewSecret(), TLS: true}))
 	_, _, err := client.LogIn(waittest.Context(t), s.dial(t, target, false), store, noName)
 	require.ErrorIs(t, err, client.ErrClearText)
-	assert.Zero(t, s.plain.made("CreatePlayer"))
+	assert.Zero(t, s.plain.made("createPlayer"))
 
 	kept := client.Credential{PlayerID: playerID, Name: "ada", Token: playerID + "." + client.NewSecret(), TLS: true}
 	require.NoError(t, store.Save(target, client.Credential{Name: "bob", Previous: &kept}))
 	_, err = client.Restore(waittest.Context(t), s.dial(t, target, false), store)
 	require.ErrorIs(t, err, client.ErrClearText)
-	assert.Zero(t, s.plain.made("GetPlayer"))
+	assert.Zero(t, s.plain.made("getPlayer"))
 }
 
 // Ensure that an account stored without the TLS mark can be used in clear text until its first

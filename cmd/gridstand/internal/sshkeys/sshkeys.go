@@ -54,27 +54,14 @@ func OpenAgent(ctx context.Context, socket string) (*Agent, error) {
 }
 
 func (a *Agent) read() error {
-	c := agent.NewClient(a.conn)
-	listed, err := c.List()
-	if err != nil {
-		return err
-	}
-	comments := map[string]string{}
-	for _, key := range listed {
-		comments[string(key.Marshal())] = key.Comment
-	}
-	signers, err := c.Signers()
-	if err != nil {
-		return err
-	}
+	signers, err := agent.NewClient(a.conn).Signers()
 	for _, signer := range signers {
-		public := signer.PublicKey()
-		if strings.Contains(public.Type(), "-cert-") {
-			continue // the agent also has the bare key
+		public, ok := signer.PublicKey().(*agent.Key)
+		if ok && !strings.Contains(public.Type(), "-cert-") { // the agent also has the bare key
+			a.Keys = append(a.Keys, Key{signer, public.Comment})
 		}
-		a.Keys = append(a.Keys, Key{signer, comments[string(public.Marshal())]})
 	}
-	return nil
+	return err
 }
 
 // Close closes the connection.

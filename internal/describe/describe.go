@@ -59,10 +59,10 @@ func Score(g *pb.Game, seat int) int32 {
 	return 0
 }
 
-// BestTile returns the highest tile of a game of 2048, or 0 for any other game.
-func BestTile(g *pb.Game) int32 {
+// LargestTile returns the highest tile on a board of 2048, or 0 if it is empty or nil.
+func LargestTile(b *pb.Twenty48Board) int32 {
 	var best int32
-	for _, face := range g.GetPosition().GetTwenty48().GetTiles() {
+	for _, face := range b.GetTiles() {
 		best = max(best, face)
 	}
 	return best
@@ -71,7 +71,7 @@ func BestTile(g *pb.Game) int32 {
 // Standing describes the game's progress in one line: "tile 2048, 1,025 moves".
 func Standing(g *pb.Game) string {
 	moves := Plural(g.GetPosition().GetMoveCount(), "move")
-	if tile := BestTile(g); tile > 0 {
+	if tile := LargestTile(g.GetPosition().GetTwenty48()); tile > 0 {
 		return "tile " + strconv.Itoa(int(tile)) + ", " + moves
 	}
 	return moves

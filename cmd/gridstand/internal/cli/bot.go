@@ -14,7 +14,6 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/solver"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -189,7 +188,7 @@ func (p *program) botGame(ctx context.Context, c *client.Client, g client.Game, 
 		return botGame{}, err
 	}
 	result.MovesPerSecond = float64(result.Moves) / max(time.Since(start).Seconds(), 1e-9)
-	result.Score, result.BestTile = describe.Score(g.Game, int(seat.Index())), board.LargestTile(g.GetPosition().GetTwenty48())
+	result.Score, result.BestTile = describe.Score(g.Game, int(seat.Index())), describe.LargestTile(g.GetPosition().GetTwenty48())
 	result.Won = slices.Contains(g.GetResult().GetWinners(), seat.Index())
 	return result, nil
 }

@@ -10,7 +10,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
@@ -124,7 +123,7 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 func (p *program) gameRow(g *pb.Game) []string {
 	tile := ""
 	if b := g.GetPosition().GetTwenty48(); b != nil {
-		tile = strconv.Itoa(int(board.LargestTile(b)))
+		tile = strconv.Itoa(int(describe.LargestTile(b)))
 	}
 	return []string{
 		gamestate.ShortID(g.GetId()), variantOf(g), describe.Comma(gamestate.HighestScore(g)), tile, describe.Comma(g.GetPosition().GetMoveCount()),

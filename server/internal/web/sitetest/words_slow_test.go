@@ -47,7 +47,7 @@ func (m moment) words() words {
 		Happened: describe.Happened(m.game, m.event, describe.Seat),
 		Moves:    describe.Plural(m.n, "move"), Watching: describe.Watching(m.n),
 		Wait: describe.Until(m.ago), Ago: describe.Ago(m.ago),
-		Tile: describe.BestTile(m.game),
+		Tile: describe.LargestTile(m.game.GetPosition().GetTwenty48()),
 	}
 }
 

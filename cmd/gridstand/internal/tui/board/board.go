@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -55,7 +56,7 @@ func Of(p *pb.Position, m Marks, j *pb.TriboloMove) Board {
 func Plain(p *pb.Position) string {
 	switch b := p.GetBoard().(type) {
 	case *pb.Position_Twenty48:
-		return drawNumbers(b.Twenty48, len(strconv.Itoa(int(max(LargestTile(b.Twenty48), 2)))), NoMarks, ui.Theme{})
+		return drawNumbers(b.Twenty48, len(strconv.Itoa(int(max(describe.LargestTile(b.Twenty48), 2)))), NoMarks, ui.Theme{})
 	case *pb.Position_Tribolo:
 		return plainTribolo(b.Tribolo)
 	default:

@@ -21,12 +21,7 @@ var (
 
 // MoveTo returns the legal move to a cell, or nil.
 func MoveTo(b *pb.TriboloBoard, to *pb.Cell) *pb.TriboloMove {
-	for _, m := range b.GetLegalMoves() {
-		if SameCell(m.GetCell(), to) {
-			return m
-		}
-	}
-	return nil
+	return ui.Find(b.GetLegalMoves(), func(m *pb.TriboloMove) bool { return SameCell(m.GetCell(), to) })
 }
 
 // SeatOf returns the seat that owns a cell, or -1.

@@ -11,6 +11,7 @@ import (
 	"charm.land/lipgloss/v2/table"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -71,7 +72,7 @@ func (p Twenty48) Sizes(t ui.Theme) (sizes, tight, mini []Size) {
 			sizes = append(sizes, c)
 		}
 	}
-	digits := len(strconv.Itoa(int(max(LargestTile(p.Board), 1000))))
+	digits := len(strconv.Itoa(int(max(describe.LargestTile(p.Board), 1000))))
 	return sizes, append(slices.Clone(sizes[len(sizes)-4:]), Size{Width: digits, Pitch: 1, Bare: true}), nil
 }
 
@@ -219,12 +220,4 @@ func number(b *pb.Twenty48Board, i, width int, m Marks, t ui.Theme) string {
 		text = text[:width-1] + "…"
 	}
 	return lipgloss.NewStyle().Bold(slices.Contains(m.Merged, i)).Render(lipgloss.PlaceHorizontal(width, lipgloss.Center, text))
-}
-
-// LargestTile returns the highest tile on a board, or 0 if it is empty.
-func LargestTile(b *pb.Twenty48Board) int32 {
-	if len(b.GetTiles()) == 0 {
-		return 0
-	}
-	return slices.Max(b.GetTiles())
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -61,7 +60,7 @@ func HighestScore(g *pb.Game) int32 {
 }
 
 // BestTile returns the highest tile on the board.
-func (s *State) BestTile() string { return strconv.Itoa(int(board.LargestTile(s.Twenty48()))) }
+func (s *State) BestTile() string { return strconv.Itoa(int(describe.LargestTile(s.Twenty48()))) }
 
 // Moves returns the number of moves made.
 func (s *State) Moves() int32 { return s.Game.GetPosition().GetMoveCount() }

@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -102,8 +101,8 @@ func (s *State) milestone(before *pb.Twenty48Board, score int32) string {
 	if before == nil || s.Twenty48() == nil {
 		return ""
 	}
-	s.largest = max(s.largest, board.LargestTile(before))
-	switch tile := board.LargestTile(s.Twenty48()); {
+	s.largest = max(s.largest, describe.LargestTile(before))
+	switch tile := describe.LargestTile(s.Twenty48()); {
 	case tile > s.largest && tile >= goalTile:
 		return describe.NewTile(tile)
 	case score <= s.record && s.Record():

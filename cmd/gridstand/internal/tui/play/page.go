@@ -10,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
@@ -63,7 +62,7 @@ const goodTile = 512
 // good reports whether the result is worth keeping under a name: a large tile, a new best score or, in
 // a race or daily game, one of the first three places but not the last. The page has the same rule.
 func (p *page) good() bool {
-	large := p.Twenty48() != nil && board.LargestTile(p.Twenty48()) >= goodTile
+	large := p.Twenty48() != nil && describe.LargestTile(p.Twenty48()) >= goodTile
 	m, ok := p.mode.(*attempt)
 	if !ok {
 		return p.Game.GetRanked() && (large || p.Record())

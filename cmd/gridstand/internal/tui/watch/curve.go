@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -45,7 +44,7 @@ func (c *curve) add(e *pb.Event) {
 	if n := len(c.marks); n > 0 {
 		largest = c.marks[n-1].tile
 	}
-	if tile := board.LargestTile(e.GetPosition().GetTwenty48()); tile > largest {
+	if tile := describe.LargestTile(e.GetPosition().GetTwenty48()); tile > largest {
 		c.marks = append(c.marks, mark{e.GetVersion(), tile})
 	}
 }

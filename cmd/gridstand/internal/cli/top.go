@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -244,11 +245,7 @@ func progressOf(challenge *pb.Challenge, s *pb.Standing) string {
 }
 
 // entrantName returns the name of a participant in a challenge.
-func entrantName(e interface {
-	GetPlayer() *pb.Player
-	GetBot() string
-},
-) string {
+func entrantName(e gamestate.Who) string {
 	if e.GetPlayer() == nil {
 		return clean(e.GetBot(), 24) + " (bot)"
 	}

@@ -99,17 +99,28 @@ func TestMove_Refused(t *testing.T) {
 	}
 }
 
+// Ensure that a move whose outcome is unknown says so if the context ends during a try or a wait.
 func TestMove_OutcomeUnknown(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(waittest.Context(t))
-	f := &fake{move: func(n int, _ context.Context, _ *pb.MoveRequest) (*pb.Event, error) {
-		if n == 6 {
-			cancel()
+	for _, waits := range []bool{false, true} {
+		ctx, cancel := context.WithCancel(waittest.Context(t))
+		f := &fake{move: func(n int, _ context.Context, _ *pb.MoveRequest) (*pb.Event, error) {
+			if n == 6 {
+				cancel()
+			}
+			return nil, storageAway()
+		}}
+		seat := f.client(t).Seat(knownAt(3))
+		if waits {
+			seat.OnRetry = func(int, time.Duration, error) { cancel() }
 		}
-		return nil, storageAway()
-	}}
-	_, err := f.client(t).Seat(knownAt(3)).Move(ctx, 3, client.Slide(pb.Direction_DIRECTION_UP), false)
-	assert.ErrorIs(t, err, client.ErrUnsettled)
+		_, err := seat.Move(ctx, 3, client.Slide(pb.Direction_DIRECTION_UP), false)
+		require.ErrorIs(t, err, client.ErrUnsettled)
+		assert.ErrorIs(t, err, context.Canceled)
+		if waits {
+			assert.ErrorIs(t, err, client.ErrStorageUnavailable)
+		}
+	}
 }
 
 // Ensure that a call that was not made is not reported as one that may have taken effect.
@@ -122,18 +133,6 @@ func TestMove_ContextAlreadyDone(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	require.NotErrorIs(t, err, client.ErrUnsettled)
 	assert.Zero(t, f.made("move"))
-}
-
-func TestMove_ContextEndsDuringWait(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(waittest.Context(t))
-	f := &fake{move: func(int, context.Context, *pb.MoveRequest) (*pb.Event, error) { return nil, storageAway() }}
-	seat := f.client(t).Seat(knownAt(3))
-	seat.OnRetry = func(int, time.Duration, error) { cancel() }
-	_, err := seat.Move(ctx, 3, client.Slide(pb.Direction_DIRECTION_UP), false)
-	assert.ErrorIs(t, err, client.ErrUnsettled)
-	assert.ErrorIs(t, err, client.ErrStorageUnavailable)
-	assert.ErrorIs(t, err, context.Canceled)
 }
 
 func TestNewGame_OutcomeUnknown(t *testing.T) {
@@ -240,7 +239,7 @@ func TestResolve(t *testing.T) {
 			assert.Equal(t, pb.GameStatus_GAME_STATUS_ACTIVE, r.GetStatus())
 			return &pb.ListGamesResponse{Games: list(id("watched"))}, nil
 		case r.GetPlayerId() == "":
-			return &pb.ListGamesResponse{Games: list(id("public"), id("twicex"), "hostile\x1b[31m"), NextPageToken: "p"}, nil
+			return &pb.ListGamesResponse{Games: list(id("public"), id("twicex"), id("doublea"), id("doubleb"), "hostile\x1b[31m"), NextPageToken: "p"}, nil
 		case tokenOf(ctx) == "":
 			return nil, badToken()
 		case r.GetPageToken() == "":
@@ -269,6 +268,7 @@ func TestResolve(t *testing.T) {
 		gameID + "a":  client.ErrInvalid,
 		"unknown":     client.ErrGameNotFound,
 		"twice2":      client.ErrGameNotFound,
+		"double":      client.ErrInvalid,
 		"hostile":     client.ErrGameNotFound,
 		"\x1b[31mxyz": client.ErrInvalid,
 	} {
@@ -278,18 +278,10 @@ func TestResolve(t *testing.T) {
 	}
 	_, err := c.Resolve(waittest.Context(t), gameID+"a")
 	assert.ErrorContains(t, err, gameID+"a", "not cut off to something that looks like an id")
+	_, err = c.Resolve(waittest.Context(t), "double")
+	assert.ErrorContains(t, err, "2 games")
 
 	c.SetToken("")
 	_, err = c.Resolve(waittest.Context(t), "second")
 	assert.ErrorIs(t, err, client.ErrGameNotFound)
-}
-
-func TestResolve_AmbiguousPrefix(t *testing.T) {
-	t.Parallel()
-	f := &fake{listGames: func(int, context.Context, *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
-		return &pb.ListGamesResponse{Games: []*pb.Game{{Id: gameID}, {Id: "gamega" + otherID[6:]}}}, nil
-	}}
-	_, err := f.client(t).Resolve(waittest.Context(t), "gamega")
-	assert.ErrorIs(t, err, client.ErrInvalid)
-	assert.ErrorContains(t, err, "2 games")
 }

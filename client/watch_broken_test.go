@@ -120,23 +120,3 @@ func TestWatch_SilentStream(t *testing.T) {
 		return
 	}
 }
-
-func TestWatch_EventDoesNotFollow(t *testing.T) {
-	t.Parallel()
-	for came, want := range map[int32]client.SequenceError{
-		6: {Version: 6, After: 3},
-		3: {Version: 3, After: 3},
-	} {
-		f := &fake{}
-		f.watch = func(_ int, _ *pb.WatchRequest, s watchStream) error {
-			return errors.Join(whole(3)(f, s), event(came)(f, s))
-		}
-		w := f.client(t).Watch(waittest.Context(t), client.WatchOptions{GameID: gameID})
-		defer w.Close()
-		_, err := f.drain(w)
-		var sequence *client.SequenceError
-		require.ErrorAs(t, err, &sequence)
-		assert.Equal(t, want, *sequence)
-		assert.ErrorIs(t, err, client.ErrBadStream)
-	}
-}

@@ -31,6 +31,7 @@ func TestWatch(t *testing.T) {
 		asked   []*int32 // after_version of each request, or nil if absent
 		want    []string
 		err     error // nil means io.EOF
+		gap     *client.SequenceError
 	}{
 		"a game from its current version": {
 			streams: [][]act{{whole(3), audience(2), event(4), last(5)}},
@@ -158,24 +159,28 @@ func TestWatch(t *testing.T) {
 			asked:   after(-1),
 			want:    []string{"live", "game 3"},
 			err:     client.ErrBadStream,
+			gap:     &client.SequenceError{Version: 5, After: 3},
 		},
 		"a repeat": {
 			streams: [][]act{{whole(3), event(4), event(4)}},
 			asked:   after(-1),
 			want:    []string{"live", "game 3", "event 4"},
 			err:     client.ErrBadStream,
+			gap:     &client.SequenceError{Version: 4, After: 4},
 		},
 		"a repeat after a reconnect": {
 			streams: [][]act{{whole(3), event(4), away}, {event(4)}},
 			asked:   after(-1, 4),
 			want:    []string{"live", "game 3", "event 4", "reconnecting 1", "live"},
 			err:     client.ErrBadStream,
+			gap:     &client.SequenceError{Version: 4, After: 4},
 		},
 		"a game with an old version": {
 			streams: [][]act{{whole(3), event(4), whole(4)}},
 			asked:   after(-1),
 			want:    []string{"live", "game 3", "event 4"},
 			err:     client.ErrBadStream,
+			gap:     &client.SequenceError{Version: 4, After: 4},
 		},
 		"a game although every event was requested": {
 			opts:    client.WatchOptions{EveryEvent: true},
@@ -241,6 +246,8 @@ func TestWatch(t *testing.T) {
 			} else {
 				require.ErrorIs(t, err, tc.err)
 			}
+			gap, _ := errors.AsType[*client.SequenceError](err)
+			assert.Equal(t, tc.gap, gap)
 			_, again := w.Next()
 			assert.Equal(t, err, again)
 			for i, want := range tc.asked {

@@ -129,13 +129,7 @@ func (h *host) serve(ctx context.Context, s *Session, line string) int {
 }
 
 // say writes a line to the user.
-func (s *Session) say(text string) {
-	newline := "\n"
-	if s.Terminal {
-		newline = "\r\n"
-	}
-	_, _ = io.WriteString(s.Err, text+newline)
-}
+func (s *Session) say(text string) { _, _ = io.WriteString(s.Err, text+"\n") }
 
 // shortFingerprint returns the beginning of a key's fingerprint, for logs.
 func shortFingerprint(key gossh.PublicKey) string {

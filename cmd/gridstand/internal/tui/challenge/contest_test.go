@@ -81,6 +81,16 @@ func TestContest_Time(t *testing.T) {
 	assert.Equal(t, now.Add(-time.Minute), c.Now())
 }
 
+// Ensure that the lines of the standings fit, also far down.
+func TestContest_Rows(t *testing.T) {
+	t.Parallel()
+	c := follow(t, tuitest.Env(&tuitest.Server{}))
+	line := tuitest.RaceStandings()[0]
+	for _, line.Rank = range []int32{0, 9, 1204, 12041} {
+		assert.Equal(t, 40, ui.Width(c.Rows([]*pb.Standing{line}, 40, 1)), line.Rank)
+	}
+}
+
 // Ensure that the time left is that of the user's attempt, except in a race, whose close
 // time can change.
 func TestContest_Deadline(t *testing.T) {

@@ -138,9 +138,9 @@ func (c *Contest) Rows(lines []*pb.Standing, width, rows int) string {
 		if c.Race() && c.Open() {
 			end += " " + c.sign(line)
 		}
-		room := width - rankWidth - 1 - lipgloss.Width(end)
-		text = append(text, t.Dim().Render(fmt.Sprintf("%*s", rankWidth, rank))+" "+
-			ink.Render(ui.Cell(c.Name(line), room))+ink.Render(end))
+		place := fmt.Sprintf("%*s", rankWidth, rank) // from 1,000 on, it is wider
+		room := width - ui.Width(place) - 1 - ui.Width(end)
+		text = append(text, t.Dim().Render(place)+" "+ink.Render(ui.Cell(c.Name(line), room))+ink.Render(end))
 	}
 	return strings.Join(text, "\n")
 }

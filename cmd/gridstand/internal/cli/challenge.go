@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -116,20 +115,10 @@ func (p *program) createChallenge(ctx context.Context, what string, n ui.NewChal
 		return err
 	}
 	challenge, err := orGiveUp(ctx, p, "create the challenge", func(ctx context.Context) (*pb.Challenge, error) {
-		if n.Request == nil {
-			return c.RaceNow(ctx)
-		}
-		return c.NewChallenge(ctx, n.Request)
+		return ui.NewServer(c).NewChallenge(ctx, n)
 	})
 	if err != nil {
 		return err
-	}
-	for _, bot := range n.Bots {
-		with, err := c.AddBot(ctx, challenge.GetId(), bot)
-		if err != nil {
-			return fmt.Errorf("the race %s was created, but without the bot %q: %w", challenge.GetId(), clean(bot, 24), err)
-		}
-		challenge = with
 	}
 	lines := strings.TrimSpace(challenge.GetId() + "\n" + p.link(ctx, c, challenge.GetId()))
 	return p.printEither(challenge, "%s\n", lines)

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"google.golang.org/grpc"
@@ -217,11 +218,13 @@ func (s *server) NewChallenge(ctx context.Context, n NewChallenge) (*pb.Challeng
 		return c, err // an existing race is another player's, or has its bots
 	}
 	for _, bot := range n.Bots {
-		if c, err = s.AddBot(ctx, c.GetId(), bot); err != nil {
-			break
+		with, err := s.AddBot(ctx, c.GetId(), bot)
+		if err != nil {
+			return c, fmt.Errorf("the race %s was created, but without the bot %q: %w", c.GetId(), client.CleanText(bot, NameLimit), err)
 		}
+		c = with
 	}
-	return c, err
+	return c, nil
 }
 
 func (s *server) WatchChallenge(ctx context.Context, id string) ChallengeStream {

@@ -166,13 +166,6 @@ func races(all []*pb.Challenge, live []*pb.Game) []*pb.Game {
 // isRace reports whether a row is a race.
 func isRace(g *pb.Game) bool { return g.GetChallengeId() != "" && g.GetChallengeId() == g.GetId() }
 
-// deserted reports whether a row is a race that has not started and that no player has joined, or
-// that all players have left.
-func deserted(g *pb.Game) bool {
-	player := func(seat *pb.Seat) bool { return seat.GetPlayer() != nil }
-	return isRace(g) && g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING && !slices.ContainsFunc(g.GetSeats(), player)
-}
-
 // withoutAttempts returns games without the attempts at the given races.
 func withoutAttempts(games, races []*pb.Game) []*pb.Game {
 	return slices.DeleteFunc(slices.Clone(games), func(g *pb.Game) bool {
@@ -196,9 +189,6 @@ func raceFacts(t ui.Theme, g *pb.Game, width int) []string {
 	}
 	if n := gamestate.OpenSeats(g); n > 0 {
 		lines = append(lines, t.Dim().Render(ui.Cell("  "+describe.Plural(n, "place")+" left", width)))
-	}
-	if deserted(g) {
-		lines = append(lines, ui.Cell("No player is waiting.", width))
 	}
 	return lines
 }

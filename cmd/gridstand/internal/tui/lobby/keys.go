@@ -160,7 +160,7 @@ func (p *page) opens() (what string, r ui.Route) {
 		return "", r
 	}
 	g := p.current()
-	waiting := g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING
+	waiting := waits(g)
 	switch {
 	case g == nil:
 		return "", r
@@ -206,7 +206,7 @@ func (p *page) player() string {
 func (p *page) waiting() *pb.Game {
 	all := append([]*pb.Game{p.current()}, p.games[paneLive]...) // the current one may be nil
 	return ui.Find(all, func(g *pb.Game) bool {
-		return g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING && !p.env.Seated(g)
+		return waits(g) && !p.env.Seated(g)
 	})
 }
 

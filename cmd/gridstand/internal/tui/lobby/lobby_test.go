@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
@@ -185,13 +184,6 @@ func TestOrder(t *testing.T) {
 	later.Live = slices.DeleteFunc(slices.Clone(later.Live), func(g *pb.Game) bool { return g.GetId() == tuitest.GameID })
 	d.Send(got(p, later, nil))
 	assert.Equal(t, deadID, p.current().GetId(), "the cursor stays on its row if the game is gone")
-	for i, want := range []string{waitingID, triboloID} { // a game that has waited too long is listed with the idle games
-		old := lists(t, tuitest.Me, "classic", pb.Window_WINDOW_DAY)
-		old.Live[4].UpdateTime = timestamppb.New(d.Env.Now.Add(time.Second - waitLimit - time.Duration(i)*time.Second))
-		d.Send(got(p, old, nil))
-		assert.Equal(t, want, p.cursors[paneLive].ids[0])
-	}
-	assert.Equal(t, []string{triboloID, tuitest.GameID, idleID, waitingID, deadID}, p.cursors[paneLive].ids)
 }
 
 // Ensure that a guest is told why they can only watch, in lines that wrap at words.

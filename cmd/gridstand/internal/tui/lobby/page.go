@@ -181,8 +181,8 @@ func (p *page) arrange() {
 	live := order(append(open, withoutAttempts(p.lists.Live, open)...), p.env.Now)
 	mine := slices.Clone(p.lists.Mine)
 	if p.places = len(p.lists.Mine) == 0 && p.env.WatchOnly == ""; p.places {
-		mine = slices.DeleteFunc(slices.Clone(live), func(g *pb.Game) bool { return !isPlace(g) })
-		live = slices.DeleteFunc(live, isPlace)
+		mine = slices.DeleteFunc(slices.Clone(live), func(g *pb.Game) bool { return !waits(g) })
+		live = slices.DeleteFunc(live, waits)
 	}
 	p.games[paneLive] = live
 	slices.SortStableFunc(mine, func(a, b *pb.Game) int { return cmp.Compare(finished(a), finished(b)) })
@@ -221,7 +221,7 @@ func (p *page) bestLive() *pb.Game {
 // changed for settleTime.
 func (p *page) selected() tea.Cmd {
 	g := p.current()
-	if best := p.bestLive(); p.places && isPlace(g) && best != nil {
+	if best := p.bestLive(); p.places && waits(g) && best != nil {
 		g = best
 	}
 	other := g.GetId() != p.preview.id || isRace(g) // the lists have the state of a race

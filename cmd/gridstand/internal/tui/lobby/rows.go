@@ -15,10 +15,6 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// waitLimit is how long a game that is waiting for players is listed first. After that it
-// is listed with the idle games.
-const waitLimit = 10 * time.Minute
-
 func idle(g *pb.Game, now time.Time) time.Duration {
 	return max(now.Sub(g.GetUpdateTime().AsTime()), 0)
 }
@@ -29,20 +25,16 @@ func moving(g *pb.Game, now time.Time) bool {
 	return g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE && idle(g, now) < gamestate.LiveTime
 }
 
-// isPlace reports whether a game or race waits for players and has one.
-func isPlace(g *pb.Game) bool {
-	return g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING && !deserted(g)
-}
+// waits reports whether a game or race waits for players. The server lists it while one is there.
+func waits(g *pb.Game) bool { return g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING }
 
-// order sorts games: first those that are waiting for players, then active games, then idle games
-// and at the end races without players, with the longest idle last. Waiting and active games are
-// sorted by creation time, newest first, so that they keep their places.
+// order sorts games: first those that are waiting for players, then active games, then idle games,
+// with the longest idle last. Waiting and active games are sorted by creation time, newest first, so
+// that they keep their places.
 func order(games []*pb.Game, now time.Time) []*pb.Game {
 	class := func(g *pb.Game) int {
 		switch {
-		case deserted(g):
-			return 3
-		case g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING && idle(g, now) < waitLimit:
+		case waits(g):
 			return 0
 		case moving(g, now):
 			return 1
@@ -54,7 +46,7 @@ func order(games []*pb.Game, now time.Time) []*pb.Game {
 		if c := cmp.Compare(class(a), class(b)); c != 0 {
 			return c
 		}
-		if class(a) >= 2 {
+		if class(a) == 2 {
 			return b.GetUpdateTime().AsTime().Compare(a.GetUpdateTime().AsTime())
 		}
 		return b.GetCreateTime().AsTime().Compare(a.GetCreateTime().AsTime())
@@ -74,9 +66,7 @@ func sign(t ui.Theme, g *pb.Game, now time.Time) ui.Value {
 	switch {
 	case finished(g) == 1:
 		return ui.Value{Text: "■", Style: t.Dim()}
-	case deserted(g):
-		return ui.Value{Text: "◌", Style: t.Dim()}
-	case g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
+	case waits(g):
 		return ui.Value{Text: "◌", Style: t.Accent()}
 	case moving(g, now):
 		return ui.Value{Text: "●", Style: t.Good()}
@@ -140,27 +130,21 @@ func ownScore(env *ui.Env, g *pb.Game) int32 {
 
 func gameRow(env *ui.Env, g *pb.Game, mine bool) []ui.Value {
 	t := env.Theme
-	text, open := ui.Text{}, t.Accent()
+	text := ui.Text{}
 	if !mine && !moving(g, env.Now) && g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE || mine && finished(g) == 1 {
 		text = t.Dim()
-	}
-	if deserted(g) {
-		text, open = t.Dim(), t.Dim()
 	}
 	points := gamestate.HighestScore(g)
 	if mine {
 		points = ownScore(env, g)
 	}
 	score := ui.Value{Text: describe.Comma(points), Style: text}
-	if n := gamestate.OpenSeats(g); n > 0 && g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
-		score = ui.Value{Text: strconv.Itoa(n) + " open", Style: open}
+	if n := gamestate.OpenSeats(g); n > 0 && waits(g) {
+		score = ui.Value{Text: strconv.Itoa(n) + " open", Style: t.Accent()}
 	}
 	name := ui.Value{Text: players(g), Style: text}
 	if isRace(g) {
 		name.Text = "race: " + players(g)
-	}
-	if deserted(g) {
-		name.Text = "race: no player"
 	}
 	if mine {
 		name = mineState(env, g)
@@ -189,7 +173,7 @@ func mineState(env *ui.Env, g *pb.Game) ui.Value {
 	switch {
 	case finished(g) == 1:
 		return ui.Value{Text: describe.Ending(g), Style: env.Theme.Dim()}
-	case g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
+	case waits(g):
 		return ui.Value{Text: "waiting"}
 	case len(g.GetSeats()) > 1 && env.Owns(client.Game{Game: g}.Turn()):
 		return ui.Value{Text: "your turn", Style: env.Theme.Good()}

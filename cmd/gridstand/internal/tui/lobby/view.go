@@ -11,7 +11,6 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // Minimum sizes of the body for each layout.
@@ -52,7 +51,7 @@ func (p *page) summary() []string {
 	}
 	live, waiting := p.lists.Moving, 0
 	for _, g := range append(races(p.lists.Races, p.lists.Live), p.lists.Live...) {
-		if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING && !deserted(g) {
+		if waits(g) {
 			waiting++
 		}
 	}

@@ -17,10 +17,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// refreshTime is the interval between requests for the lists. If the first lists have no live
-// game, the second request is made after soonTime, because the first one can make the server
-// start an exhibition.
-const refreshTime, soonTime = 2 * time.Second, time.Second
+// refreshTime is the interval between requests for the lists.
+const refreshTime = 2 * time.Second
 
 // settleTime debounces the selection of a game: its stream and leaderboard are requested
 // after this delay, so that scrolling through a list makes no requests.
@@ -80,8 +78,7 @@ func (p *page) Init() tea.Cmd { return tea.Batch(p.refresh(), p.loadDaily(), p.l
 // refresh requests the lists, now and then every refreshTime.
 func (p *page) refresh() tea.Cmd {
 	return p.load(func(lists ui.Lists, err error) tea.Cmd {
-		again := p.Later(p.refreshAfter(lists, err), p.refresh)
-		return tea.Batch(again, p.listed(lists, err))
+		return tea.Batch(p.Later(refreshTime, p.refresh), p.listed(lists, err))
 	})
 }
 
@@ -165,14 +162,6 @@ func (p *page) listed(lists ui.Lists, err error) tea.Cmd {
 		p.pane = paneMine
 	}
 	return p.selected()
-}
-
-// refreshAfter returns how long after a reply to request the lists again.
-func (p *page) refreshAfter(lists ui.Lists, err error) time.Duration {
-	if !p.loaded && err == nil && len(lists.Live) == 0 {
-		return soonTime
-	}
-	return refreshTime
 }
 
 // arrange sorts the lists. Each cursor stays on its item.

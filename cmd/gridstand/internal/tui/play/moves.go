@@ -109,7 +109,6 @@ func (p *playing) answered(a reply, err error) tea.Cmd {
 		return p.fetch(func(g client.Game, err error) tea.Cmd { return p.refetched(r, conflict && !expired, g, err) })
 	}
 	p.inFlight = nil
-	p.slow = p.env.Now.Sub(r.since) > slowCall
 	var changed bool
 	switch {
 	case errors.Is(err, client.ErrIllegalMove):
@@ -193,7 +192,7 @@ func (p *playing) changed(changed bool, e *pb.Event) tea.Cmd {
 	if e.GetUndone() != nil && p.shared() {
 		cmds = append(cmds, p.fetch(p.fetched)) // an undo can change the seats
 	}
-	cmds = append(cmds, p.Show(p.env, p.Tasks, len(p.queue) == 0 && !p.slow))
+	cmds = append(cmds, p.Show(p.env, p.Tasks, len(p.queue) == 0))
 	if p.Over() {
 		p.ended = p.env.Now
 		p.queue, p.Question, p.solving, p.places = nil, nil, nil, places{}

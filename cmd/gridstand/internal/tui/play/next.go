@@ -53,7 +53,7 @@ func (p *playing) created(g client.Game, err error) tea.Cmd {
 	}
 	return ui.Replace(p.Tasks, ui.Route{Page: func(ctx context.Context) ui.Page {
 		next := newPage(ctx, p.env, g.Game)
-		next.places.all, next.slow = p.places.all, p.slow
+		next.places.all = p.places.all
 		if p.Over() && !p.shared() {
 			next.notice = "The previous game ended with " + describe.Comma(p.Score()) + " points."
 		}

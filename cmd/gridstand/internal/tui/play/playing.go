@@ -17,9 +17,8 @@ import (
 )
 
 const (
-	slowCall = 250 * time.Millisecond // after a call slower than this, moves are not animated
-	slowTime = time.Second            // delay before the page reports a missing reply
-	endTime  = time.Second            // how long w still counts as the up key after the end of the game
+	slowTime = time.Second // delay before the page reports a missing reply
+	endTime  = time.Second // how long w still counts as the up key after the end of the game
 )
 
 // playing is the game that the user plays, as of the last event that the server acknowledged. It
@@ -41,7 +40,6 @@ type playing struct {
 	queue    []*request
 	dropped  bool
 	solving  *solving // the solver that is playing, or nil
-	slow     bool     // the last call took longer than slowCall
 	places   places
 
 	// starting is set while the next game is being created.

@@ -26,16 +26,10 @@ func MoveTo(b *pb.TriboloBoard, to *pb.Cell) *pb.TriboloMove {
 
 // SeatOf returns the seat that owns a cell, or -1.
 func SeatOf(s pb.CellState) int {
-	switch s {
-	case pb.CellState_CELL_STATE_BLUE:
-		return 0
-	case pb.CellState_CELL_STATE_RED:
-		return 1
-	case pb.CellState_CELL_STATE_GREEN:
-		return 2
-	default:
-		return -1
+	if seat := int(s - pb.CellState_CELL_STATE_BLUE); seat >= 0 && seat < len(OwnerLetters) {
+		return seat
 	}
+	return -1
 }
 
 // SameCell reports whether two cells are the same.

@@ -203,8 +203,8 @@ func (p *program) showState(ctx context.Context, what string) error {
 		return p.printAt(ctx, c, g, *r.move)
 	}
 	state := status(g.GetStatus())
-	if r := g.GetResult(); r != nil {
-		state += ": " + word(r.GetReason().String(), "REASON_")
+	if g.Over() {
+		state += ": " + strings.ToLower(describe.Ending(g.Game))
 	}
 	return p.printGame(g.Game, state)
 }

@@ -95,8 +95,3 @@ func action(g *pb.Game, e *pb.Event) string {
 	}
 	return text
 }
-
-// word converts the name of an enum value to words.
-func word(value, prefix string) string {
-	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(value, prefix), "_", " "))
-}

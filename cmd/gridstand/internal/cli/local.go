@@ -49,14 +49,6 @@ func (o *localFlags) check(p *program) error {
 	return nil
 }
 
-// words returns the command with these flags, without its other options.
-func (o *localFlags) words() []string {
-	if o.share {
-		return []string{"play", "--local", "--share"}
-	}
-	return []string{"play", "--local"}
-}
-
 // stateHome returns the directory where --local stores games, or "" if the environment does
 // not define a home directory.
 func stateHome() string {
@@ -105,7 +97,7 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (stop func(), er
 		return nil, err
 	}
 	p.warned = true // The connection does not leave this program.
-	p.local.pages = &ui.Local{Resume: p.typed(o.words()...)}
+	p.local.pages = &ui.Local{}
 	if o.share {
 		_, port, _ := net.SplitHostPort(listener.Addr().String())
 		p.local.others = net.JoinHostPort(ownHost(), port)

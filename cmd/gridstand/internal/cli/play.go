@@ -106,12 +106,12 @@ func (p *program) whatToPlay(ctx context.Context, c *client.Client, r reference,
 	case o.resume && o.set():
 		return route, usage.Errorf("--seats, --turn-limit and --private are only for new games, and --resume continues a game")
 	case o.resume:
-		g, err := p.latest(ctx, c, r.id, o)
+		g, err := p.latest(ctx, c, r.id)
 		return ui.Route{Play: g.GetId()}, err
 	}
 	options, err := o.options(v)
 	if err == nil && p.over == nil {
-		p.mentionUnfinished(ctx, c, v.GetId(), o)
+		p.mentionUnfinished(ctx, c, v.GetId())
 	}
 	return ui.Route{New: &ui.NewGame{Variant: v.GetId(), Options: options}}, err
 }
@@ -138,7 +138,7 @@ func (p *program) gameToPlay(ctx context.Context, c *client.Client, r reference)
 
 // latest returns the user's latest unfinished game. If variant is set, only games of that
 // variant count.
-func (p *program) latest(ctx context.Context, c *client.Client, variant string, o playOptions) (client.Game, error) {
+func (p *program) latest(ctx context.Context, c *client.Client, variant string) (client.Game, error) {
 	id, err := unfinished(ctx, c, variant)
 	if err != nil {
 		return client.Game{}, err
@@ -146,7 +146,7 @@ func (p *program) latest(ctx context.Context, c *client.Client, variant string, 
 	if id != "" {
 		return c.Game(ctx, id)
 	}
-	return client.Game{}, missingf("you have no such game to continue. Start one: %s", strings.TrimSpace(p.startCommand(o)+" "+variant))
+	return client.Game{}, missingf("you have no such game to continue. Start one: %s", p.typed(strings.Fields("play "+variant)...))
 }
 
 // unfinished returns the id of the user's latest game in progress, or "". If variant is set, only
@@ -171,17 +171,8 @@ func unfinished(ctx context.Context, c *client.Client, variant string) (string, 
 
 // mentionUnfinished tells the user how to continue an unfinished game of the variant instead of
 // starting a new one, if the server says that there is one.
-func (p *program) mentionUnfinished(ctx context.Context, c *client.Client, variant string, o playOptions) {
+func (p *program) mentionUnfinished(ctx context.Context, c *client.Client, variant string) {
 	if id, err := unfinished(ctx, c, variant); err == nil && id != "" {
-		p.warnf("You have an unfinished %s game. To continue it: %s %s", clean(variant, 24), p.startCommand(o), gamestate.ShortID(id))
+		p.warnf("You have an unfinished %s game. To continue it: %s", clean(variant, 24), p.typed("play", gamestate.ShortID(id)))
 	}
-}
-
-// startCommand returns the command that starts a game. With the id of a game at its end, it continues
-// that game.
-func (p *program) startCommand(o playOptions) string {
-	if o.local {
-		return p.typed(o.words()...)
-	}
-	return p.typed("play")
 }

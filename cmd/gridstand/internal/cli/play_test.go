@@ -91,7 +91,7 @@ func TestPlayLocal(t *testing.T) {
 	elsewhere.fails(exitUsage, "--local needs HOME", "play", "--local", "--server", process.FreeAddress(t))
 	table.types("q")
 	table.ends(exitOK)
-	assert.Regexp(t, `(?s)classic by ada: .*Resume it with gridstand play --local --server `+address+` [a-z2-7]{8}`, table.out.String())
+	assert.Regexp(t, `(?s)classic by ada: .*Resume it with gridstand play [a-z2-7]{8} --server `+address+` --local`, table.out.String())
 	assert.Contains(t, table.said(), "Its games are stored in "+ada.state)
 	tv.sees("◌")
 	tv.types("\x03")
@@ -114,9 +114,9 @@ func TestPlayLocal_Again(t *testing.T) {
 	}
 	s := ada.sit("play", "--local", "--server", address, "--resume", "5x5")
 	s.ends(exitMissing)
-	assert.Contains(t, s.said(), "Start one: gridstand play --local --server "+address+" 5x5")
+	assert.Contains(t, s.said(), "Start one: gridstand play 5x5 --server "+address+" --local")
 	first, _ := play("--name", "ada")
-	id := regexp.MustCompile(`Resume it with gridstand play --local --server \S+ ([a-z2-7]{8})`).FindStringSubmatch(first)[1]
+	id := regexp.MustCompile(`Resume it with gridstand play ([a-z2-7]{8}) --server \S+ --local`).FindStringSubmatch(first)[1]
 
 	again, notes := play(id)
 	assert.Contains(t, again, "gridstand watch "+id, "the command of the first closing message resumes that game")

@@ -80,7 +80,8 @@ func (p *program) showRestored(ctx context.Context, c *client.Client, start ui.R
 }
 
 // typed returns a command as the user has to type it, or "" if the user cannot run it. It has
-// the flags for the server and the connection that this command was given, also by a link.
+// the flags for the server and the connection that this command was given, also by a link, and to play
+// starts the server that this command has started.
 func (p *program) typed(words ...string) string {
 	if p.over != nil {
 		return p.over.typed(words...)
@@ -89,7 +90,14 @@ func (p *program) typed(words ...string) string {
 	if target, err := client.NormalTarget(p.flags.server); err == nil && p.flags.server != "" {
 		server = p.serverFlag(target)
 	}
-	return commandFor(serverFlags(server, p.connectionFlags()...), words...)
+	flags := p.connectionFlags()
+	if words[0] == "play" && p.local.pages != nil {
+		flags = append(flags, "--local")
+		if p.local.others != "" {
+			flags = append(flags, "--share")
+		}
+	}
+	return commandFor(serverFlags(server, flags...), words...)
 }
 
 // commandFor returns a command of this program with flags, unless flags is empty.

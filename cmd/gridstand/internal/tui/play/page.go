@@ -113,8 +113,6 @@ func (p *page) ClosingMessage() string {
 	case over:
 		hint, command = "Verify it", p.env.Command("verify", p.CommandID())
 		text += p.ranks()
-	case local != nil:
-		command = local.Resume + " " + p.CommandID()
 	}
 	if p.lost || local != nil && over {
 		command = ""

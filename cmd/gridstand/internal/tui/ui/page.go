@@ -125,8 +125,6 @@ const StatusHeight = 14
 
 // Local describes the server that runs inside this program and ends with it.
 type Local struct {
-	// Resume is the command that resumes a game, without the game's id at its end.
-	Resume string
 	// Others returns the number of other programs and browsers that are connected. It is
 	// nil if other machines cannot connect.
 	Others func() int

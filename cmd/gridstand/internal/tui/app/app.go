@@ -159,7 +159,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if ui.Modifier(msg) {
 			return m, nil
 		}
-		if t, ok := m.top().(ui.Typing); !ok || !t.Typing() || msg.Mod.Contains(tea.ModCtrl) {
+		if _, typing := m.top().(ui.Typing); !typing || msg.Mod.Contains(tea.ModCtrl) {
 			msg = ui.ByPlace(msg)
 		}
 		if cmd, done := m.key(msg); done {
@@ -167,7 +167,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return m, m.top().Key(msg)
 	}
-	if t, ok := m.top().(ui.Typing); ok && t.Typing() {
+	if t, ok := m.top().(ui.Typing); ok {
 		return m, t.Input(msg)
 	}
 	return m, nil
@@ -197,7 +197,7 @@ func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 	}
 	m.notice = ""
 	asks := m.top().Own().Question != nil
-	if t, ok := m.top().(ui.Typing); ok && t.Typing() && !asks {
+	if _, typing := m.top().(ui.Typing); typing && !asks {
 		return nil, false
 	}
 	switch {

@@ -24,21 +24,20 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // fakePage records the messages that it receives.
 type fakePage struct {
 	*ui.Tasks
-	typing bool
-	got    []tea.Msg
+	got []tea.Msg
 }
 
 func newFakePage(ctx context.Context) *fakePage { return &fakePage{Tasks: ui.NewTasks(ctx)} }
 
 // task returns the end of a task of the page, which records a message.
 func (p *fakePage) task(msg tea.Msg) tea.Msg {
-	return p.Do(func(context.Context) ui.Then { return func() tea.Cmd { return p.Input(msg) } })()
+	return p.Do(func(context.Context) ui.Then { return func() tea.Cmd { return p.record(msg) } })()
 }
 
 func (p *fakePage) Init() tea.Cmd                   { return nil }
-func (p *fakePage) Key(msg tea.KeyPressMsg) tea.Cmd { return p.Input(msg) }
-func (p *fakePage) Resumed() tea.Cmd                { return p.Input("resumed") }
-func (p *fakePage) Input(msg tea.Msg) tea.Cmd {
+func (p *fakePage) Key(msg tea.KeyPressMsg) tea.Cmd { return p.record(msg) }
+func (p *fakePage) Resumed() tea.Cmd                { return p.record("resumed") }
+func (p *fakePage) record(msg tea.Msg) tea.Cmd {
 	p.got = append(p.got, msg)
 	return nil
 }
@@ -47,7 +46,11 @@ func (p *fakePage) Keys() ui.KeyMap {
 	return ui.Keys(ui.Bind("x", "do it", "x"), ui.Bind("q", ui.BackText, "q"))
 }
 func (p *fakePage) ClosingMessage() string { return "goodbye" }
-func (p *fakePage) Typing() bool           { return p.typing }
+
+// typingPage is a fakePage for typing text.
+type typingPage struct{ *fakePage }
+
+func (p typingPage) Input(msg tea.Msg) tea.Cmd { return p.record(msg) }
 
 // newModel returns the program with pages on its stack.
 func newModel(t *testing.T, pages ...ui.Page) *Model {
@@ -119,7 +122,7 @@ func TestModel_Places(t *testing.T) {
 		got = append(got, msg.(tea.KeyPressMsg).String())
 	}
 	assert.Equal(t, []string{"a", "S", "a", "a", "a", "a", "A", "up"}, got)
-	p.typing = true
+	m.pages = []ui.Page{typingPage{p}}
 	send(t, m, press('ф'))
 	assert.Equal(t, press('ф'), p.got[len(p.got)-1])
 	assert.Equal(t, tea.QuitMsg{}, send(t, m, tea.KeyPressMsg{Code: 'с', BaseCode: 'c', Mod: tea.ModCtrl}))
@@ -158,7 +161,7 @@ func TestModel_Help(t *testing.T) {
 	send(t, m, press('x'))
 	assert.NotContains(t, m.View().Content, "quit the program")
 	assert.Empty(t, p.got)
-	p.typing = true
+	m.pages = []ui.Page{typingPage{p}}
 	send(t, m, press('?'))
 	assert.Equal(t, []tea.Msg{press('?')}, p.got)
 	assert.Equal(t, tea.QuitMsg{}, send(t, m, tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl}))

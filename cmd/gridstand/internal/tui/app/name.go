@@ -49,8 +49,6 @@ func suggestName(login string, n int) string {
 
 func (p *namePage) Init() tea.Cmd { return nil }
 
-func (p *namePage) Typing() bool { return true }
-
 func (p *namePage) Key(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case msg.Code == tea.KeyEscape:

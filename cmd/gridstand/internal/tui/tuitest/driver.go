@@ -111,7 +111,7 @@ func (d *Driver) Send(msg tea.Msg) {
 			d.run(d.Page.Key(msg))
 		}
 	default:
-		if t, ok := d.Page.(ui.Typing); ok && t.Typing() {
+		if t, ok := d.Page.(ui.Typing); ok {
 			d.run(t.Input(msg))
 		}
 	}

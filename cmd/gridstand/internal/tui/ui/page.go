@@ -51,12 +51,9 @@ type View struct {
 	OnClick func(x, y int) tea.Cmd
 }
 
-// Typing is implemented by pages with text fields. While Typing returns true, the page gets
-// all keys except ctrl-c, and Input gets other messages, such as pasted text.
-type Typing interface {
-	Typing() bool
-	Input(msg tea.Msg) tea.Cmd
-}
+// Typing is implemented by pages for typing text. They get all keys except ctrl-c, and Input gets
+// other messages, such as pasted text.
+type Typing interface{ Input(msg tea.Msg) tea.Cmd }
 
 // Resuming is implemented by pages that need to know that they are visible again: the page
 // on top has closed, or the page that they tried to open could not be opened.

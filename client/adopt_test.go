@@ -9,28 +9,23 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // Ensure that a token from another program gives access to its account, and that a
 // malformed or unknown token changes nothing.
 func TestAdopt(t *testing.T) {
 	t.Parallel()
-	a := newAccounts(pb.Storage_STORAGE_DURABLE)
-	config := client.Config{Target: a.start(t)}
-	there, store := newStore(t), newStore(t)
+	a, config, store := startAccounts(t)
+	there := newStore(t)
 	c := dial(t, config)
-	made, _, err := client.LogIn(waittest.Context(t), c, there, client.OneName("ada"))
-	require.NoError(t, err)
+	made := logIn(t, c, there, client.OneName("ada"))
 
 	c = dial(t, config)
 	got, err := client.Adopt(waittest.Context(t), c, store, made.Token)
 	require.NoError(t, err)
 	assert.Equal(t, made, got)
 	assert.Equal(t, made.PlayerID, c.PlayerID())
-	kept, _, err := store.Load(c.Target())
-	require.NoError(t, err)
-	assert.Equal(t, made, kept)
+	assert.Equal(t, made, load(t, store, c.Target()))
 
 	calls := a.made("getPlayer")
 	for name, token := range map[string]string{
@@ -48,23 +43,18 @@ func TestAdopt(t *testing.T) {
 	assert.Equal(t, calls, a.made("getPlayer"), "the client sent a malformed token")
 	_, err = client.Adopt(waittest.Context(t), c, store, playerID+"."+client.NewSecret())
 	require.ErrorIs(t, err, client.ErrBadToken)
-	again, _, err := store.Load(c.Target())
-	require.NoError(t, err)
-	assert.Equal(t, kept, again)
+	assert.Equal(t, made, load(t, store, c.Target()))
 }
 
 // Ensure that Adopt drops the account that the client acts for, and only that account.
 func TestAdopt_Previous(t *testing.T) {
 	t.Parallel()
-	a := newAccounts(pb.Storage_STORAGE_DURABLE)
-	config := client.Config{Target: a.start(t)}
-	there, store := newStore(t), newStore(t)
+	a, config, store := startAccounts(t)
+	there := newStore(t)
 	c := dial(t, config)
-	_, _, err := client.LogIn(waittest.Context(t), c, store, client.OneName("old"))
-	require.NoError(t, err)
+	logIn(t, c, store, client.OneName("old"))
 	a.forget() // Another server has taken over the address.
-	made, _, err := client.LogIn(waittest.Context(t), dial(t, config), there, client.OneName("ada"))
-	require.NoError(t, err)
+	made := logIn(t, dial(t, config), there, client.OneName("ada"))
 
 	c = dial(t, config)
 	got, err := client.Adopt(waittest.Context(t), c, store, made.Token)
@@ -72,8 +62,7 @@ func TestAdopt_Previous(t *testing.T) {
 	require.NotNil(t, got.Previous)
 	assert.Equal(t, "old", got.Previous.Name)
 
-	other, _, err := client.LogIn(waittest.Context(t), dial(t, config), newStore(t), client.OneName("bob"))
-	require.NoError(t, err)
+	other := logIn(t, dial(t, config), newStore(t), client.OneName("bob"))
 	got, err = client.Adopt(waittest.Context(t), c, store, other.Token)
 	require.NoError(t, err)
 	assert.Equal(t, "bob", got.Name)
@@ -87,10 +76,9 @@ func TestAdopt_NotSentInClearText(t *testing.T) {
 	t.Parallel()
 	s, store := newTwoFaced(t), newStore(t)
 	const target = "localhost:7"
-	made, _, err := client.LogIn(waittest.Context(t), s.dial(t, target, true), store, client.OneName("ada"))
-	require.NoError(t, err)
+	made := logIn(t, s.dial(t, target, true), store, client.OneName("ada"))
 	c := s.dial(t, target, false)
-	_, err = client.Adopt(waittest.Context(t), c, store, made.Token)
+	_, err := client.Adopt(waittest.Context(t), c, store, made.Token)
 	require.ErrorIs(t, err, client.ErrClearText)
 	assert.ErrorContains(t, err, "ada on ")
 	assert.Zero(t, s.plain.made("getPlayer"))

@@ -70,12 +70,11 @@ func TestToken_NotSentInClearText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, store := newTwoFaced(t), newStore(t)
-			made, _, err := client.LogIn(waittest.Context(t), s.dial(t, target[0], true), store, client.OneName("ada"))
-			require.NoError(t, err)
+			made := logIn(t, s.dial(t, target[0], true), store, client.OneName("ada"))
 			assert.True(t, made.TLS)
 
 			c := s.dial(t, target[1], false)
-			_, _, err = client.LogIn(waittest.Context(t), c, store, noName)
+			_, _, err := client.LogIn(waittest.Context(t), c, store, noName)
 			require.ErrorIs(t, err, client.ErrClearText)
 			assert.ErrorContains(t, err, "ada on ")
 			_, err = client.Restore(waittest.Context(t), c, store)
@@ -125,9 +124,7 @@ func TestToken_MarkedWithTLS(t *testing.T) {
 			return err
 		},
 		"rotate": func(t *testing.T, c *client.Client, store *client.Store) error {
-			cred, _, err := store.Load("localhost:7")
-			require.NoError(t, err)
-			c.SetToken(cred.Token)
+			c.SetToken(load(t, store, "localhost:7").Token)
 			return client.RotateStored(waittest.Context(t), c, store)
 		},
 	} {
@@ -135,16 +132,13 @@ func TestToken_MarkedWithTLS(t *testing.T) {
 			t.Parallel()
 			s, store := newTwoFaced(t), newStore(t)
 			const target = "localhost:7"
-			_, _, err := client.LogIn(waittest.Context(t), s.dial(t, target, false), store, client.OneName("ada"))
-			require.NoError(t, err)
+			logIn(t, s.dial(t, target, false), store, client.OneName("ada"))
 			file, err := os.ReadFile(store.Path())
 			require.NoError(t, err)
 			require.NotContains(t, string(file), "tls", "an older client wrote no TLS mark")
 			require.NoError(t, use(t, s.dial(t, target, false), store))
 			require.NoError(t, use(t, s.dial(t, target, true), store))
-			cred, _, err := store.Load(target)
-			require.NoError(t, err)
-			assert.True(t, cred.TLS)
+			assert.True(t, load(t, store, target).TLS)
 			require.ErrorIs(t, use(t, s.dial(t, target, false), store), client.ErrClearText)
 		})
 	}

@@ -109,24 +109,42 @@ func newStore(t *testing.T) *client.Store {
 	return client.NewStore(filepath.Join(t.TempDir(), "credentials.json"))
 }
 
+// startAccounts starts a server without accounts, and returns its clients' configuration and an empty store.
+func startAccounts(t *testing.T) (*accounts, client.Config, *client.Store) {
+	t.Helper()
+	a := newAccounts(pb.Storage_STORAGE_DURABLE)
+	return a, client.Config{Target: a.start(t)}, newStore(t)
+}
+
+// logIn logs in, without a notice.
+func logIn(t *testing.T, c *client.Client, store *client.Store, names client.NameSource) client.Credential {
+	t.Helper()
+	cred, notice, err := client.LogIn(waittest.Context(t), c, store, names)
+	require.NoError(t, err)
+	require.Empty(t, notice)
+	return cred
+}
+
+// load returns the credential for a target.
+func load(t *testing.T, store *client.Store, target string) client.Credential {
+	t.Helper()
+	cred, _, err := store.Load(target)
+	require.NoError(t, err)
+	return cred
+}
+
 func TestLogIn_MakesOneAccount(t *testing.T) {
 	t.Parallel()
-	a := newAccounts(pb.Storage_STORAGE_DURABLE)
-	config := client.Config{Target: a.start(t)}
-	store := newStore(t)
+	a, config, store := startAccounts(t)
 
 	c := dial(t, config)
-	cred, notice, err := client.LogIn(waittest.Context(t), c, store, client.OneName("ada"))
-	require.NoError(t, err)
-	assert.Empty(t, notice)
+	cred := logIn(t, c, store, client.OneName("ada"))
 	assert.Equal(t, "ada", cred.Name)
 	assert.Equal(t, cred.PlayerID, c.PlayerID())
 	assert.Empty(t, cred.Pending)
 
 	c = dial(t, config)
-	again, notice, err := client.LogIn(waittest.Context(t), c, store, noName)
-	require.NoError(t, err)
-	assert.Empty(t, notice)
+	again := logIn(t, c, store, noName)
 	assert.Equal(t, cred, again)
 	assert.Equal(t, cred.PlayerID, c.PlayerID())
 	assert.Equal(t, 1, a.made("createPlayer"))
@@ -136,9 +154,7 @@ func TestLogIn_MakesOneAccount(t *testing.T) {
 // it or the first reply was lost, and that it refuses a person's account.
 func TestLogInBot(t *testing.T) {
 	t.Parallel()
-	a := newAccounts(pb.Storage_STORAGE_DURABLE)
-	config := client.Config{Target: a.start(t)}
-	store := newStore(t)
+	a, config, store := startAccounts(t)
 	a.loseNext = true
 	_, _, err := client.LogInBot(waittest.Context(t), dial(t, config), store, client.OneName("robin"))
 	require.Error(t, err)
@@ -164,28 +180,22 @@ func TestLogInBot(t *testing.T) {
 	assert.True(t, next.Bot)
 
 	persons := newStore(t)
-	person, _, err := client.LogIn(waittest.Context(t), dial(t, config), persons, client.OneName("ada"))
-	require.NoError(t, err)
+	person := logIn(t, dial(t, config), persons, client.OneName("ada"))
 	assert.False(t, person.Bot)
 	c = dial(t, config)
 	_, _, err = client.LogInBot(waittest.Context(t), c, persons, client.OneName("robot"))
 	require.ErrorIs(t, err, client.ErrNotBot)
 	assert.Empty(t, c.PlayerID())
-	kept, _, err := persons.Load(c.Target())
-	require.NoError(t, err)
-	assert.Equal(t, person, kept)
+	assert.Equal(t, person, load(t, persons, c.Target()))
 }
 
 // Ensure that LogInBot does not fall back to the account that a person had on another server
 // at the same address.
 func TestLogInBot_Previous(t *testing.T) {
 	t.Parallel()
-	a := newAccounts(pb.Storage_STORAGE_DURABLE)
-	config := client.Config{Target: a.start(t)}
-	store := newStore(t)
+	_, config, store := startAccounts(t)
 	c := dial(t, config)
-	person, _, err := client.LogIn(waittest.Context(t), c, store, client.OneName("ada"))
-	require.NoError(t, err)
+	person := logIn(t, c, store, client.OneName("ada"))
 	gone := client.Credential{PlayerID: playerID, Name: "robin", Bot: true, Token: playerID + "." + client.NewSecret(), Previous: &person}
 	require.NoError(t, store.Save(c.Target(), gone))
 
@@ -200,8 +210,7 @@ func TestLogInBot_Previous(t *testing.T) {
 
 func TestLogIn_NameTaken(t *testing.T) {
 	t.Parallel()
-	a := newAccounts(pb.Storage_STORAGE_DURABLE)
-	config := client.Config{Target: a.start(t)}
+	_, config, _ := startAccounts(t)
 	c := dial(t, config)
 	_, _, err := c.CreatePlayer(waittest.Context(t), "Ada", false)
 	require.NoError(t, err)
@@ -221,8 +230,7 @@ func TestLogIn_NameTaken(t *testing.T) {
 
 	_, _, err = client.LogIn(waittest.Context(t), dial(t, config), newStore(t), client.OneName("ADA"))
 	assert.ErrorIs(t, err, client.ErrNameTaken)
-	cred, _, err = client.LogIn(waittest.Context(t), dial(t, config), newStore(t), client.NumberedName("ada"))
-	require.NoError(t, err)
+	cred = logIn(t, dial(t, config), newStore(t), client.NumberedName("ada"))
 	assert.Equal(t, "ada-2", cred.Name)
 	_, _, err = client.LogIn(waittest.Context(t), dial(t, config), newStore(t), noName)
 	assert.EqualError(t, err, "there is no user to ask")
@@ -245,8 +253,7 @@ func TestLogIn_LongName(t *testing.T) {
 	assert.False(t, found)
 
 	require.NoError(t, store.Save(c.Target(), client.Credential{Name: long, Pending: client.NewSecret()}))
-	cred, _, err := client.LogIn(waittest.Context(t), c, store, client.OneName("bob"))
-	require.NoError(t, err)
+	cred := logIn(t, c, store, client.OneName("bob"))
 	assert.Equal(t, "bob", cred.Name)
 	assert.Equal(t, 1, a.made("createPlayer"))
 }
@@ -254,10 +261,8 @@ func TestLogIn_LongName(t *testing.T) {
 func TestLogIn_AccountForgotten(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(pb.Storage_STORAGE_EMBEDDED)
-	config := client.Config{Target: a.start(t)}
-	store := newStore(t)
-	first, _, err := client.LogIn(waittest.Context(t), dial(t, config), store, client.OneName("ada"))
-	require.NoError(t, err)
+	config, store := client.Config{Target: a.start(t)}, newStore(t)
+	first := logIn(t, dial(t, config), store, client.OneName("ada"))
 
 	a.forget()
 	second, notice, err := client.LogIn(waittest.Context(t), dial(t, config), store, noName)
@@ -279,8 +284,7 @@ func TestLogIn_AccountForgotten(t *testing.T) {
 func TestLogInAs(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(pb.Storage_STORAGE_EMBEDDED)
-	config := client.Config{Target: a.start(t)}
-	store := newStore(t)
+	config, store := client.Config{Target: a.start(t)}, newStore(t)
 	first, _, err := client.LogInAs(waittest.Context(t), dial(t, config), store, "ada")
 	require.NoError(t, err)
 	assert.Equal(t, "ada", first.Name)
@@ -296,18 +300,13 @@ func TestLogInAs(t *testing.T) {
 	second, _, err := client.LogInAs(waittest.Context(t), dial(t, config), store, "grace")
 	require.NoError(t, err)
 	assert.Equal(t, "grace", second.Name)
-	kept, _, err := store.Load(config.Target)
-	require.NoError(t, err)
-	assert.Equal(t, second, kept)
+	assert.Equal(t, second, load(t, store, config.Target))
 }
 
 func TestLogIn_ForgottenByOneServer(t *testing.T) {
 	t.Parallel()
-	a := newAccounts(pb.Storage_STORAGE_DURABLE)
-	config := client.Config{Target: a.start(t)}
-	store := newStore(t)
-	durable, _, err := client.LogIn(waittest.Context(t), dial(t, config), store, client.OneName("ada"))
-	require.NoError(t, err)
+	a, config, store := startAccounts(t)
+	durable := logIn(t, dial(t, config), store, client.OneName("ada"))
 	kept := a.players
 
 	// An in-memory server replaces the durable one twice.
@@ -324,21 +323,14 @@ func TestLogIn_ForgottenByOneServer(t *testing.T) {
 	a.mu.Lock()
 	a.players, a.storage = kept, pb.Storage_STORAGE_DURABLE
 	a.mu.Unlock()
-	back, notice, err := client.LogIn(waittest.Context(t), dial(t, config), store, noName)
-	require.NoError(t, err)
-	assert.Equal(t, durable, back)
-	assert.Empty(t, notice)
-	stored, _, err := store.Load(dial(t, config).Target())
-	require.NoError(t, err)
-	assert.Equal(t, durable, stored)
+	assert.Equal(t, durable, logIn(t, dial(t, config), store, noName))
+	assert.Equal(t, durable, load(t, store, dial(t, config).Target()))
 }
 
 // Ensure that if servers take turns at one address, the client keeps an account for each.
 func TestLogIn_ServersTakeTurns(t *testing.T) {
 	t.Parallel()
-	a := newAccounts(pb.Storage_STORAGE_DURABLE)
-	config := client.Config{Target: a.start(t)}
-	store := newStore(t)
+	a, config, store := startAccounts(t)
 	var servers [3]map[string]*pb.Player
 	for i := range servers {
 		servers[i] = map[string]*pb.Player{}
@@ -360,8 +352,7 @@ func TestLogIn_ServersTakeTurns(t *testing.T) {
 		}
 	}
 	assert.Equal(t, len(servers), a.made("createPlayer"))
-	stored, _, err := store.Load(dial(t, config).Target())
-	require.NoError(t, err)
+	stored := load(t, store, dial(t, config).Target())
 	kept := 0
 	for c := &stored; c != nil; c = c.Previous {
 		kept++
@@ -371,15 +362,12 @@ func TestLogIn_ServersTakeTurns(t *testing.T) {
 
 func TestLogIn_LostReply(t *testing.T) {
 	t.Parallel()
-	a := newAccounts(pb.Storage_STORAGE_DURABLE)
-	config := client.Config{Target: a.start(t)}
-	store := newStore(t)
+	a, config, store := startAccounts(t)
 	a.loseNext = true
 	_, _, err := client.LogIn(waittest.Context(t), dial(t, config), store, client.OneName("ada"))
 	require.Error(t, err)
 
-	cred, _, err := client.LogIn(waittest.Context(t), dial(t, config), store, noName)
-	require.NoError(t, err)
+	cred := logIn(t, dial(t, config), store, noName)
 	assert.Equal(t, "ada", cred.Name)
 
 	// Do the same with a rotation: the program ends before it learns the outcome.
@@ -392,8 +380,7 @@ func TestLogIn_LostReply(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, cred.PlayerID, player.GetId())
 	assert.Equal(t, cred.PlayerID, recalled.PlayerID())
-	rotated, _, err := client.LogIn(waittest.Context(t), dial(t, config), store, noName)
-	require.NoError(t, err)
+	rotated := logIn(t, dial(t, config), store, noName)
 	assert.Equal(t, cred.PlayerID, rotated.PlayerID)
 	assert.NotEqual(t, cred.Token, rotated.Token)
 	assert.Empty(t, rotated.Pending)
@@ -402,20 +389,16 @@ func TestLogIn_LostReply(t *testing.T) {
 
 func TestRotateStored_AnotherAccount(t *testing.T) {
 	t.Parallel()
-	a := newAccounts(pb.Storage_STORAGE_DURABLE)
-	c := dial(t, client.Config{Target: a.start(t)})
-	store := newStore(t)
-	cred, _, err := client.LogIn(waittest.Context(t), c, store, client.OneName("ada"))
-	require.NoError(t, err)
+	a, config, store := startAccounts(t)
+	c := dial(t, config)
+	cred := logIn(t, c, store, client.OneName("ada"))
 	_, other, err := c.CreatePlayer(waittest.Context(t), "eve", false)
 	require.NoError(t, err)
 	for _, token := range []string{other, ""} {
 		c.SetToken(token)
 		require.ErrorContains(t, client.RotateStored(waittest.Context(t), c, store), "ada")
 	}
-	kept, _, err := store.Load(c.Target())
-	require.NoError(t, err)
-	assert.Equal(t, cred, kept)
+	assert.Equal(t, cred, load(t, store, c.Target()))
 	assert.Zero(t, a.made("rotate"))
 
 	c.SetToken(cred.Token)

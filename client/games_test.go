@@ -2,7 +2,6 @@ package client_test
 
 import (
 	"context"
-	"io"
 	"strings"
 	"testing"
 
@@ -93,25 +92,4 @@ func TestCurrentGame(t *testing.T) {
 	_, found, err = f.client(t).CurrentGame(waittest.Context(t), "")
 	assert.ErrorIs(t, err, client.ErrInvalid, "not the game of a bot, whose seat has no player's id")
 	assert.False(t, found)
-}
-
-// Ensure that every request of a preview Watch is marked as a preview, including the
-// request after a lost connection.
-func TestWatch_Preview(t *testing.T) {
-	t.Parallel()
-	for _, preview := range []bool{true, false} {
-		f := &fake{}
-		f.watch = func(n int, r *pb.WatchRequest, s watchStream) error {
-			assert.Equal(t, preview, r.GetPreview())
-			if n == 1 {
-				return refuse(codes.Unavailable, pb.ReasonServerUnavailable)
-			}
-			return finished(4)(f, s)
-		}
-		w := f.client(t).Watch(waittest.Context(t), client.WatchOptions{GameID: gameID, Preview: preview})
-		defer w.Close()
-		_, err := f.drain(w)
-		assert.ErrorIs(t, err, io.EOF)
-		assert.Equal(t, 2, f.made("watch"))
-	}
 }

@@ -55,6 +55,7 @@ func TestTLS(t *testing.T) {
 			u, err := w.Next()
 			require.NoError(t, err)
 			assert.Equal(t, client.Reconnecting, u.Connection.State, "the Watch should keep trying")
+			assert.ErrorIs(t, u.Connection.Err, client.ErrUnreachable)
 			assert.Equal(t, tc.cause, client.CauseOf(u.Connection.Err), "the first failure should have the cause")
 		})
 	}

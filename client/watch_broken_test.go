@@ -13,7 +13,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/internal/testkit/process"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -80,20 +79,6 @@ func TestWatch_HonorsRetryHint(t *testing.T) {
 	assert.GreaterOrEqual(t, u.Connection.Delay, 3*time.Second)
 	assert.Less(t, u.Connection.Delay, 4*time.Second)
 	assert.ErrorIs(t, u.Connection.Err, client.ErrServerUnavailable)
-}
-
-func TestWatch_NoServer(t *testing.T) {
-	t.Parallel()
-	c := dial(t, client.Config{Target: process.FreeAddress(t)})
-	w := c.Watch(waittest.Context(t), client.WatchOptions{GameID: gameID})
-	defer w.Close()
-	for attempt := 1; attempt <= 3; attempt++ {
-		u, err := w.Next()
-		require.NoError(t, err)
-		assert.Equal(t, client.Reconnecting, u.Connection.State)
-		assert.Equal(t, attempt, u.Connection.Attempt)
-		assert.ErrorIs(t, u.Connection.Err, client.ErrUnreachable)
-	}
 }
 
 func TestWatch_SilentStream(t *testing.T) {

@@ -49,6 +49,12 @@ func TestWatch(t *testing.T) {
 			asked:   after(0),
 			want:    []string{"live", "event 1", "event 2", "event 3"},
 		},
+		"a preview": {
+			opts:    client.WatchOptions{Preview: true},
+			streams: [][]act{{away}, {finished(4)}},
+			asked:   after(-1, -1),
+			want:    []string{"reconnecting 1", "live", "game 4"},
+		},
 		"all events are known": {
 			opts:    client.WatchOptions{AfterVersion: proto.Int32(7)},
 			streams: [][]act{{}},
@@ -222,6 +228,7 @@ func TestWatch(t *testing.T) {
 				asked <- r.AfterVersion
 				assert.Equal(t, gameID, r.GetGameId())
 				assert.Equal(t, tc.opts.EveryEvent, r.GetEveryEvent())
+				assert.Equal(t, tc.opts.Preview, r.GetPreview())
 				if n > len(tc.streams) {
 					return status.Error(codes.FailedPrecondition, "unexpected stream")
 				}

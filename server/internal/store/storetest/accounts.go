@@ -53,6 +53,30 @@ func requireAccounts(t *testing.T, s *store.Store, ids []string, want ...store.A
 	require.Equal(t, expected, found)
 }
 
+// requireHolder checks which account holds a name.
+func requireHolder(t *testing.T, s *store.Store, name, want string) {
+	t.Helper()
+	holder, err := s.Accounts.Holder(t.Context(), name)
+	require.NoError(t, err)
+	require.Equal(t, want, holder, name)
+}
+
+// reserve makes a game count as a player's, unless two games or more do, and reports whether it counts.
+func reserve(t *testing.T, s *store.Store, playerID, gameID string) bool {
+	t.Helper()
+	counts, err := s.Accounts.Reserve(t.Context(), playerID, gameID, 2, keepAccounts)
+	require.NoError(t, err)
+	return counts
+}
+
+// opened returns the games that count as a player's.
+func opened(t *testing.T, s *store.Store, playerID string) []store.OpenGame {
+	t.Helper()
+	games, err := s.Accounts.Open(t.Context(), playerID)
+	require.NoError(t, err)
+	return games
+}
+
 // Accounts tests the contract of store.Accounts.
 func Accounts(t *testing.T, open Open) {
 	t.Run("Create stores an account", func(t *testing.T) {
@@ -70,13 +94,9 @@ func Accounts(t *testing.T, open Open) {
 		requireAccounts(t, s, []string{ann.ID, id.New(), bob.ID, ann.ID}, stored, other)
 		requireAccounts(t, s, nil)
 		for _, name := range []string{ann.Name, "aNN-1_. X"} {
-			holder, err := s.Accounts.Holder(t.Context(), name)
-			require.NoError(t, err)
-			assert.Equal(t, ann.ID, holder)
+			requireHolder(t, s, name, ann.ID)
 		}
-		holder, err := s.Accounts.Holder(t.Context(), "Ann")
-		require.NoError(t, err)
-		assert.Empty(t, holder)
+		requireHolder(t, s, "Ann", "")
 	})
 	t.Run("Create does not change an account", func(t *testing.T) {
 		s := open(t)
@@ -140,33 +160,26 @@ func Accounts(t *testing.T, open Open) {
 		s := open(t)
 		ann, bob := id.New(), id.New()
 		games := []string{id.New(), id.New(), id.New()}
-		reserve := func(playerID, gameID string, limit int) bool {
-			t.Helper()
-			counts, err := s.Accounts.Reserve(t.Context(), playerID, gameID, limit, keepAccounts)
-			require.NoError(t, err)
-			return counts
-		}
-		opened, err := s.Accounts.Open(t.Context(), ann)
-		require.NoError(t, err)
-		assert.Empty(t, opened)
+		assert.Empty(t, opened(t, s, ann))
 		for range 2 {
-			assert.True(t, reserve(ann, games[0], 2))
-			assert.True(t, reserve(ann, games[1], 2))
+			assert.True(t, reserve(t, s, ann, games[0]))
+			assert.True(t, reserve(t, s, ann, games[1]))
 		}
-		assert.False(t, reserve(ann, games[2], 2))
-		assert.True(t, reserve(bob, games[2], 2), "another player has a separate limit")
-		assert.True(t, reserve(ann, games[2], 0), "no limit")
-		assert.True(t, reserve(ann, games[0], 2), "already counts")
-		assert.False(t, reserve(ann, id.New(), 2))
-
-		opened, err = s.Accounts.Open(t.Context(), ann)
+		assert.False(t, reserve(t, s, ann, games[2]))
+		assert.True(t, reserve(t, s, bob, games[2]), "another player has a separate limit")
+		unlimited, err := s.Accounts.Reserve(t.Context(), ann, games[2], 0, keepAccounts)
 		require.NoError(t, err)
-		ids := make([]string, len(opened))
-		for i, o := range opened {
+		assert.True(t, unlimited, "no limit")
+		assert.True(t, reserve(t, s, ann, games[0]), "already counts")
+		assert.False(t, reserve(t, s, ann, id.New()))
+
+		all := opened(t, s, ann)
+		ids := make([]string, len(all))
+		for i, o := range all {
 			ids[i] = o.ID
 			assert.False(t, o.Age < 0 || o.Age > time.Since(testsBegan), "%v", o.Age)
 			if i > 0 {
-				assert.LessOrEqual(t, o.Age, opened[i-1].Age, "not ordered by age")
+				assert.LessOrEqual(t, o.Age, all[i-1].Age, "not ordered by age")
 			}
 		}
 		assert.ElementsMatch(t, games, ids)
@@ -175,22 +188,17 @@ func Accounts(t *testing.T, open Open) {
 		for range 2 {
 			require.NoError(t, s.Accounts.Release(t.Context(), ann, games[0], games[1], id.New()))
 		}
-		opened, err = s.Accounts.Open(t.Context(), ann)
-		require.NoError(t, err)
-		require.Len(t, opened, 1)
-		assert.Equal(t, games[2], opened[0].ID)
-		assert.True(t, reserve(ann, id.New(), 2))
-		assert.False(t, reserve(ann, id.New(), 2))
-		opened, err = s.Accounts.Open(t.Context(), bob)
-		require.NoError(t, err)
-		assert.Len(t, opened, 1)
+		all = opened(t, s, ann)
+		require.Len(t, all, 1)
+		assert.Equal(t, games[2], all[0].ID)
+		assert.True(t, reserve(t, s, ann, id.New()))
+		assert.False(t, reserve(t, s, ann, id.New()))
+		assert.Len(t, opened(t, s, bob), 1)
 	})
 	t.Run("concurrent calls of Reserve keep to the limit", func(t *testing.T) {
 		s, player := open(t), id.New()
 		allSucceed(t, 20, func(int) (bool, error) { return s.Accounts.Reserve(t.Context(), player, id.New(), 5, 0) })
-		opened, err := s.Accounts.Open(t.Context(), player)
-		require.NoError(t, err)
-		assert.Len(t, opened, 5)
+		assert.Len(t, opened(t, s, player), 5)
 	})
 }
 
@@ -221,42 +229,29 @@ func AccountsExpire(t *testing.T, open OpenClock) {
 			_, err = s.Accounts.Create(t.Context(), a, keepAccounts)
 			require.ErrorIs(t, err, store.ErrNameHeld)
 		}
-		holder, err := s.Accounts.Holder(t.Context(), "ann")
-		require.NoError(t, err)
-		assert.Equal(t, ann.ID, holder)
+		requireHolder(t, s, "ann", ann.ID)
 		requireAccounts(t, s, all, eve)
 	})
 	t.Run("open games expire", func(t *testing.T) {
 		s, forward := open(t)
-		opened := func(playerID string) []store.OpenGame {
-			t.Helper()
-			opened, err := s.Accounts.Open(t.Context(), playerID)
-			require.NoError(t, err)
-			return opened
-		}
-		reserve := func(playerID, gameID string, keep time.Duration) {
-			t.Helper()
-			counts, err := s.Accounts.Reserve(t.Context(), playerID, gameID, 2, keep)
-			require.NoError(t, err)
-			require.True(t, counts)
-		}
 		ann, eve, first, second := id.New(), id.New(), id.New(), id.New()
-		reserve(eve, first, 0)
-		reserve(ann, first, keepAccounts)
+		_, err := s.Accounts.Reserve(t.Context(), eve, first, 2, 0)
+		require.NoError(t, err)
+		require.True(t, reserve(t, s, ann, first))
 		forward(time.Hour)
-		reserve(ann, second, keepAccounts)
-		reserve(ann, first, keepAccounts)
-		games := opened(ann)
+		require.True(t, reserve(t, s, ann, second))
+		require.True(t, reserve(t, s, ann, first))
+		games := opened(t, s, ann)
 		require.Len(t, games, 2)
 		assert.Equal(t, []string{first, second}, []string{games[0].ID, games[1].ID})
 		assert.InDelta(t, time.Hour, games[0].Age, float64(time.Minute))
 		assert.InDelta(t, 0, games[1].Age, float64(time.Minute))
 		forward(keepAccounts - 2*time.Hour)
-		assert.Len(t, opened(ann), 2)
+		assert.Len(t, opened(t, s, ann), 2)
 		forward(2 * time.Hour)
-		assert.Empty(t, opened(ann))
-		assert.Len(t, opened(eve), 1)
-		reserve(ann, id.New(), keepAccounts)
-		reserve(ann, id.New(), keepAccounts)
+		assert.Empty(t, opened(t, s, ann))
+		assert.Len(t, opened(t, s, eve), 1)
+		require.True(t, reserve(t, s, ann, id.New()))
+		require.True(t, reserve(t, s, ann, id.New()))
 	})
 }

@@ -11,14 +11,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// requireHolder checks which account holds a name.
-func requireHolder(t *testing.T, s *store.Store, name, want string) {
-	t.Helper()
-	holder, err := s.Accounts.Holder(t.Context(), name)
-	require.NoError(t, err)
-	require.Equal(t, want, holder, name)
-}
-
 // Renames tests the contract of Accounts.Rename.
 func Renames(t *testing.T, open Open) {
 	t.Run("an account keeps its earlier names", func(t *testing.T) {

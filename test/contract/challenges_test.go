@@ -33,6 +33,16 @@ const (
 type storeClock struct {
 	ahead   atomic.Int64
 	stopped atomic.Pointer[time.Time]
+	// moved is called after the clock was moved, unless it is nil.
+	moved func(time.Duration)
+}
+
+// clockAt returns a clock that starts at the given hour in UTC.
+func clockAt(hour int) *storeClock {
+	clock := &storeClock{}
+	midnight := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
+	clock.pass(time.Until(midnight.Add(time.Duration(hour) * time.Hour)))
+	return clock
 }
 
 func (c *storeClock) now() time.Time {
@@ -54,7 +64,12 @@ func (c *storeClock) resume() {
 	c.stopped.Store(nil)
 }
 
-func (c *storeClock) pass(d time.Duration) { c.ahead.Add(int64(d)) }
+func (c *storeClock) pass(d time.Duration) {
+	c.ahead.Add(int64(d))
+	if c.moved != nil {
+		c.moved(d)
+	}
+}
 
 // passTo moves the stopped clock forward to the given time.
 func (c *storeClock) passTo(at time.Time) { c.pass(at.Sub(c.now())) }
@@ -62,9 +77,7 @@ func (c *storeClock) passTo(at time.Time) { c.pass(at.Sub(c.now())) }
 // startAt starts a server with an in-memory store whose clock starts at the given hour in UTC.
 func startAt(t testing.TB, hour int, changes ...change) (*testServer, *storeClock) {
 	t.Helper()
-	clock := &storeClock{}
-	midnight := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
-	clock.pass(time.Until(midnight.Add(time.Duration(hour) * time.Hour)))
+	clock := clockAt(hour)
 	return start(t, server.Memory, append(changes, func(c *server.Config) { c.StoreNow = clock.now })...), clock
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -125,7 +124,7 @@ type fairness struct {
 	kind    pb.ChallengeKind
 	when    fairMoment
 	s       *testServer
-	clock   *fairClock
+	clock   *storeClock
 	log     servertest.Log
 	callers []*fairCaller
 	owner   *fairCaller
@@ -142,38 +141,15 @@ type fairness struct {
 	asked              map[string]bool // by name of the method
 }
 
-// fairClock is a store's clock. It stands still unless a test moves it forward.
-type fairClock struct {
-	at atomic.Int64
-	// moved is called after the clock has moved, unless it is nil.
-	moved func(time.Duration)
-}
-
-// newFairClock returns a clock that stands at noon, so that the day does not end too early.
-func newFairClock() *fairClock {
-	c := &fairClock{}
-	c.at.Store(time.Now().UTC().Truncate(24 * time.Hour).Add(36 * time.Hour).UnixNano())
-	return c
-}
-
-func (c *fairClock) now() time.Time { return time.Unix(0, c.at.Load()) }
-
-func (c *fairClock) forward(d time.Duration) {
-	c.at.Add(int64(d))
-	if c.moved != nil {
-		c.moved(d)
-	}
-}
-
-func (c *fairClock) forwardTo(at time.Time) { c.forward(at.Sub(c.now())) }
-
 // eachFairKind calls test in parallel for each kind of challenge.
 func eachFairKind(t *testing.T, test func(f *fairness)) {
 	t.Helper()
 	for _, kind := range []pb.ChallengeKind{daily, race, link, rematch} {
 		t.Run(kind.String(), func(t *testing.T) {
 			t.Parallel()
-			test(&fairness{t: t, kind: kind, clock: newFairClock(), asked: map[string]bool{}})
+			clock := clockAt(12) // so that the day does not end too early
+			clock.stop()
+			test(&fairness{t: t, kind: kind, clock: clock, asked: map[string]bool{}})
 		})
 	}
 }
@@ -225,8 +201,7 @@ func (f *fairness) create() {
 	}
 	f.owner = f.callers[4]
 	if f.kind == daily {
-		found, err := f.s.GetChallenge(f.s.anyone, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{}})
-		require.NoError(f.t, err)
+		found := f.s.today(f.t, f.callers[0].player)
 		f.challenge, f.tomorrow = found.GetChallenge(), found.GetNext()
 		return
 	}
@@ -241,19 +216,12 @@ func (f *fairness) create() {
 		f.s.resign(f.t, creator.player, g.GetId())
 		request.Variant, request.GameId = "", g.GetId()
 	}
-	created, err := f.s.CreateChallenge(creator.ctx, request)
-	require.NoError(f.t, err)
-	f.challenge, f.seed = created.GetChallenge(), created.GetChallenge().GetSeed()
+	f.challenge = f.s.challenge(f.t, creator.player, request)
+	f.seed = f.challenge.GetSeed()
 	for _, by := range f.entrants() {
-		if f.kind != race {
-			return
-		}
-		joined, err := f.s.JoinChallenge(by.ctx, &pb.JoinChallengeRequest{ChallengeId: f.challenge.GetId()})
-		require.NoError(f.t, err)
-		for _, e := range joined.GetChallenge().GetEntrants() {
-			if e.GetPlayer().GetId() == by.GetId() {
-				by.game = &pb.Game{Id: e.GetGameId()}
-			}
+		if f.kind == race {
+			joined := f.s.enterRace(f.t, by.player, f.challenge.GetId(), false)
+			by.game = &pb.Game{Id: entrantOf(joined, by.player).GetGameId()}
 		}
 	}
 }
@@ -272,7 +240,7 @@ func (f *fairness) of(by *fairCaller) fairCase { return fairCase{f.kind, f.when,
 
 // enter moves the challenge to the current moment.
 func (f *fairness) enter() {
-	f.clock.forward(time.Millisecond) // so that no attempts end at the same time with equal points
+	f.clock.pass(time.Millisecond) // so that no attempts end at the same time with equal points
 	switch f.when {
 	case fairCountdown:
 		started, err := f.s.StartChallenge(f.by(fairCreator).ctx, &pb.StartChallengeRequest{ChallengeId: f.challenge.GetId()})
@@ -291,10 +259,10 @@ func (f *fairness) enter() {
 // open opens the challenge and begins the attempts. The owner makes the first moves.
 func (f *fairness) open() {
 	if f.kind == race {
-		f.clock.forwardTo(f.challenge.GetOpenTime().AsTime())
+		f.clock.passTo(f.challenge.GetOpenTime().AsTime())
 	}
 	for _, by := range f.entrants() {
-		by.game = f.s.create(f.t, by.player, &pb.CreateGameRequest{ChallengeId: f.challenge.GetId()})
+		by.game = f.s.attempt(f.t, by.player, f.challenge.GetId())
 	}
 	f.first = fairTiles(f.owner.game)
 	f.play(12)
@@ -349,7 +317,7 @@ func (f *fairness) finish() {
 func (f *fairness) close() {
 	playing := f.by(fairPlaying)
 	if f.kind != race {
-		f.clock.forwardTo(f.challenge.GetCloseTime().AsTime().Add(-time.Millisecond))
+		f.clock.passTo(f.challenge.GetCloseTime().AsTime().Add(-time.Millisecond))
 	}
 	for i, d := range f.moves {
 		f.move(playing, d)
@@ -362,13 +330,13 @@ func (f *fairness) close() {
 			f.s.resign(f.t, f.by(role).player, f.by(role).game.GetId())
 		}
 	} else {
-		f.clock.forward(time.Millisecond)
+		f.clock.pass(time.Millisecond)
 		_, err := f.s.Move(playing.ctx, playertest.Slide(playing.game))
 		assert.Equal(f.t, pb.ReasonGameOver, refusalOf(f.t, err).info.GetReason(), "a move after the close")
 	}
 	waittest.Until(f.t, "the seed is public", func() bool {
 		if f.seed = f.get(f.challenge).GetSeed(); len(f.seed) == 0 {
-			f.clock.forward(100 * time.Millisecond) // The server checks from time to time whether a race is over.
+			f.clock.pass(100 * time.Millisecond) // The server checks from time to time whether a race is over.
 		}
 		return len(f.seed) > 0
 	})
@@ -383,9 +351,7 @@ func (f *fairness) close() {
 
 // get returns the current state of a challenge.
 func (f *fairness) get(c *pb.Challenge) *pb.Challenge {
-	got, err := f.s.GetChallenge(f.s.anyone, &pb.GetChallengeRequest{ChallengeId: c.GetId()})
-	require.NoError(f.t, err)
-	return got.GetChallenge()
+	return f.s.readChallenge(f.t, f.callers[0].player, c.GetId()).GetChallenge()
 }
 
 // saw records a response for search. board reports whether it may show the boards of the owner's
@@ -397,7 +363,7 @@ func (f *fairness) saw(what string, by *fairCaller, board bool, data []byte) {
 // search searches all responses for secrets, also for the seed of tomorrow's game, once it is public.
 func (f *fairness) search() {
 	if f.tomorrow != nil {
-		f.clock.forwardTo(f.tomorrow.GetCloseTime().AsTime())
+		f.clock.passTo(f.tomorrow.GetCloseTime().AsTime())
 		f.tomorrowSeed = f.get(f.tomorrow).GetSeed()
 		require.NotEmpty(f.t, f.tomorrowSeed)
 	}

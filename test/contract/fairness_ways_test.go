@@ -279,8 +279,7 @@ func (f *fairness) call(way fairWay, by *fairCaller) {
 // ask makes a call. Of a stream, it returns the messages up to the last event of the attempt, or up to
 // the seed if it is public.
 func (f *fairness) ask(by *fairCaller, request proto.Message) ([]byte, error) {
-	all := methods()
-	m := all[slices.IndexFunc(all, func(m method) bool { return m.request.Descriptor() == request.ProtoReflect().Descriptor() })]
+	m := methodOf(request)
 	f.asked[m.name] = true
 	if !m.streams {
 		answer, err := m.call(by.ctx, f.s.conn, request)

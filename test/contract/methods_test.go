@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
@@ -78,12 +79,13 @@ func (m method) call(ctx context.Context, conn grpc.ClientConnInterface, request
 	return response, nil
 }
 
+// methodOf returns the method that has requests of this type.
+func methodOf(request proto.Message) method {
+	all := methods()
+	return all[slices.IndexFunc(all, func(m method) bool { return m.request.Descriptor() == request.ProtoReflect().Descriptor() })]
+}
+
 // send makes the call that has requests of this type.
 func (s *testServer) send(ctx context.Context, request proto.Message) (proto.Message, error) {
-	for _, m := range methods() {
-		if m.request.Descriptor() == request.ProtoReflect().Descriptor() {
-			return m.call(ctx, s.conn, request)
-		}
-	}
-	panic("not a request: " + request.ProtoReflect().Descriptor().FullName())
+	return methodOf(request).call(ctx, s.conn, request)
 }

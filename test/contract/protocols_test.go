@@ -15,6 +15,7 @@ import (
 	connecttest "github.com/gridstand/gridstand/internal/testkit/connect"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 const overGRPC = "grpc"
@@ -54,7 +55,9 @@ func (c checkedConn) Invoke(ctx context.Context, method string, args, reply any,
 			checkMessage(c.t, reply.(proto.Message).ProtoReflect())
 		}
 		return err
-	}, func(err error) bool { return playertest.StorageUnavailable(err) && !c.storeStopped.Load() })
+	}, func(err error) bool {
+		return refusalOf(c.t, err).info.GetReason() == pb.ReasonStorageUnavailable && !c.storeStopped.Load()
+	})
 }
 
 // NewStream implements grpc.ClientConnInterface.

@@ -5,10 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"runtime/debug"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,6 +16,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/gridstand/gridstand/internal/id"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
@@ -386,13 +385,5 @@ func same(t testing.TB, want, got proto.Message) {
 	require.True(t, proto.Equal(want, got), "want %v\ngot %v", want, got)
 }
 
-const base32Alphabet = "abcdefghijklmnopqrstuvwxyz234567"
-
 // newID returns a random string that can serve as an id, a secret or a request_id.
-func newID() string {
-	var b strings.Builder
-	for range 26 {
-		b.WriteByte(base32Alphabet[rand.IntN(len(base32Alphabet))])
-	}
-	return b.String()
-}
+func newID() string { return id.New() }

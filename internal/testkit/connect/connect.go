@@ -32,10 +32,7 @@ const (
 	GRPC = "grpc-connect"
 )
 
-// Protocols lists the protocols that Dial supports.
-func Protocols() []string { return []string{JSON, Binary, GRPCWeb, GRPC} }
-
-// Dial returns a connection to a server over HTTP/1.1 that uses one of Protocols. Its sockets are
+// Dial returns a connection to a server over HTTP/1.1 that uses one of the protocols. Its sockets are
 // closed when the test ends.
 func Dial(t testing.TB, addr net.Addr, protocol string) grpc.ClientConnInterface {
 	t.Helper()
@@ -52,7 +49,7 @@ func Dial(t testing.TB, addr net.Addr, protocol string) grpc.ClientConnInterface
 		c.options = append(c.options, connect.WithGRPC())
 	case Binary:
 	default:
-		t.Fatalf("%q is not one of %v", protocol, Protocols())
+		t.Fatalf("%q is not a protocol", protocol)
 	}
 	c.codec, c.options = codec, append(c.options, connect.WithCodec(codec))
 	return c

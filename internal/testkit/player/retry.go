@@ -4,11 +4,7 @@ import (
 	"context"
 	"time"
 
-	"google.golang.org/genproto/googleapis/rpc/errdetails"
-	"google.golang.org/grpc/status"
-
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // Retry makes a call, and repeats it while again returns true for its error, until ctx is done or
@@ -33,15 +29,4 @@ func Pause(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// StorageUnavailable reports whether a server refused a call because its store did not answer in
-// time, as may happen on a busy machine. The contract tells clients to retry such a call.
-func StorageUnavailable(err error) bool {
-	for _, detail := range status.Convert(err).Details() {
-		if info, ok := detail.(*errdetails.ErrorInfo); ok && info.GetReason() == pb.ReasonStorageUnavailable {
-			return true
-		}
-	}
-	return false
 }

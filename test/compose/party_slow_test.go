@@ -15,6 +15,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
+	transcripts "github.com/gridstand/gridstand/internal/testkit/transcript"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/internal/verify"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -89,13 +90,7 @@ func (p *party) check(servers ...string) {
 	for _, server := range servers {
 		c := dial(p.t, server)
 		events := transcript(p.t, c, p.game.GetId())
-		_, err := verify.Transcript(func(yield func(*pb.Event, error) bool) {
-			for _, e := range events {
-				if !yield(e, nil) {
-					return
-				}
-			}
-		})
+		_, err := verify.Transcript(transcripts.All(events))
 		require.NoError(p.t, err, server)
 		// All events but the creation were acknowledged.
 		same := slices.EqualFunc(events[1:], p.acked, func(a, b *pb.Event) bool { return proto.Equal(a, b) })

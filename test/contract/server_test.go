@@ -21,6 +21,7 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
+	"github.com/gridstand/gridstand/internal/testkit/transcript"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/internal/verify"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -323,13 +324,7 @@ func (s *testServer) transcript(t testing.TB, id string) []*pb.Event {
 func (s *testServer) verified(t testing.TB, id string) []*pb.Event {
 	t.Helper()
 	events := s.transcript(t, id)
-	_, err := verify.Transcript(func(yield func(*pb.Event, error) bool) {
-		for _, e := range events {
-			if !yield(e, nil) {
-				return
-			}
-		}
-	})
+	_, err := verify.Transcript(transcript.All(events))
 	require.NoError(t, err)
 	return events
 }

@@ -3,6 +3,7 @@
 package transcript
 
 import (
+	"iter"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -15,6 +16,17 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
 )
+
+// All returns a transcript in the form that verifiers read.
+func All(events []*pb.Event) iter.Seq2[*pb.Event, error] {
+	return func(yield func(*pb.Event, error) bool) {
+		for _, e := range events {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
 
 // Life returns all events of a random, finished game with players, bots, open seats, undos, clocks
 // and resignations.

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
@@ -18,6 +16,8 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/testkit/transcript"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/internal/verify"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
@@ -154,7 +154,7 @@ func (env *env) checkGame(ctx context.Context, t *testing.T, c *caller, gameID s
 		}
 	}
 	if state.Status == replay.Finished {
-		_, err := verify.Transcript(all(events))
+		_, err := verify.Transcript(transcript.All(events))
 		require.NoError(t, err)
 	}
 	return state
@@ -164,17 +164,6 @@ func requireSame(t *testing.T, want, got proto.Message) {
 	t.Helper()
 	if !proto.Equal(want, got) {
 		require.Fail(t, "not equal", "%v\nshould be\n%v", got, want)
-	}
-}
-
-// all returns an iterator over the events, for verify.
-func all(events []*pb.Event) func(yield func(*pb.Event, error) bool) {
-	return func(yield func(*pb.Event, error) bool) {
-		for _, e := range events {
-			if !yield(e, nil) {
-				return
-			}
-		}
 	}
 }
 

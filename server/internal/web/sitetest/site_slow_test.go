@@ -108,13 +108,7 @@ func encode(t *testing.T, options protojson.MarshalOptions, events ...*pb.Event)
 
 // programs returns the Go verifier's result for a transcript.
 func programs(events []*pb.Event) (verify.Report, error) {
-	return verify.Transcript(func(yield func(*pb.Event, error) bool) {
-		for _, e := range events {
-			if !yield(e, nil) {
-				return
-			}
-		}
-	})
+	return verify.Transcript(transcript.All(events))
 }
 
 // life returns the transcript of a random game with at least fewest and at most most

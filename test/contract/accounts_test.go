@@ -67,14 +67,13 @@ func operator(t *testing.T, store string) *server.Operator {
 	return operator
 }
 
-// withHost runs test with an SSH host that uses two servers with one store.
-func withHost(t *testing.T, test func(t *testing.T, h, elsewhere host), changes ...change) {
+// hosts starts two servers that share a store, and returns an SSH host that uses both.
+func hosts(t *testing.T, changes ...change) (h, elsewhere host) {
 	t.Helper()
-	pair(t, func(t *testing.T, a, b *testServer) {
-		credential, err := operator(t, a.store).CreateCredential(t.Context(), "host")
-		require.NoError(t, err)
-		test(t, host{a, credential}, host{b, credential})
-	}, changes...)
+	a, b := pair(t, changes...)
+	credential, err := operator(t, a.store).CreateCredential(t.Context(), "host")
+	require.NoError(t, err)
+	return host{a, credential}, host{b, credential}
 }
 
 // Ensure that a key represents the player to whom it is linked, on every server, that two keys share
@@ -82,107 +81,105 @@ func withHost(t *testing.T, test func(t *testing.T, h, elsewhere host), changes 
 // another account.
 func TestKeys(t *testing.T) {
 	t.Parallel()
-	withHost(t, func(t *testing.T, h, elsewhere host) {
-		ann, bob := h.player(t), h.player(t)
-		one, two, three := newKey(t), newKey(t), newKey(t)
-		link := func(p player, key sshKey) error {
-			_, err := h.AddKey(p.ctx, key.proof(t, p.GetId()))
-			return err
-		}
-		_, err := h.AddKey(ann.ctx, one.proof(t, bob.GetId()))
-		wantField(t, err, "signature")
-		require.NoError(t, link(ann, one))
-		require.NoError(t, link(ann, one), "linking a key again is a no-op")
-		wantReason(t, link(bob, one), pb.ReasonKeyTaken)
-		require.NoError(t, link(bob, two))
-		require.NoError(t, link(ann, three))
-		for _, h := range []host{h, elsewhere} {
-			for key, want := range map[sshKey]player{one: ann, two: bob, three: ann} {
-				got, err := h.me(key)
-				require.NoError(t, err)
-				assert.Equal(t, want.GetId(), got.GetId())
-			}
-			keys, err := h.ListKeys(h.call(one), &pb.ListKeysRequest{})
+	h, elsewhere := hosts(t)
+	ann, bob := h.player(t), h.player(t)
+	one, two, three := newKey(t), newKey(t), newKey(t)
+	link := func(p player, key sshKey) error {
+		_, err := h.AddKey(p.ctx, key.proof(t, p.GetId()))
+		return err
+	}
+	_, err := h.AddKey(ann.ctx, one.proof(t, bob.GetId()))
+	wantField(t, err, "signature")
+	require.NoError(t, link(ann, one))
+	require.NoError(t, link(ann, one), "linking a key again is a no-op")
+	wantReason(t, link(bob, one), pb.ReasonKeyTaken)
+	require.NoError(t, link(bob, two))
+	require.NoError(t, link(ann, three))
+	for _, h := range []host{h, elsewhere} {
+		for key, want := range map[sshKey]player{one: ann, two: bob, three: ann} {
+			got, err := h.me(key)
 			require.NoError(t, err)
-			require.Len(t, keys.GetKeys(), 2)
-			assert.Equal(t, one.fingerprint(), keys.GetKeys()[0].GetFingerprint())
-			assert.Equal(t, "a key of "+ann.GetId()[:4], keys.GetKeys()[0].GetComment())
-			assert.Equal(t, three.fingerprint(), keys.GetKeys()[1].GetFingerprint())
+			assert.Equal(t, want.GetId(), got.GetId())
 		}
-		created, err := elsewhere.CreateGame(elsewhere.call(one), &pb.CreateGameRequest{Variant: "classic"})
+		keys, err := h.ListKeys(h.call(one), &pb.ListKeysRequest{})
 		require.NoError(t, err)
-		game := created.GetGame()
-		assert.Equal(t, ann.GetId(), game.GetSeats()[0].GetPlayer().GetId())
-		_, err = h.Resign(h.call(two), &pb.ResignRequest{GameId: game.GetId()})
-		wantReason(t, err, pb.ReasonNotSeated)
-		_, err = h.Resign(h.call(three), &pb.ResignRequest{GameId: game.GetId()})
-		require.NoError(t, err)
+		require.Len(t, keys.GetKeys(), 2)
+		assert.Equal(t, one.fingerprint(), keys.GetKeys()[0].GetFingerprint())
+		assert.Equal(t, "a key of "+ann.GetId()[:4], keys.GetKeys()[0].GetComment())
+		assert.Equal(t, three.fingerprint(), keys.GetKeys()[1].GetFingerprint())
+	}
+	created, err := elsewhere.CreateGame(elsewhere.call(one), &pb.CreateGameRequest{Variant: "classic"})
+	require.NoError(t, err)
+	game := created.GetGame()
+	assert.Equal(t, ann.GetId(), game.GetSeats()[0].GetPlayer().GetId())
+	_, err = h.Resign(h.call(two), &pb.ResignRequest{GameId: game.GetId()})
+	wantReason(t, err, pb.ReasonNotSeated)
+	_, err = h.Resign(h.call(three), &pb.ResignRequest{GameId: game.GetId()})
+	require.NoError(t, err)
 
-		remove := func(p player, key sshKey) error {
-			_, err := h.RemoveKey(p.ctx, &pb.RemoveKeyRequest{Fingerprint: key.fingerprint()})
-			return err
-		}
-		wantReason(t, remove(bob, one), pb.ReasonKeyNotFound)
-		require.NoError(t, remove(ann, one))
-		wantReason(t, remove(ann, one), pb.ReasonKeyNotFound)
-		_, err = h.me(one)
-		wantReason(t, err, pb.ReasonKeyNotLinked)
-		_, err = h.me(three)
-		require.NoError(t, err)
-		require.NoError(t, link(bob, one))
-		for range 6 {
-			require.NoError(t, link(bob, newKey(t)))
-		}
-		wantReason(t, link(bob, newKey(t)), pb.ReasonTooManyKeys)
-	})
+	remove := func(p player, key sshKey) error {
+		_, err := h.RemoveKey(p.ctx, &pb.RemoveKeyRequest{Fingerprint: key.fingerprint()})
+		return err
+	}
+	wantReason(t, remove(bob, one), pb.ReasonKeyNotFound)
+	require.NoError(t, remove(ann, one))
+	wantReason(t, remove(ann, one), pb.ReasonKeyNotFound)
+	_, err = h.me(one)
+	wantReason(t, err, pb.ReasonKeyNotLinked)
+	_, err = h.me(three)
+	require.NoError(t, err)
+	require.NoError(t, link(bob, one))
+	for range 6 {
+		require.NoError(t, link(bob, newKey(t)))
+	}
+	wantReason(t, link(bob, newKey(t)), pb.ReasonTooManyKeys)
 }
 
 // Ensure that a key without an account can create exactly one account, on any server and with any of
 // several names, gets no token, and cannot do anything else before that.
 func TestKeys_Create(t *testing.T) {
 	t.Parallel()
-	withHost(t, func(t *testing.T, h, elsewhere host) {
-		ann := h.player(t)
-		key := newKey(t)
-		for _, m := range methods() {
-			if !strings.HasPrefix(m.name, "/gridstand.v1.PlayerService/") {
-				_, err := m.call(h.call(key), h.conn, m.request.New().Interface())
-				wantReason(t, err, pb.ReasonKeyNotLinked)
-			}
-		}
-		_, err := h.me(key)
-		wantReason(t, err, pb.ReasonKeyNotLinked)
-		_, err = h.CreatePlayer(h.call(key), &pb.CreatePlayerRequest{Name: ann.GetName()})
-		wantReason(t, err, pb.ReasonNameTaken)
-		_, err = h.CreatePlayer(h.call(key), &pb.CreatePlayerRequest{Name: "Eve", Secret: newID()})
-		wantField(t, err, "secret")
-
-		var group sync.WaitGroup
-		names := make([]string, 6)
-		for n := range names {
-			group.Go(func() {
-				on := []host{h, elsewhere}[n%2]
-				created, err := on.CreatePlayer(on.call(key), &pb.CreatePlayerRequest{Name: fmt.Sprintf("Eve %d", n%3)})
-				if err != nil {
-					wanted(t, err, pb.ReasonKeyTaken)
-					return
-				}
-				assert.Empty(t, created.GetToken(), "a stolen credential must not yield tokens")
-				names[n] = created.GetPlayer().GetName()
-			})
-		}
-		group.Wait()
-		slices.Sort(names)
-		made := slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
-		require.Len(t, made, 1)
-		for _, on := range []host{h, elsewhere} {
-			got, err := on.me(key)
-			require.NoError(t, err)
-			assert.Equal(t, made[0], got.GetName())
-			_, err = on.me(newKey(t))
+	h, elsewhere := hosts(t)
+	ann := h.player(t)
+	key := newKey(t)
+	for _, m := range methods() {
+		if !strings.HasPrefix(m.name, "/gridstand.v1.PlayerService/") {
+			_, err := m.call(h.call(key), h.conn, m.request.New().Interface())
 			wantReason(t, err, pb.ReasonKeyNotLinked)
 		}
-	})
+	}
+	_, err := h.me(key)
+	wantReason(t, err, pb.ReasonKeyNotLinked)
+	_, err = h.CreatePlayer(h.call(key), &pb.CreatePlayerRequest{Name: ann.GetName()})
+	wantReason(t, err, pb.ReasonNameTaken)
+	_, err = h.CreatePlayer(h.call(key), &pb.CreatePlayerRequest{Name: "Eve", Secret: newID()})
+	wantField(t, err, "secret")
+
+	var group sync.WaitGroup
+	names := make([]string, 6)
+	for n := range names {
+		group.Go(func() {
+			on := []host{h, elsewhere}[n%2]
+			created, err := on.CreatePlayer(on.call(key), &pb.CreatePlayerRequest{Name: fmt.Sprintf("Eve %d", n%3)})
+			if err != nil {
+				wanted(t, err, pb.ReasonKeyTaken)
+				return
+			}
+			assert.Empty(t, created.GetToken(), "a stolen credential must not yield tokens")
+			names[n] = created.GetPlayer().GetName()
+		})
+	}
+	group.Wait()
+	slices.Sort(names)
+	made := slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
+	require.Len(t, made, 1)
+	for _, on := range []host{h, elsewhere} {
+		got, err := on.me(key)
+		require.NoError(t, err)
+		assert.Equal(t, made[0], got.GetName())
+		_, err = on.me(newKey(t))
+		wantReason(t, err, pb.ReasonKeyNotLinked)
+	}
 }
 
 // Ensure that a credential permits nothing beyond what an SSH host needs, that a malformed one fails
@@ -191,112 +188,110 @@ func TestKeys_Create(t *testing.T) {
 func TestCredential(t *testing.T) {
 	t.Parallel()
 	log := &servertest.Log{}
-	withHost(t, func(t *testing.T, h, elsewhere host) {
-		ann, key := h.player(t), newKey(t)
-		_, err := h.AddKey(ann.ctx, key.proof(t, ann.GetId()))
+	h, elsewhere := hosts(t, func(c *server.Config) { c.Limits.WrongTokensPerMinute, c.Logger = 0, log.Logger() })
+	ann, key := h.player(t), newKey(t)
+	_, err := h.AddKey(ann.ctx, key.proof(t, ann.GetId()))
+	require.NoError(t, err)
+	for _, request := range []proto.Message{
+		&pb.RotateTokenRequest{}, newKey(t).proof(t, ann.GetId()), &pb.RemoveKeyRequest{Fingerprint: key.fingerprint()},
+	} {
+		_, err := h.send(h.call(key), request)
+		wantReason(t, err, pb.ReasonNotOverSSH)
+	}
+	with := func(fingerprints []string, authorizations ...string) metadata.MD {
+		return metadata.MD{"authorization": authorizations, "gridstand-ssh-key": fingerprints}
+	}
+	good, own := "Bearer "+h.credential, []string{key.fingerprint()}
+	for name, md := range map[string]metadata.MD{
+		"no key":         with(nil, good),
+		"two keys":       with(append(own, own...), good),
+		"malformed key":  with([]string{"ann"}, good),
+		"no credential":  with(own),
+		"a token":        with(own, "Bearer "+ann.token),
+		"both":           with(own, good, "Bearer "+ann.token),
+		"another scheme": with(own, "Basic "+h.credential),
+		"wrong":          with(own, "Bearer gridstand_ssh_"+newID()),
+		"cut":            with(own, good[:len(good)-1]),
+		"a prefix":       with(own, "Bearer gridstand_ssh_"),
+	} {
+		_, err := h.ListVariants(metadata.NewOutgoingContext(h.anyone, md), &pb.ListVariantsRequest{})
+		require.Error(t, err, name)
+		wantReason(t, err, pb.ReasonBadCredential)
+	}
+	for _, m := range methods() {
+		_, err := m.call(host{h.testServer, "gridstand_ssh_" + newID()}.call(key), h.conn, m.request.New().Interface())
+		wantReason(t, err, pb.ReasonBadCredential)
+	}
+	for range 3 {
+		_, err = h.me(key)
 		require.NoError(t, err)
-		for _, request := range []proto.Message{
-			&pb.RotateTokenRequest{}, newKey(t).proof(t, ann.GetId()), &pb.RemoveKeyRequest{Fingerprint: key.fingerprint()},
-		} {
-			_, err := h.send(h.call(key), request)
-			wantReason(t, err, pb.ReasonNotOverSSH)
+	}
+	_, err = elsewhere.me(key)
+	require.NoError(t, err)
+	used := 0
+	for line := range strings.Lines(log.String()) {
+		if strings.Contains(line, "ssh-host-acts") && strings.Contains(line, key.fingerprint()) && strings.Contains(line, ann.GetId()) {
+			used++
 		}
-		with := func(fingerprints []string, authorizations ...string) metadata.MD {
-			return metadata.MD{"authorization": authorizations, "gridstand-ssh-key": fingerprints}
-		}
-		good, own := "Bearer "+h.credential, []string{key.fingerprint()}
-		for name, md := range map[string]metadata.MD{
-			"no key":         with(nil, good),
-			"two keys":       with(append(own, own...), good),
-			"malformed key":  with([]string{"ann"}, good),
-			"no credential":  with(own),
-			"a token":        with(own, "Bearer "+ann.token),
-			"both":           with(own, good, "Bearer "+ann.token),
-			"another scheme": with(own, "Basic "+h.credential),
-			"wrong":          with(own, "Bearer gridstand_ssh_"+newID()),
-			"cut":            with(own, good[:len(good)-1]),
-			"a prefix":       with(own, "Bearer gridstand_ssh_"),
-		} {
-			_, err := h.ListVariants(metadata.NewOutgoingContext(h.anyone, md), &pb.ListVariantsRequest{})
-			require.Error(t, err, name)
-			wantReason(t, err, pb.ReasonBadCredential)
-		}
-		for _, m := range methods() {
-			_, err := m.call(host{h.testServer, "gridstand_ssh_" + newID()}.call(key), h.conn, m.request.New().Interface())
-			wantReason(t, err, pb.ReasonBadCredential)
-		}
-		for range 3 {
-			_, err = h.me(key)
-			require.NoError(t, err)
-		}
-		_, err = elsewhere.me(key)
-		require.NoError(t, err)
-		used := 0
-		for line := range strings.Lines(log.String()) {
-			if strings.Contains(line, "ssh-host-acts") && strings.Contains(line, key.fingerprint()) && strings.Contains(line, ann.GetId()) {
-				used++
-			}
-		}
-		assert.Equal(t, 2, used, "once for each server")
-		assert.NotContains(t, log.String(), h.credential)
+	}
+	assert.Equal(t, 2, used, "once for each server")
+	assert.NotContains(t, log.String(), h.credential)
 
-		ops := operator(t, h.store)
-		_, err = ops.CreateCredential(t.Context(), "host")
-		require.Error(t, err)
-		other, err := ops.CreateCredential(t.Context(), "other")
+	ops := operator(t, h.store)
+	_, err = ops.CreateCredential(t.Context(), "host")
+	require.Error(t, err)
+	other, err := ops.CreateCredential(t.Context(), "other")
+	require.NoError(t, err)
+	require.NoError(t, ops.RevokeCredential(t.Context(), "host"))
+	assert.Error(t, ops.RevokeCredential(t.Context(), "host"))
+	for _, on := range []host{h, elsewhere} {
+		waittest.Until(t, "the credential is refused", func() bool {
+			_, err = on.me(key)
+			return err != nil
+		})
+		wantReason(t, err, pb.ReasonBadCredential)
+		_, err = host{on.testServer, other}.me(key)
 		require.NoError(t, err)
-		require.NoError(t, ops.RevokeCredential(t.Context(), "host"))
-		assert.Error(t, ops.RevokeCredential(t.Context(), "host"))
-		for _, on := range []host{h, elsewhere} {
-			waittest.Until(t, "the credential is refused", func() bool {
-				_, err = on.me(key)
-				return err != nil
-			})
-			wantReason(t, err, pb.ReasonBadCredential)
-			_, err = host{on.testServer, other}.me(key)
-			require.NoError(t, err)
-		}
-	}, func(c *server.Config) { c.Limits.WrongTokensPerMinute, c.Logger = 0, log.Logger() })
+	}
 }
 
 // Ensure that names that look alike are taken once, and that the same name and secret identify the
 // same player.
 func TestCreatePlayer(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		for _, name := range []string{"a", "0", "b-", "c_", "d.", "a b", "meg", "Player.One", "abcdefghijklmnopqrstuvwx", "x 1-2_3.4"} {
-			assert.Equal(t, name, s.account(t, &pb.CreatePlayerRequest{Name: name}).GetName())
-		}
-		request := &pb.CreatePlayerRequest{Name: "Anna B.", Secret: newID()}
-		anna := s.account(t, request)
-		assert.Regexp(t, idForm, anna.GetId())
-		assert.Equal(t, anna.GetId()+"."+request.GetSecret(), anna.token)
-		again := s.account(t, request)
-		same(t, anna.Player, again.Player)
-		assert.Equal(t, anna.token, again.token)
-		for _, taken := range []*pb.CreatePlayerRequest{
-			{Name: "Anna B."},
-			{Name: "Anna B.", Secret: newID()},
-			{Name: "ANNA B."},
-			{Name: "Anna B.", Bot: true},
-			{Name: "Anna-B"},
-			{Name: "AnnaB.", Secret: request.GetSecret()},
-		} {
-			_, err := s.CreatePlayer(s.anyone, taken)
-			wantReason(t, err, pb.ReasonNameTaken)
-		}
-		other := s.account(t, &pb.CreatePlayerRequest{Name: "Anna C.", Secret: request.GetSecret()})
-		assert.NotEqual(t, anna.GetId(), other.GetId(), "the same secret under another name is another player")
-		for _, request := range []*pb.GetPlayerRequest{{PlayerId: anna.GetId()}, {PlayerId: "me"}, {Name: "Anna B."}, {Name: "ANNA B."}} {
-			got, err := s.GetPlayer(anna.ctx, request)
-			require.NoError(t, err)
-			same(t, anna.Player, got.GetPlayer())
-		}
-		assert.True(t, s.account(t, &pb.CreatePlayerRequest{Name: "Robot", Bot: true}).GetBot())
-		id, secret, _ := strings.Cut(s.account(t, &pb.CreatePlayerRequest{Name: "Drawn"}).token, ".")
-		assert.Regexp(t, idForm, id)
-		assert.Regexp(t, `^[a-z2-7]{26,}$`, secret, "the server generates the secret")
-	})
+	s := serve(t)
+	for _, name := range []string{"a", "0", "b-", "c_", "d.", "a b", "meg", "Player.One", "abcdefghijklmnopqrstuvwx", "x 1-2_3.4"} {
+		assert.Equal(t, name, s.account(t, &pb.CreatePlayerRequest{Name: name}).GetName())
+	}
+	request := &pb.CreatePlayerRequest{Name: "Anna B.", Secret: newID()}
+	anna := s.account(t, request)
+	assert.Regexp(t, idForm, anna.GetId())
+	assert.Equal(t, anna.GetId()+"."+request.GetSecret(), anna.token)
+	again := s.account(t, request)
+	same(t, anna.Player, again.Player)
+	assert.Equal(t, anna.token, again.token)
+	for _, taken := range []*pb.CreatePlayerRequest{
+		{Name: "Anna B."},
+		{Name: "Anna B.", Secret: newID()},
+		{Name: "ANNA B."},
+		{Name: "Anna B.", Bot: true},
+		{Name: "Anna-B"},
+		{Name: "AnnaB.", Secret: request.GetSecret()},
+	} {
+		_, err := s.CreatePlayer(s.anyone, taken)
+		wantReason(t, err, pb.ReasonNameTaken)
+	}
+	other := s.account(t, &pb.CreatePlayerRequest{Name: "Anna C.", Secret: request.GetSecret()})
+	assert.NotEqual(t, anna.GetId(), other.GetId(), "the same secret under another name is another player")
+	for _, request := range []*pb.GetPlayerRequest{{PlayerId: anna.GetId()}, {PlayerId: "me"}, {Name: "Anna B."}, {Name: "ANNA B."}} {
+		got, err := s.GetPlayer(anna.ctx, request)
+		require.NoError(t, err)
+		same(t, anna.Player, got.GetPlayer())
+	}
+	assert.True(t, s.account(t, &pb.CreatePlayerRequest{Name: "Robot", Bot: true}).GetBot())
+	id, secret, _ := strings.Cut(s.account(t, &pb.CreatePlayerRequest{Name: "Drawn"}).token, ".")
+	assert.Regexp(t, idForm, id)
+	assert.Regexp(t, `^[a-z2-7]{26,}$`, secret, "the server generates the secret")
 }
 
 // Ensure that a token can be replaced even if the reply is lost, that the replaced token is dead on

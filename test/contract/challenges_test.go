@@ -224,69 +224,67 @@ func TestLink(t *testing.T) {
 // account belongs to a program.
 func TestStandings_Programs(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		cheat, person := s.player(t), s.player(t)
-		robot := s.account(t, &pb.CreatePlayerRequest{Name: "Robot", Bot: true})
-		c := s.challenge(t, cheat, &pb.CreateChallengeRequest{Kind: link, Variant: "classic", Private: true})
-		for _, p := range []player{cheat, robot} {
-			g := s.attempt(t, p, c.GetId())
-			request := slide(g.GetId(), 1, g.GetPosition().GetTwenty48().GetLegalMoves()[0])
-			request.ByBot = true
-			moved, err := s.Move(p.ctx, request)
-			require.NoError(t, err)
-			assert.False(t, moved.GetEvent().GetRanked())
-			g.Version, g.Position = moved.GetEvent().GetVersion(), moved.GetEvent().GetPosition()
-			s.score(t, p, g)
-		}
-		s.score(t, person, s.attempt(t, person, c.GetId()))
-		waittest.Until(t, "the person's attempt counts", func() bool { return len(s.standings(t, c.GetId())) > 0 })
-		lines := s.standings(t, c.GetId())
-		require.Len(t, lines, 1)
-		assert.Equal(t, person.GetId(), lines[0].GetPlayer().GetId())
-		for _, p := range []player{cheat, robot} {
-			_, err := s.ListStandings(p.ctx, &pb.ListStandingsRequest{ChallengeId: c.GetId(), PlayerId: "me"})
-			wantReason(t, err, pb.ReasonNoScore)
-		}
-	})
+	s := serve(t)
+	cheat, person := s.player(t), s.player(t)
+	robot := s.account(t, &pb.CreatePlayerRequest{Name: "Robot", Bot: true})
+	c := s.challenge(t, cheat, &pb.CreateChallengeRequest{Kind: link, Variant: "classic", Private: true})
+	for _, p := range []player{cheat, robot} {
+		g := s.attempt(t, p, c.GetId())
+		request := slide(g.GetId(), 1, g.GetPosition().GetTwenty48().GetLegalMoves()[0])
+		request.ByBot = true
+		moved, err := s.Move(p.ctx, request)
+		require.NoError(t, err)
+		assert.False(t, moved.GetEvent().GetRanked())
+		g.Version, g.Position = moved.GetEvent().GetVersion(), moved.GetEvent().GetPosition()
+		s.score(t, p, g)
+	}
+	s.score(t, person, s.attempt(t, person, c.GetId()))
+	waittest.Until(t, "the person's attempt counts", func() bool { return len(s.standings(t, c.GetId())) > 0 })
+	lines := s.standings(t, c.GetId())
+	require.Len(t, lines, 1)
+	assert.Equal(t, person.GetId(), lines[0].GetPlayer().GetId())
+	for _, p := range []player{cheat, robot} {
+		_, err := s.ListStandings(p.ctx, &pb.ListStandingsRequest{ChallengeId: c.GetId(), PlayerId: "me"})
+		wantReason(t, err, pb.ReasonNoScore)
+	}
 }
 
 // Ensure that a rematch has the same tiles as its game and hides nothing.
 func TestRematch(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		ada, bob := s.player(t), s.player(t)
-		g := s.game(t, ada, "5x5")
-		end := s.score(t, ada, g)
-		c := s.challenge(t, bob, &pb.CreateChallengeRequest{Kind: rematch, GameId: g.GetId()})
-		assert.Equal(t, "5x5", c.GetVariant())
-		assert.Equal(t, challengeOpen, c.GetStatus())
-		assert.Equal(t, end.GetSeed(), c.GetSeed())
-		assert.Equal(t, g.GetId(), c.GetTarget().GetGameId())
-		assert.Equal(t, ada.GetId(), c.GetTarget().GetPlayer().GetId())
-		assert.Equal(t, end.GetPosition().GetScores()[0], c.GetTarget().GetScore())
-		attempt := s.attempt(t, bob, c.GetId())
-		assert.True(t, proto.Equal(g.GetPosition(), attempt.GetPosition()), "the same first board")
-		assert.Equal(t, attempt.GetId(), s.get(t, attempt.GetId()).GetId(), "anyone may read it")
-		assert.Equal(t, end.GetSeed(), s.score(t, bob, attempt).GetSeed())
-		waittest.Until(t, "the attempt is listed", func() bool {
-			listed, err := s.ListGames(s.anyone, &pb.ListGamesRequest{Status: finished, PlayerId: bob.GetId()})
-			require.NoError(t, err)
-			return len(listed.GetGames()) == 1 && len(listed.GetGames()[0].GetSeed()) == 32
-		})
-		waittest.Until(t, "the attempt counts", func() bool { return len(s.standings(t, c.GetId())) == 1 })
-
-		c = s.challenge(t, bob, &pb.CreateChallengeRequest{Kind: rematch, GameId: g.GetId(), Private: true})
-		unlisted := s.attempt(t, ada, c.GetId()).GetId()
-		listed, err := s.ListGames(bob.ctx, &pb.ListGamesRequest{PlayerId: ada.GetId()})
+	s := serve(t)
+	ada, bob := s.player(t), s.player(t)
+	g := s.game(t, ada, "5x5")
+	end := s.score(t, ada, g)
+	c := s.challenge(t, bob, &pb.CreateChallengeRequest{Kind: rematch, GameId: g.GetId()})
+	assert.Equal(t, "5x5", c.GetVariant())
+	assert.Equal(t, challengeOpen, c.GetStatus())
+	assert.Equal(t, end.GetSeed(), c.GetSeed())
+	assert.Equal(t, g.GetId(), c.GetTarget().GetGameId())
+	assert.Equal(t, ada.GetId(), c.GetTarget().GetPlayer().GetId())
+	assert.Equal(t, end.GetPosition().GetScores()[0], c.GetTarget().GetScore())
+	attempt := s.attempt(t, bob, c.GetId())
+	assert.True(t, proto.Equal(g.GetPosition(), attempt.GetPosition()), "the same first board")
+	assert.Equal(t, attempt.GetId(), s.get(t, attempt.GetId()).GetId(), "anyone may read it")
+	assert.Equal(t, end.GetSeed(), s.score(t, bob, attempt).GetSeed())
+	waittest.Until(t, "the attempt is listed", func() bool {
+		listed, err := s.ListGames(s.anyone, &pb.ListGamesRequest{Status: finished, PlayerId: bob.GetId()})
 		require.NoError(t, err)
-		for _, g := range listed.GetGames() {
-			assert.NotEqual(t, unlisted, g.GetId(), "an attempt at a private challenge")
-		}
-		waittest.Until(t, "the player's own list has it", func() bool {
-			listed, err := s.ListGames(ada.ctx, &pb.ListGamesRequest{PlayerId: "me"})
-			require.NoError(t, err)
-			return slices.ContainsFunc(listed.GetGames(), func(g *pb.Game) bool { return g.GetId() == unlisted })
-		})
+		return len(listed.GetGames()) == 1 && len(listed.GetGames()[0].GetSeed()) == 32
+	})
+	waittest.Until(t, "the attempt counts", func() bool { return len(s.standings(t, c.GetId())) == 1 })
+
+	c = s.challenge(t, bob, &pb.CreateChallengeRequest{Kind: rematch, GameId: g.GetId(), Private: true})
+	unlisted := s.attempt(t, ada, c.GetId()).GetId()
+	listed, err := s.ListGames(bob.ctx, &pb.ListGamesRequest{PlayerId: ada.GetId()})
+	require.NoError(t, err)
+	for _, g := range listed.GetGames() {
+		assert.NotEqual(t, unlisted, g.GetId(), "an attempt at a private challenge")
+	}
+	waittest.Until(t, "the player's own list has it", func() bool {
+		listed, err := s.ListGames(ada.ctx, &pb.ListGamesRequest{PlayerId: "me"})
+		require.NoError(t, err)
+		return slices.ContainsFunc(listed.GetGames(), func(g *pb.Game) bool { return g.GetId() == unlisted })
 	})
 }
 
@@ -294,43 +292,42 @@ func TestRematch(t *testing.T) {
 // games.
 func TestListChallenges(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		p := s.player(t)
-		s.today(t, p)
-		var made []*pb.Challenge
-		for i := range 5 {
-			request := &pb.CreateChallengeRequest{Kind: link, Variant: "classic", Private: i == 2}
-			if i == 3 {
-				request = shortRace()
-			}
-			if c := s.challenge(t, p, request); !request.GetPrivate() {
-				made = append(made, c)
-			}
+	s := serve(t)
+	p := s.player(t)
+	s.today(t, p)
+	var made []*pb.Challenge
+	for i := range 5 {
+		request := &pb.CreateChallengeRequest{Kind: link, Variant: "classic", Private: i == 2}
+		if i == 3 {
+			request = shortRace()
 		}
-		slices.SortFunc(made, func(a, b *pb.Challenge) int {
-			return cmp.Or(b.GetCreateTime().AsTime().Compare(a.GetCreateTime().AsTime()), cmp.Compare(b.GetId(), a.GetId()))
-		})
-		var all []string
-		for _, c := range made {
-			all = append(all, c.GetId())
+		if c := s.challenge(t, p, request); !request.GetPrivate() {
+			made = append(made, c)
 		}
-		list := func(kind pb.ChallengeKind, size int32) (ids []string) {
-			request := &pb.ListChallengesRequest{Kind: kind, PageSize: size}
-			for more := true; more; more = request.PageToken != "" {
-				page, err := s.ListChallenges(s.anyone, request)
-				require.NoError(t, err)
-				for _, c := range page.GetChallenges() {
-					ids = append(ids, c.GetId())
-				}
-				request.PageToken = page.GetNextPageToken()
-			}
-			return ids
-		}
-		for _, size := range []int32{0, 1, 2} {
-			assert.Equal(t, all, list(0, size))
-			assert.Len(t, list(link, size), 3)
-			assert.Len(t, list(race, size), 1)
-			assert.Empty(t, list(daily, size))
-		}
+	}
+	slices.SortFunc(made, func(a, b *pb.Challenge) int {
+		return cmp.Or(b.GetCreateTime().AsTime().Compare(a.GetCreateTime().AsTime()), cmp.Compare(b.GetId(), a.GetId()))
 	})
+	var all []string
+	for _, c := range made {
+		all = append(all, c.GetId())
+	}
+	list := func(kind pb.ChallengeKind, size int32) (ids []string) {
+		request := &pb.ListChallengesRequest{Kind: kind, PageSize: size}
+		for more := true; more; more = request.PageToken != "" {
+			page, err := s.ListChallenges(s.anyone, request)
+			require.NoError(t, err)
+			for _, c := range page.GetChallenges() {
+				ids = append(ids, c.GetId())
+			}
+			request.PageToken = page.GetNextPageToken()
+		}
+		return ids
+	}
+	for _, size := range []int32{0, 1, 2} {
+		assert.Equal(t, all, list(0, size))
+		assert.Len(t, list(link, size), 3)
+		assert.Len(t, list(race, size), 1)
+		assert.Empty(t, list(daily, size))
+	}
 }

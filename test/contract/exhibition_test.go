@@ -51,32 +51,31 @@ func requireExhibition(t testing.TB, g *pb.Game) {
 // a move, until a player's game has a move, and that none begins during that game.
 func TestExhibition(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		for _, status := range []pb.GameStatus{anyStage, waiting, finished} {
-			require.Empty(t, s.listed(t, status))
-		}
-		w := s.watch(t, s.anyone, &pb.WatchRequest{GameId: s.exhibition(t).GetId()})
-		w.game(t)
+	s := serve(t, showing)
+	for _, status := range []pb.GameStatus{anyStage, waiting, finished} {
+		require.Empty(t, s.listed(t, status))
+	}
+	w := s.watch(t, s.anyone, &pb.WatchRequest{GameId: s.exhibition(t).GetId()})
+	w.game(t)
+	require.NotNil(t, w.event(t).GetMoved())
+	p := s.player(t)
+	g := s.game(t, p, "classic")
+	_, err := s.RaceNow(s.player(t).ctx, &pb.RaceNowRequest{})
+	require.NoError(t, err)
+	for range 5 {
 		require.NotNil(t, w.event(t).GetMoved())
-		p := s.player(t)
-		g := s.game(t, p, "classic")
-		_, err := s.RaceNow(s.player(t).ctx, &pb.RaceNowRequest{})
-		require.NoError(t, err)
-		for range 5 {
-			require.NotNil(t, w.event(t).GetMoved())
-		}
-		s.moves(t, p, g, 1)
-		for w.event(t).GetAbandoned() == nil {
-			continue
-		}
-		w.end(t)
-		for range 3 {
-			s.moves(t, p, s.get(t, g.GetId()), 1)
-			waittest.Until(t, "only the player's game is live", func() bool {
-				live := s.listed(t, active)
-				return len(live) == 1 && live[0].GetId() == g.GetId() && !live[0].GetExhibition()
-			})
-		}
-		require.Len(t, s.listed(t, finished), 1)
-	}, showing)
+	}
+	s.moves(t, p, g, 1)
+	for w.event(t).GetAbandoned() == nil {
+		continue
+	}
+	w.end(t)
+	for range 3 {
+		s.moves(t, p, s.get(t, g.GetId()), 1)
+		waittest.Until(t, "only the player's game is live", func() bool {
+			live := s.listed(t, active)
+			return len(live) == 1 && live[0].GetId() == g.GetId() && !live[0].GetExhibition()
+		})
+	}
+	require.Len(t, s.listed(t, finished), 1)
 }

@@ -19,168 +19,163 @@ import (
 // verified, and that its score counts immediately.
 func TestGame(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		for _, protocol := range append(protocols[:len(protocols):len(protocols)], connecttest.GRPC) {
-			o := s.over(t, protocol)
-			p := o.player(t)
-			g := o.game(t, p, "3x3")
-			same(t, g, o.get(t, g.GetId()))
-			var last *pb.Event
-			for version, at := g.GetVersion(), g.GetPosition(); last.GetResult() == nil; version, at = last.GetVersion(), last.GetPosition() {
-				last = o.move(t, p, g.GetId(), version, at)
-			}
-			assert.Equal(t, pb.Result_REASON_NO_MOVES, last.GetResult().GetReason())
-			events := o.verified(t, g.GetId())
-			same(t, last, events[len(events)-1])
-			entry, err := o.rank(p, "3x3", pb.Window_WINDOW_ALL_TIME)
-			require.NoError(t, err)
-			assert.Equal(t, last.GetResult().GetScores()[0], entry.GetScore())
-			assert.Equal(t, g.GetId(), entry.GetGameId())
+	s := serve(t)
+	for _, protocol := range append(protocols[:len(protocols):len(protocols)], connecttest.GRPC) {
+		o := s.over(t, protocol)
+		p := o.player(t)
+		g := o.game(t, p, "3x3")
+		same(t, g, o.get(t, g.GetId()))
+		var last *pb.Event
+		for version, at := g.GetVersion(), g.GetPosition(); last.GetResult() == nil; version, at = last.GetVersion(), last.GetPosition() {
+			last = o.move(t, p, g.GetId(), version, at)
 		}
-	})
+		assert.Equal(t, pb.Result_REASON_NO_MOVES, last.GetResult().GetReason())
+		events := o.verified(t, g.GetId())
+		same(t, last, events[len(events)-1])
+		entry, err := o.rank(p, "3x3", pb.Window_WINDOW_ALL_TIME)
+		require.NoError(t, err)
+		assert.Equal(t, last.GetResult().GetScores()[0], entry.GetScore())
+		assert.Equal(t, g.GetId(), entry.GetGameId())
+	}
 }
 
 // Ensure that every variant is listed, and that a player and each of its bots can play it.
 func TestListVariants(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		p := s.player(t)
-		listed, err := s.ListVariants(s.anyone, &pb.ListVariantsRequest{})
-		require.NoError(t, err)
-		sizes := map[string][3]int32{}
-		for _, v := range listed.GetVariants() {
-			sizes[v.GetId()] = [3]int32{v.GetRows(), v.GetColumns(), v.GetSeats()}
-			assert.NotEmpty(t, v.GetTitle())
-			assert.NotEmpty(t, v.GetSummary())
-			assert.NotEmpty(t, v.GetRules())
-			g := s.game(t, p, v.GetId())
-			assert.Len(t, g.GetSeats(), int(v.GetSeats()))
-			for _, bot := range v.GetBots() {
-				var seats []*pb.SeatRequest
-				for range v.GetSeats() {
-					seats = append(seats, botSeat(bot))
-				}
-				s.create(t, p, &pb.CreateGameRequest{Variant: v.GetId(), Seats: seats})
+	s := serve(t, patientBots)
+	p := s.player(t)
+	listed, err := s.ListVariants(s.anyone, &pb.ListVariantsRequest{})
+	require.NoError(t, err)
+	sizes := map[string][3]int32{}
+	for _, v := range listed.GetVariants() {
+		sizes[v.GetId()] = [3]int32{v.GetRows(), v.GetColumns(), v.GetSeats()}
+		assert.NotEmpty(t, v.GetTitle())
+		assert.NotEmpty(t, v.GetSummary())
+		assert.NotEmpty(t, v.GetRules())
+		g := s.game(t, p, v.GetId())
+		assert.Len(t, g.GetSeats(), int(v.GetSeats()))
+		for _, bot := range v.GetBots() {
+			var seats []*pb.SeatRequest
+			for range v.GetSeats() {
+				seats = append(seats, botSeat(bot))
 			}
-			if v.GetKind() == pb.Kind_KIND_TWENTY48 {
-				s.moves(t, p, g, 5)
-			}
-			s.resign(t, p, g.GetId())
-			s.verified(t, g.GetId())
+			s.create(t, p, &pb.CreateGameRequest{Variant: v.GetId(), Seats: seats})
 		}
-		assert.Equal(t, map[string][3]int32{
-			"classic": {4, 4, 1}, "twos": {4, 4, 1}, "restless": {4, 4, 1}, "vt100": {4, 4, 1},
-			"3x3": {3, 3, 1}, "5x5": {5, 5, 1}, "6x6": {6, 6, 1}, "tribolo": {11, 16, 3},
-		}, sizes)
-	}, patientBots)
+		if v.GetKind() == pb.Kind_KIND_TWENTY48 {
+			s.moves(t, p, g, 5)
+		}
+		s.resign(t, p, g.GetId())
+		s.verified(t, g.GetId())
+	}
+	assert.Equal(t, map[string][3]int32{
+		"classic": {4, 4, 1}, "twos": {4, 4, 1}, "restless": {4, 4, 1}, "vt100": {4, 4, 1},
+		"3x3": {3, 3, 1}, "5x5": {5, 5, 1}, "6x6": {6, 6, 1}, "tribolo": {11, 16, 3},
+	}, sizes)
 }
 
 // Ensure that a new game has the requested occupants, clock and privacy, that it is ranked only if
 // exactly one human plays it, and that a player who joins can change that only in one direction.
 func TestCreateGame(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		p, guest, robot := s.player(t), s.player(t), s.account(t, &pb.CreatePlayerRequest{Name: "A program", Bot: true})
-		for _, tt := range []struct {
-			who          player
-			variant      string
-			seats        []*pb.SeatRequest
-			sit          []string
-			ranked, then bool // when it is created, and once the guest has the open seat
-		}{
-			{p, "classic", nil, []string{p.GetId()}, true, true},
-			{p, "classic", seats("open"), []string{""}, true, true},
-			{p, "classic", seats("random"), []string{"random"}, false, false},
-			{robot, "classic", nil, []string{robot.GetId()}, false, false},
-			{p, "tribolo", nil, []string{p.GetId(), "greedy", "greedy"}, true, true},
-			{p, "tribolo", seats("minimax", "caller", "original"), []string{"minimax", p.GetId(), "original"}, true, true},
-			{p, "tribolo", seats("caller", "open", "open"), []string{p.GetId(), "", ""}, true, false},
-			{p, "tribolo", seats("open", "open", "greedy"), []string{"", "", "greedy"}, true, true},
-			{p, "tribolo", seats("caller", "caller", "open"), []string{p.GetId(), p.GetId(), ""}, false, false},
-			{p, "tribolo", seats("caller", "random", "open"), []string{p.GetId(), "random", ""}, false, false},
-			{robot, "tribolo", seats("open", "caller", "open"), []string{"", robot.GetId(), ""}, false, false},
-		} {
-			request := &pb.CreateGameRequest{Variant: tt.variant, Seats: tt.seats, TurnLimit: durationpb.New(time.Hour)}
-			g := s.create(t, tt.who, request)
-			assert.Equal(t, tt.variant, g.GetVariant())
-			assert.Equal(t, time.Hour, g.GetTurnLimit().AsDuration())
-			assert.Equal(t, tt.sit, sits(g))
-			assert.Equal(t, tt.ranked, g.GetRanked(), "%v", request)
-			same(t, g, s.get(t, g.GetId()))
-			request.Private = true
-			assert.False(t, s.create(t, tt.who, request).GetRanked(), "a private game")
-			if g.GetStatus() == waiting {
-				g = s.join(t, guest, g.GetId())
-			}
-			assert.Equal(t, tt.then, g.GetRanked(), "%v", request)
-			if turn := g.GetPosition().Turn; turn != nil && g.GetSeats()[*turn].GetPlayer() != nil {
-				assert.Equal(t, g.GetUpdateTime().AsTime().Add(time.Hour), g.GetPosition().GetTurnDeadline().AsTime())
-			} else {
-				assert.Nil(t, g.GetPosition().GetTurnDeadline(), "neither an open seat nor a bot has a clock")
-			}
+	s := serve(t, patientBots)
+	p, guest, robot := s.player(t), s.player(t), s.account(t, &pb.CreatePlayerRequest{Name: "A program", Bot: true})
+	for _, tt := range []struct {
+		who          player
+		variant      string
+		seats        []*pb.SeatRequest
+		sit          []string
+		ranked, then bool // when it is created, and once the guest has the open seat
+	}{
+		{p, "classic", nil, []string{p.GetId()}, true, true},
+		{p, "classic", seats("open"), []string{""}, true, true},
+		{p, "classic", seats("random"), []string{"random"}, false, false},
+		{robot, "classic", nil, []string{robot.GetId()}, false, false},
+		{p, "tribolo", nil, []string{p.GetId(), "greedy", "greedy"}, true, true},
+		{p, "tribolo", seats("minimax", "caller", "original"), []string{"minimax", p.GetId(), "original"}, true, true},
+		{p, "tribolo", seats("caller", "open", "open"), []string{p.GetId(), "", ""}, true, false},
+		{p, "tribolo", seats("open", "open", "greedy"), []string{"", "", "greedy"}, true, true},
+		{p, "tribolo", seats("caller", "caller", "open"), []string{p.GetId(), p.GetId(), ""}, false, false},
+		{p, "tribolo", seats("caller", "random", "open"), []string{p.GetId(), "random", ""}, false, false},
+		{robot, "tribolo", seats("open", "caller", "open"), []string{"", robot.GetId(), ""}, false, false},
+	} {
+		request := &pb.CreateGameRequest{Variant: tt.variant, Seats: tt.seats, TurnLimit: durationpb.New(time.Hour)}
+		g := s.create(t, tt.who, request)
+		assert.Equal(t, tt.variant, g.GetVariant())
+		assert.Equal(t, time.Hour, g.GetTurnLimit().AsDuration())
+		assert.Equal(t, tt.sit, sits(g))
+		assert.Equal(t, tt.ranked, g.GetRanked(), "%v", request)
+		same(t, g, s.get(t, g.GetId()))
+		request.Private = true
+		assert.False(t, s.create(t, tt.who, request).GetRanked(), "a private game")
+		if g.GetStatus() == waiting {
+			g = s.join(t, guest, g.GetId())
 		}
-	}, patientBots)
+		assert.Equal(t, tt.then, g.GetRanked(), "%v", request)
+		if turn := g.GetPosition().Turn; turn != nil && g.GetSeats()[*turn].GetPlayer() != nil {
+			assert.Equal(t, g.GetUpdateTime().AsTime().Add(time.Hour), g.GetPosition().GetTurnDeadline().AsTime())
+		} else {
+			assert.Nil(t, g.GetPosition().GetTurnDeadline(), "neither an open seat nor a bot has a clock")
+		}
+	}
 }
 
 // Ensure that the seats of a game for three players are taken one after the other, that a player who
 // resigns cannot move, and that the last remaining one wins.
 func TestThreePlayers(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		host, a, b := s.player(t), s.player(t), s.player(t)
-		id := s.table(t, host, openSeat, callerSeat, openSeat).GetId()
-		for _, again := range []*pb.Game{s.join(t, host, id), s.join(t, host, id, 1)} {
-			assert.EqualValues(t, 1, again.GetVersion(), "joining one's own seat changes nothing")
-		}
-		got := s.join(t, a, id, 2)
-		assert.Equal(t, []string{"", host.GetId(), a.GetId()}, sits(got))
-		assert.Equal(t, waiting, got.GetStatus())
-		got = s.join(t, b, id)
-		assert.Equal(t, []string{b.GetId(), host.GetId(), a.GetId()}, sits(got))
-		assert.Equal(t, active, got.GetStatus())
+	s := serve(t)
+	host, a, b := s.player(t), s.player(t), s.player(t)
+	id := s.table(t, host, openSeat, callerSeat, openSeat).GetId()
+	for _, again := range []*pb.Game{s.join(t, host, id), s.join(t, host, id, 1)} {
+		assert.EqualValues(t, 1, again.GetVersion(), "joining one's own seat changes nothing")
+	}
+	got := s.join(t, a, id, 2)
+	assert.Equal(t, []string{"", host.GetId(), a.GetId()}, sits(got))
+	assert.Equal(t, waiting, got.GetStatus())
+	got = s.join(t, b, id)
+	assert.Equal(t, []string{b.GetId(), host.GetId(), a.GetId()}, sits(got))
+	assert.Equal(t, active, got.GetStatus())
 
-		players := [3]player{b, host, a}
-		g := s.jumps(t, players, id, 1)
-		turn := g.GetPosition().GetTurn()
-		quitter := (turn + 1) % 3
-		e := s.resign(t, players[quitter], id)
-		assert.Equal(t, quitter, e.GetSeat())
-		assert.Equal(t, turn, e.GetPosition().GetTurn(), "the turn stays with the other seat")
-		// A further move could be the last: one draw in 800 leaves no move within three.
-		g = s.get(t, id)
-		assert.True(t, g.GetSeats()[quitter].GetResigned())
-		_, err := s.Move(players[quitter].ctx, cell(id, g.GetVersion(), 0, 0))
-		wantReason(t, err, pb.ReasonNotYourTurn)
-		end := s.resign(t, players[turn], id)
-		assert.Equal(t, pb.Result_REASON_RESIGNED, end.GetResult().GetReason())
-		assert.Equal(t, []int32{3 - turn - quitter}, end.GetResult().GetWinners(), "the last remaining seat wins regardless of its cells")
-		same(t, e, s.resign(t, players[quitter], id))
-		for _, p := range players {
-			_, err := s.rank(p, "tribolo", 0)
-			wantReason(t, err, pb.ReasonNoScore)
-		}
-		s.verified(t, id)
-	})
+	players := [3]player{b, host, a}
+	g := s.jumps(t, players, id, 1)
+	turn := g.GetPosition().GetTurn()
+	quitter := (turn + 1) % 3
+	e := s.resign(t, players[quitter], id)
+	assert.Equal(t, quitter, e.GetSeat())
+	assert.Equal(t, turn, e.GetPosition().GetTurn(), "the turn stays with the other seat")
+	// A further move could be the last: one draw in 800 leaves no move within three.
+	g = s.get(t, id)
+	assert.True(t, g.GetSeats()[quitter].GetResigned())
+	_, err := s.Move(players[quitter].ctx, cell(id, g.GetVersion(), 0, 0))
+	wantReason(t, err, pb.ReasonNotYourTurn)
+	end := s.resign(t, players[turn], id)
+	assert.Equal(t, pb.Result_REASON_RESIGNED, end.GetResult().GetReason())
+	assert.Equal(t, []int32{3 - turn - quitter}, end.GetResult().GetWinners(), "the last remaining seat wins regardless of its cells")
+	same(t, e, s.resign(t, players[quitter], id))
+	for _, p := range players {
+		_, err := s.rank(p, "tribolo", 0)
+		wantReason(t, err, pb.ReasonNoScore)
+	}
+	s.verified(t, id)
 }
 
 // Ensure that the creator of a waiting game can cancel it, with or without a seat, and that a repeat
 // returns the same event.
 func TestResign_CallsOff(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		host := s.player(t)
-		for _, seat := range seats("caller", "open") {
-			id := s.table(t, host, seat, openSeat, openSeat).GetId()
-			s.join(t, s.player(t), id, 1)
-			off := s.resign(t, host, id)
-			require.NotNil(t, off.GetAbandoned())
-			assert.Equal(t, pb.Result_REASON_ABANDONED, off.GetResult().GetReason())
-			assert.Empty(t, off.GetResult().GetWinners())
-			same(t, off, s.resign(t, host, id))
-			_, err := s.JoinGame(s.player(t).ctx, &pb.JoinGameRequest{GameId: id})
-			wantReason(t, err, pb.ReasonGameOver)
-		}
-	}, func(c *server.Config) { c.Limits.OpenGamesPerPlayer = 1 })
+	s := serve(t, func(c *server.Config) { c.Limits.OpenGamesPerPlayer = 1 })
+	host := s.player(t)
+	for _, seat := range seats("caller", "open") {
+		id := s.table(t, host, seat, openSeat, openSeat).GetId()
+		s.join(t, s.player(t), id, 1)
+		off := s.resign(t, host, id)
+		require.NotNil(t, off.GetAbandoned())
+		assert.Equal(t, pb.Result_REASON_ABANDONED, off.GetResult().GetReason())
+		assert.Empty(t, off.GetResult().GetWinners())
+		same(t, off, s.resign(t, host, id))
+		_, err := s.JoinGame(s.player(t).ctx, &pb.JoinGameRequest{GameId: id})
+		wantReason(t, err, pb.ReasonGameOver)
+	}
 }
 
 // sameBoard requires two positions to be equal except for the clock.
@@ -195,74 +190,72 @@ func sameBoard(t testing.TB, want, got *pb.Position) {
 // that the score then no longer counts.
 func TestUndo(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		p := s.player(t)
-		g := s.game(t, p, "classic")
-		id := g.GetId()
-		boards := []*pb.Position{nil, g.GetPosition()} // by version
-		for _, e := range s.moves(t, p, g, 4) {
-			boards = append(boards, e.GetPosition())
-		}
-		version := int32(5)
-		for _, tt := range []struct {
-			to    []int32
-			leads int32
-		}{{nil, 4}, {nil, 3}, {[]int32{5}, 5}, {nil, 4}, {[]int32{1}, 1}, {[]int32{3}, 3}} {
-			e := s.undo(t, p, id, version, tt.to...)
-			version++
-			assert.Equal(t, version, e.GetVersion())
-			assert.Equal(t, tt.leads, e.GetUndone().GetToVersion())
-			sameBoard(t, boards[tt.leads], e.GetPosition())
-			assert.False(t, e.GetRanked())
-		}
-		assert.False(t, s.move(t, p, id, version, boards[3]).GetRanked(), "a game never becomes ranked again")
-		back := s.undo(t, p, id, version+1)
-		assert.Equal(t, version, back.GetUndone().GetToVersion(), "the version before the move")
-		s.score(t, p, s.get(t, id))
-		_, err := s.rank(p, "classic", 0)
-		wantReason(t, err, pb.ReasonNoScore)
-		s.verified(t, id)
-	})
+	s := serve(t)
+	p := s.player(t)
+	g := s.game(t, p, "classic")
+	id := g.GetId()
+	boards := []*pb.Position{nil, g.GetPosition()} // by version
+	for _, e := range s.moves(t, p, g, 4) {
+		boards = append(boards, e.GetPosition())
+	}
+	version := int32(5)
+	for _, tt := range []struct {
+		to    []int32
+		leads int32
+	}{{nil, 4}, {nil, 3}, {[]int32{5}, 5}, {nil, 4}, {[]int32{1}, 1}, {[]int32{3}, 3}} {
+		e := s.undo(t, p, id, version, tt.to...)
+		version++
+		assert.Equal(t, version, e.GetVersion())
+		assert.Equal(t, tt.leads, e.GetUndone().GetToVersion())
+		sameBoard(t, boards[tt.leads], e.GetPosition())
+		assert.False(t, e.GetRanked())
+	}
+	assert.False(t, s.move(t, p, id, version, boards[3]).GetRanked(), "a game never becomes ranked again")
+	back := s.undo(t, p, id, version+1)
+	assert.Equal(t, version, back.GetUndone().GetToVersion(), "the version before the move")
+	s.score(t, p, s.get(t, id))
+	_, err := s.rank(p, "classic", 0)
+	wantReason(t, err, pb.ReasonNoScore)
+	s.verified(t, id)
 }
 
 // Ensure that an undo reverts the bots' replies, restores a seat that has resigned, and restarts the
 // clock.
 func TestUndo_Table(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		p := s.player(t)
-		id := s.table(t, p, botSeat("greedy"), callerSeat, botSeat("random")).GetId()
-		watching := s.watch(t, s.anyone, from(id, 0))
-		// own reads events until it is the player's turn.
-		own := func() *pb.Event {
-			for {
-				if e := watching.event(t); e.GetPosition().Turn != nil && e.GetPosition().GetTurn() == 1 {
-					return e
-				}
+	s := serve(t, func(c *server.Config) { c.BotPace = 0 })
+	p := s.player(t)
+	id := s.table(t, p, botSeat("greedy"), callerSeat, botSeat("random")).GetId()
+	watching := s.watch(t, s.anyone, from(id, 0))
+	// own reads events until it is the player's turn.
+	own := func() *pb.Event {
+		for {
+			if e := watching.event(t); e.GetPosition().Turn != nil && e.GetPosition().GetTurn() == 1 {
+				return e
 			}
 		}
-		before := own()
-		s.jump(t, p, id, before.GetVersion(), before.GetPosition())
-		answered := own()
-		back := s.undo(t, p, id, answered.GetVersion())
-		assert.Equal(t, before.GetVersion(), back.GetUndone().GetToVersion())
-		sameBoard(t, before.GetPosition(), back.GetPosition())
-		s.resign(t, p, id)
+	}
+	before := own()
+	s.jump(t, p, id, before.GetVersion(), before.GetPosition())
+	answered := own()
+	back := s.undo(t, p, id, answered.GetVersion())
+	assert.Equal(t, before.GetVersion(), back.GetUndone().GetToVersion())
+	sameBoard(t, before.GetPosition(), back.GetPosition())
+	s.resign(t, p, id)
 
-		g := s.create(t, p, &pb.CreateGameRequest{
-			Variant: "tribolo", TurnLimit: durationpb.New(time.Minute), Seats: seats("caller", "caller", "caller"),
-		})
-		turn := g.GetPosition().GetTurn()
-		s.jump(t, p, g.GetId(), 1, g.GetPosition())
-		_, err := s.Resign(p.ctx, &pb.ResignRequest{GameId: g.GetId(), Seat: &turn})
-		require.NoError(t, err)
-		require.True(t, s.get(t, g.GetId()).GetSeats()[turn].GetResigned())
-		e := s.undo(t, p, g.GetId(), 3)
-		now := s.get(t, g.GetId())
-		assert.False(t, now.GetSeats()[turn].GetResigned())
-		sameBoard(t, g.GetPosition(), now.GetPosition())
-		assert.Equal(t, e.GetTime().AsTime().Add(time.Minute), now.GetPosition().GetTurnDeadline().AsTime())
-	}, func(c *server.Config) { c.BotPace = 0 })
+	g := s.create(t, p, &pb.CreateGameRequest{
+		Variant: "tribolo", TurnLimit: durationpb.New(time.Minute), Seats: seats("caller", "caller", "caller"),
+	})
+	turn := g.GetPosition().GetTurn()
+	s.jump(t, p, g.GetId(), 1, g.GetPosition())
+	_, err := s.Resign(p.ctx, &pb.ResignRequest{GameId: g.GetId(), Seat: &turn})
+	require.NoError(t, err)
+	require.True(t, s.get(t, g.GetId()).GetSeats()[turn].GetResigned())
+	e := s.undo(t, p, g.GetId(), 3)
+	now := s.get(t, g.GetId())
+	assert.False(t, now.GetSeats()[turn].GetResigned())
+	sameBoard(t, g.GetPosition(), now.GetPosition())
+	assert.Equal(t, e.GetTime().AsTime().Add(time.Minute), now.GetPosition().GetTurnDeadline().AsTime())
 }
 
 // Ensure that a stand-in plays for a player whose clock ran out until the player takes the seat back

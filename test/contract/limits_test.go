@@ -217,23 +217,7 @@ func TestLimits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			each(t, func(t *testing.T, s *testServer) {
-				l := tt.reach(t, s)
-				var err error
-				n := 0
-				for ; err == nil && n < 1000; n++ {
-					err = l.call(n)
-				}
-				require.Greater(t, n, min(tt.limit, 3), "refused too early")
-				reason := tt.reason
-				if reason == "" {
-					reason = pb.ReasonRateLimited
-				}
-				assert.Equal(t, map[string]string{"limit_name": name, "limit": strconv.Itoa(tt.limit)}, wantReason(t, err, reason))
-				if l.free != nil {
-					l.free()
-				}
-			}, func(c *server.Config) {
+			s := serve(t, func(c *server.Config) {
 				i := slices.IndexFunc(limits.Table, func(l limits.Limit) bool { return l.Field == name })
 				*limits.Table[i].Of(&c.Limits) = tt.limit
 				c.Proxies = "127.0.0.0/8"
@@ -242,6 +226,21 @@ func TestLimits(t *testing.T) {
 					tt.change(c)
 				}
 			})
+			l := tt.reach(t, s)
+			var err error
+			n := 0
+			for ; err == nil && n < 1000; n++ {
+				err = l.call(n)
+			}
+			require.Greater(t, n, min(tt.limit, 3), "refused too early")
+			reason := tt.reason
+			if reason == "" {
+				reason = pb.ReasonRateLimited
+			}
+			assert.Equal(t, map[string]string{"limit_name": name, "limit": strconv.Itoa(tt.limit)}, wantReason(t, err, reason))
+			if l.free != nil {
+				l.free()
+			}
 		})
 	}
 }
@@ -251,18 +250,17 @@ func TestLimits(t *testing.T) {
 func TestLimits_OverServers(t *testing.T) {
 	t.Parallel()
 	const limit = 10
-	pair(t, func(t *testing.T, a, b *testServer) {
-		p, other := a.player(t), a.player(t)
-		var err error
-		created := -1
-		for ; err == nil; created++ {
-			_, err = []*testServer{a, b}[(created+1)%2].CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "classic"})
-		}
-		wantReason(t, err, pb.ReasonRateLimited)
-		assert.GreaterOrEqual(t, created, limit)
-		assert.Less(t, created, 2*limit)
-		b.game(t, other, "classic")
-	}, func(c *server.Config) { c.Limits.NewGamesPerMinute = limit })
+	a, b := pair(t, func(c *server.Config) { c.Limits.NewGamesPerMinute = limit })
+	p, other := a.player(t), a.player(t)
+	var err error
+	created := -1
+	for ; err == nil; created++ {
+		_, err = []*testServer{a, b}[(created+1)%2].CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "classic"})
+	}
+	wantReason(t, err, pb.ReasonRateLimited)
+	assert.GreaterOrEqual(t, created, limit)
+	assert.Less(t, created, 2*limit)
+	b.game(t, other, "classic")
 }
 
 // Ensure that an address cannot have more connections than allowed, that further connections are
@@ -299,25 +297,24 @@ func TestLimit_Connections(t *testing.T) {
 // limited in the same way as wrong tokens.
 func TestLimit_Hosts(t *testing.T) {
 	t.Parallel()
-	withHost(t, func(t *testing.T, h, _ host) {
-		create := func(address string) error {
-			_, err := h.CreatePlayer(passedOn(h.call(newKey(t)), address), &pb.CreatePlayerRequest{Name: "p" + newID()[:20]})
-			return err
-		}
-		require.NoError(t, create("198.51.100.1"))
-		wantReason(t, create("198.51.100.1"), pb.ReasonRateLimited)
-		require.NoError(t, create("198.51.100.2"))
-		wrong := host{h.testServer, "gridstand_ssh_" + newID()}
-		guess := func(address string) error {
-			_, err := h.GetPlayer(passedOn(wrong.call(newKey(t)), address), &pb.GetPlayerRequest{PlayerId: "me"})
-			return err
-		}
-		wantReason(t, guess("198.51.100.3"), pb.ReasonBadCredential)
-		wantReason(t, guess("198.51.100.3"), pb.ReasonRateLimited)
-		wantReason(t, guess("198.51.100.4"), pb.ReasonBadCredential)
-	}, func(c *server.Config) {
+	h, _ := hosts(t, func(c *server.Config) {
 		c.Limits.NewPlayersPerMinute, c.Limits.WrongTokensPerMinute, c.Proxies = 1, 1, "127.0.0.1"
 	})
+	create := func(address string) error {
+		_, err := h.CreatePlayer(passedOn(h.call(newKey(t)), address), &pb.CreatePlayerRequest{Name: "p" + newID()[:20]})
+		return err
+	}
+	require.NoError(t, create("198.51.100.1"))
+	wantReason(t, create("198.51.100.1"), pb.ReasonRateLimited)
+	require.NoError(t, create("198.51.100.2"))
+	wrong := host{h.testServer, "gridstand_ssh_" + newID()}
+	guess := func(address string) error {
+		_, err := h.GetPlayer(passedOn(wrong.call(newKey(t)), address), &pb.GetPlayerRequest{PlayerId: "me"})
+		return err
+	}
+	wantReason(t, guess("198.51.100.3"), pb.ReasonBadCredential)
+	wantReason(t, guess("198.51.100.3"), pb.ReasonRateLimited)
+	wantReason(t, guess("198.51.100.4"), pb.ReasonBadCredential)
 }
 
 // Ensure that a server reports its configured limits, which may be 0 for none, its storage and the
@@ -330,28 +327,28 @@ func TestGetServerInfo(t *testing.T) {
 		}
 		return []int{4096 + row, 0, math.MaxInt32}[row%3]
 	}
-	each(t, func(t *testing.T, s *testServer) {
-		info, err := s.GetServerInfo(s.anyone, &pb.GetServerInfoRequest{})
-		require.NoError(t, err)
-		assert.Equal(t, "gridstand", info.GetName())
-		assert.NotEmpty(t, info.GetVersion())
-		told := info.GetLimits().ProtoReflect()
-		assert.Equal(t, 20*time.Millisecond, info.GetLimits().GetMinTurnLimit().AsDuration())
-		for i, limit := range limits.Table {
-			field := told.Descriptor().Fields().ByName(protoreflect.Name(limit.Field))
-			assert.EqualValues(t, given(i), told.Get(field).Int(), limit.Field)
-		}
-		storage := pb.Storage_STORAGE_DURABLE
-		if s.volatile {
-			storage = pb.Storage_STORAGE_EMBEDDED
-		}
-		assert.Equal(t, storage, info.GetStorage())
-		assert.Equal(t, "https://play.example:8443", info.GetWebUrl())
-	}, func(c *server.Config) {
+	s := serve(t, func(c *server.Config) {
 		c.MinTurnLimit = 20 * time.Millisecond
 		c.PublicURL = "https://play.example:8443"
 		for i, limit := range limits.Table {
 			*limit.Of(&c.Limits) = given(i)
 		}
 	})
+	info, err := s.GetServerInfo(s.anyone, &pb.GetServerInfoRequest{})
+	require.NoError(t, err)
+	assert.Equal(t, "gridstand", info.GetName())
+	assert.NotEmpty(t, info.GetVersion())
+	assert.True(t, info.GetReactions())
+	told := info.GetLimits().ProtoReflect()
+	assert.Equal(t, 20*time.Millisecond, info.GetLimits().GetMinTurnLimit().AsDuration())
+	for i, limit := range limits.Table {
+		field := told.Descriptor().Fields().ByName(protoreflect.Name(limit.Field))
+		assert.EqualValues(t, given(i), told.Get(field).Int(), limit.Field)
+	}
+	storage := pb.Storage_STORAGE_DURABLE
+	if s.volatile {
+		storage = pb.Storage_STORAGE_EMBEDDED
+	}
+	assert.Equal(t, storage, info.GetStorage())
+	assert.Equal(t, "https://play.example:8443", info.GetWebUrl())
 }

@@ -64,212 +64,209 @@ func (s *testServer) rank(p player, variant string, window pb.Window) (*pb.Entry
 // Ensure that each list contains exactly the games that belong to it, for every caller.
 func TestListGames(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		a, b, nobody := s.player(t), s.player(t), player{}
-		games := map[string]string{} // ids by name
-		for _, owner := range []struct {
-			name string
-			p    player
-		}{{"a", a}, {"b", b}} {
-			for _, request := range []*pb.CreateGameRequest{{Variant: "classic"}, {Variant: "twos"}, {Variant: "classic", Private: true}} {
-				for _, over := range []bool{false, true} {
-					g := s.create(t, owner.p, request)
-					name := strings.Join([]string{owner.name, request.GetVariant(), map[bool]string{true: "private"}[request.GetPrivate()]}, " ")
-					if over {
-						s.resign(t, owner.p, g.GetId())
-						name += " over"
-					}
-					games[g.GetId()] = name
+	s := serve(t, patientBots)
+	a, b, nobody := s.player(t), s.player(t), player{}
+	games := map[string]string{} // ids by name
+	for _, owner := range []struct {
+		name string
+		p    player
+	}{{"a", a}, {"b", b}} {
+		for _, request := range []*pb.CreateGameRequest{{Variant: "classic"}, {Variant: "twos"}, {Variant: "classic", Private: true}} {
+			for _, over := range []bool{false, true} {
+				g := s.create(t, owner.p, request)
+				name := strings.Join([]string{owner.name, request.GetVariant(), map[bool]string{true: "private"}[request.GetPrivate()]}, " ")
+				if over {
+					s.resign(t, owner.p, g.GetId())
+					name += " over"
 				}
+				games[g.GetId()] = name
 			}
 		}
-		hall := s.table(t, a, openSeat, openSeat, botSeat("greedy")).GetId()
-		games[hall] = "a tribolo"
-		has := func(parts ...string) func(string) bool {
-			return func(name string) bool {
-				for _, part := range parts {
-					if without, not := strings.CutPrefix(part, "-"); strings.Contains(" "+name+" ", " "+without+" ") == not {
-						return false
-					}
-				}
-				return true
-			}
-		}
-		none := has("nothing")
-		for _, tt := range []struct {
-			who     player
-			request *pb.ListGamesRequest
-			want    func(name string) bool
-		}{
-			{nobody, &pb.ListGamesRequest{}, has("-private")},
-			{a, &pb.ListGamesRequest{}, has("-private")},
-			{a, &pb.ListGamesRequest{Status: active}, has("-private", "-over", "-tribolo")},
-			{a, &pb.ListGamesRequest{Status: finished}, has("-private", "over")},
-			{a, &pb.ListGamesRequest{Status: waiting}, has("tribolo")},
-			{a, &pb.ListGamesRequest{Status: waiting, Variant: "tribolo"}, has("tribolo")},
-			{a, &pb.ListGamesRequest{Status: active, Variant: "classic"}, has("-private", "-over", "classic")},
-			{a, &pb.ListGamesRequest{Variant: "twos"}, has("-private", "twos")},
-			{a, &pb.ListGamesRequest{PlayerId: "me"}, has("a")},
-			{a, &pb.ListGamesRequest{PlayerId: a.GetId(), Status: finished}, has("a", "over")},
-			{a, &pb.ListGamesRequest{PlayerId: b.GetId(), Variant: "classic"}, has("b", "classic", "-private")},
-			{b, &pb.ListGamesRequest{PlayerId: a.GetId(), Status: waiting}, has("tribolo")},
-			{b, &pb.ListGamesRequest{PlayerId: b.GetId(), Status: waiting}, none},
-			{nobody, &pb.ListGamesRequest{PlayerId: a.GetId()}, has("a", "-private")},
-			{nobody, &pb.ListGamesRequest{PlayerName: strings.ToUpper(a.GetName()), Status: active}, has("a", "-private", "-over", "-tribolo")},
-			{a, &pb.ListGamesRequest{PlayerName: a.GetName()}, has("a")},
-			{a, &pb.ListGamesRequest{Status: active, OrderBy: byWatchers, Variant: "twos"}, has("twos", "-over")},
-			{a, &pb.ListGamesRequest{Status: active, OrderBy: byScore}, has("-private", "-over", "-tribolo")},
-			{a, &pb.ListGamesRequest{Variant: "chess"}, none},
-			{a, &pb.ListGamesRequest{Variant: "*"}, none},
-			{a, &pb.ListGamesRequest{PlayerId: newID()}, none},
-			{a, &pb.ListGamesRequest{PlayerId: "\x00"}, none},
-			{a, &pb.ListGamesRequest{PlayerId: a.GetName()}, none},
-			{a, &pb.ListGamesRequest{PlayerName: "me"}, none},
-			{a, &pb.ListGamesRequest{PlayerName: a.GetId()}, none},
-			{a, &pb.ListGamesRequest{PlayerName: strings.Repeat("a", 3_000)}, none},
-		} {
-			var want []string
-			for id, name := range games {
-				if tt.want(name) {
-					want = append(want, id)
+	}
+	hall := s.table(t, a, openSeat, openSeat, botSeat("greedy")).GetId()
+	games[hall] = "a tribolo"
+	has := func(parts ...string) func(string) bool {
+		return func(name string) bool {
+			for _, part := range parts {
+				if without, not := strings.CutPrefix(part, "-"); strings.Contains(" "+name+" ", " "+without+" ") == not {
+					return false
 				}
 			}
-			tt.request.PageSize = 4
-			// Lists in these orders may be behind the games.
-			waittest.Until(t, fmt.Sprint(tt.request), func() bool {
-				got := ids(s.list(t, tt.who, tt.request))
-				if tt.request.GetOrderBy() == 0 {
-					require.ElementsMatch(t, want, got, "%v for %v", tt.request, tt.who.Player)
-				}
-				return len(want) == len(got)
-			})
+			return true
 		}
-		for _, g := range s.list(t, a, &pb.ListGamesRequest{PlayerId: "me"}) {
-			same(t, s.get(t, g.GetId()), g)
+	}
+	none := has("nothing")
+	for _, tt := range []struct {
+		who     player
+		request *pb.ListGamesRequest
+		want    func(name string) bool
+	}{
+		{nobody, &pb.ListGamesRequest{}, has("-private")},
+		{a, &pb.ListGamesRequest{}, has("-private")},
+		{a, &pb.ListGamesRequest{Status: active}, has("-private", "-over", "-tribolo")},
+		{a, &pb.ListGamesRequest{Status: finished}, has("-private", "over")},
+		{a, &pb.ListGamesRequest{Status: waiting}, has("tribolo")},
+		{a, &pb.ListGamesRequest{Status: waiting, Variant: "tribolo"}, has("tribolo")},
+		{a, &pb.ListGamesRequest{Status: active, Variant: "classic"}, has("-private", "-over", "classic")},
+		{a, &pb.ListGamesRequest{Variant: "twos"}, has("-private", "twos")},
+		{a, &pb.ListGamesRequest{PlayerId: "me"}, has("a")},
+		{a, &pb.ListGamesRequest{PlayerId: a.GetId(), Status: finished}, has("a", "over")},
+		{a, &pb.ListGamesRequest{PlayerId: b.GetId(), Variant: "classic"}, has("b", "classic", "-private")},
+		{b, &pb.ListGamesRequest{PlayerId: a.GetId(), Status: waiting}, has("tribolo")},
+		{b, &pb.ListGamesRequest{PlayerId: b.GetId(), Status: waiting}, none},
+		{nobody, &pb.ListGamesRequest{PlayerId: a.GetId()}, has("a", "-private")},
+		{nobody, &pb.ListGamesRequest{PlayerName: strings.ToUpper(a.GetName()), Status: active}, has("a", "-private", "-over", "-tribolo")},
+		{a, &pb.ListGamesRequest{PlayerName: a.GetName()}, has("a")},
+		{a, &pb.ListGamesRequest{Status: active, OrderBy: byWatchers, Variant: "twos"}, has("twos", "-over")},
+		{a, &pb.ListGamesRequest{Status: active, OrderBy: byScore}, has("-private", "-over", "-tribolo")},
+		{a, &pb.ListGamesRequest{Variant: "chess"}, none},
+		{a, &pb.ListGamesRequest{Variant: "*"}, none},
+		{a, &pb.ListGamesRequest{PlayerId: newID()}, none},
+		{a, &pb.ListGamesRequest{PlayerId: "\x00"}, none},
+		{a, &pb.ListGamesRequest{PlayerId: a.GetName()}, none},
+		{a, &pb.ListGamesRequest{PlayerName: "me"}, none},
+		{a, &pb.ListGamesRequest{PlayerName: a.GetId()}, none},
+		{a, &pb.ListGamesRequest{PlayerName: strings.Repeat("a", 3_000)}, none},
+	} {
+		var want []string
+		for id, name := range games {
+			if tt.want(name) {
+				want = append(want, id)
+			}
 		}
-		s.join(t, b, hall)
-		assert.Contains(t, ids(s.list(t, nobody, &pb.ListGamesRequest{PlayerId: b.GetId(), Status: waiting})), hall)
-		s.join(t, a, hall)
-		assert.Empty(t, s.list(t, nobody, &pb.ListGamesRequest{Status: waiting}))
-	}, patientBots)
+		tt.request.PageSize = 4
+		// Lists in these orders may be behind the games.
+		waittest.Until(t, fmt.Sprint(tt.request), func() bool {
+			got := ids(s.list(t, tt.who, tt.request))
+			if tt.request.GetOrderBy() == 0 {
+				require.ElementsMatch(t, want, got, "%v for %v", tt.request, tt.who.Player)
+			}
+			return len(want) == len(got)
+		})
+	}
+	for _, g := range s.list(t, a, &pb.ListGamesRequest{PlayerId: "me"}) {
+		same(t, s.get(t, g.GetId()), g)
+	}
+	s.join(t, b, hall)
+	assert.Contains(t, ids(s.list(t, nobody, &pb.ListGamesRequest{PlayerId: b.GetId(), Status: waiting})), hall)
+	s.join(t, a, hall)
+	assert.Empty(t, s.list(t, nobody, &pb.ListGamesRequest{Status: waiting}))
 }
 
 // Ensure that lists in each order follow the games, that they count exactly the public games that are
 // being played, and that a player's most recently moved game is first.
 func TestListGames_Orders(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		p := s.player(t)
-		s.create(t, p, &pb.CreateGameRequest{Variant: "classic", Private: true})
-		s.table(t, p, callerSeat, openSeat, botSeat("greedy"))
-		var games []*pb.Game
-		for i := range 3 {
-			games = append(games, s.game(t, p, "classic"))
-			s.moves(t, p, games[i], 3*(i*2%3)+1)
-			for range i * 2 % 3 {
-				s.watch(t, s.anyone, &pb.WatchRequest{GameId: games[i].GetId()}).game(t)
+	s := serve(t)
+	p := s.player(t)
+	s.create(t, p, &pb.CreateGameRequest{Variant: "classic", Private: true})
+	s.table(t, p, callerSeat, openSeat, botSeat("greedy"))
+	var games []*pb.Game
+	for i := range 3 {
+		games = append(games, s.game(t, p, "classic"))
+		s.moves(t, p, games[i], 3*(i*2%3)+1)
+		for range i * 2 % 3 {
+			s.watch(t, s.anyone, &pb.WatchRequest{GameId: games[i].GetId()}).game(t)
+		}
+	}
+	s.moves(t, p, s.get(t, games[1].GetId()), 1)
+	for by, key := range map[pb.OrderBy]func(g *pb.Game) int64{
+		byRecent:   func(g *pb.Game) int64 { return g.GetUpdateTime().AsTime().UnixMilli() },
+		byScore:    func(g *pb.Game) int64 { return int64(g.GetPosition().GetScores()[0]) },
+		byWatchers: func(g *pb.Game) int64 { return int64(g.GetWatchers()) },
+	} {
+		waittest.Until(t, by.String(), func() bool {
+			listed := s.list(t, p, &pb.ListGamesRequest{Status: active, OrderBy: by, PageSize: 2})
+			watchers := int32(0)
+			for _, g := range listed {
+				watchers += g.GetWatchers()
 			}
-		}
-		s.moves(t, p, s.get(t, games[1].GetId()), 1)
-		for by, key := range map[pb.OrderBy]func(g *pb.Game) int64{
-			byRecent:   func(g *pb.Game) int64 { return g.GetUpdateTime().AsTime().UnixMilli() },
-			byScore:    func(g *pb.Game) int64 { return int64(g.GetPosition().GetScores()[0]) },
-			byWatchers: func(g *pb.Game) int64 { return int64(g.GetWatchers()) },
-		} {
-			waittest.Until(t, by.String(), func() bool {
-				listed := s.list(t, p, &pb.ListGamesRequest{Status: active, OrderBy: by, PageSize: 2})
-				watchers := int32(0)
-				for _, g := range listed {
-					watchers += g.GetWatchers()
-				}
-				return len(listed) == 3 && (watchers == 3 || by != byWatchers) &&
-					slices.IsSortedFunc(listed, func(x, y *pb.Game) int { return cmp.Compare(key(y), key(x)) })
-			})
-		}
-		moving := func(n int, first string) {
-			t.Helper()
-			waittest.Until(t, fmt.Sprintf("%d games are being played, %q most recently", n, first), func() bool {
-				listed, err := s.ListGames(s.anyone, &pb.ListGamesRequest{PlayerName: p.GetName(), Status: active, PageSize: 1})
-				require.NoError(t, err)
-				return int(listed.GetMovingGames()) == n && slices.Equal(ids(listed.GetGames()), strings.Fields(first))
-			})
-		}
-		moving(3, games[1].GetId())
-		for _, g := range games {
-			s.resign(t, p, g.GetId())
-		}
-		moving(0, "")
-	})
+			return len(listed) == 3 && (watchers == 3 || by != byWatchers) &&
+				slices.IsSortedFunc(listed, func(x, y *pb.Game) int { return cmp.Compare(key(y), key(x)) })
+		})
+	}
+	moving := func(n int, first string) {
+		t.Helper()
+		waittest.Until(t, fmt.Sprintf("%d games are being played, %q most recently", n, first), func() bool {
+			listed, err := s.ListGames(s.anyone, &pb.ListGamesRequest{PlayerName: p.GetName(), Status: active, PageSize: 1})
+			require.NoError(t, err)
+			return int(listed.GetMovingGames()) == n && slices.Equal(ids(listed.GetGames()), strings.Fields(first))
+		})
+	}
+	moving(3, games[1].GetId())
+	for _, g := range games {
+		s.resign(t, p, g.GetId())
+	}
+	moving(0, "")
 }
 
 // Ensure that pages cover a list while it changes, that a token works only for its own list and the
 // caller who received it, on any server, and that any other token is refused.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	pair(t, func(t *testing.T, a, b *testServer) {
-		p, q := a.player(t), a.player(t)
-		want := []string{}
-		for i := range 8 {
-			want = append(want, a.finish(t, []player{p, q}[i%2], "classic").GetGameId())
-		}
-		var listed []string
-		games := &pb.ListGamesRequest{Status: finished, PageSize: 3}
-		scores := &pb.ListScoresRequest{Variant: "classic", PageSize: 1}
-		var gameToken, scoreToken string
-		for n := 0; n == 0 || games.PageToken != ""; n++ {
-			s := []*testServer{a, b}[n%2]
-			page, err := s.ListGames(s.anyone, games)
-			require.NoError(t, err)
-			listed = append(listed, ids(page.GetGames())...)
-			a.finish(t, p, "classic") // The new game precedes all earlier games in the list.
-			gameToken, games.PageToken = cmp.Or(page.GetNextPageToken(), gameToken), page.GetNextPageToken()
-		}
-		assert.ElementsMatch(t, want, listed)
-		first, err := a.ListScores(a.anyone, scores)
+	a, b := pair(t)
+	p, q := a.player(t), a.player(t)
+	want := []string{}
+	for i := range 8 {
+		want = append(want, a.finish(t, []player{p, q}[i%2], "classic").GetGameId())
+	}
+	var listed []string
+	games := &pb.ListGamesRequest{Status: finished, PageSize: 3}
+	scores := &pb.ListScoresRequest{Variant: "classic", PageSize: 1}
+	var gameToken, scoreToken string
+	for n := 0; n == 0 || games.PageToken != ""; n++ {
+		s := []*testServer{a, b}[n%2]
+		page, err := s.ListGames(s.anyone, games)
 		require.NoError(t, err)
-		scoreToken = first.GetNextPageToken()
-		scores.PageToken = scoreToken
-		second, err := b.ListScores(b.anyone, scores)
-		require.NoError(t, err)
-		assert.EqualValues(t, 2, second.GetEntries()[0].GetRank())
+		listed = append(listed, ids(page.GetGames())...)
+		a.finish(t, p, "classic") // The new game precedes all earlier games in the list.
+		gameToken, games.PageToken = cmp.Or(page.GetNextPageToken(), gameToken), page.GetNextPageToken()
+	}
+	assert.ElementsMatch(t, want, listed)
+	first, err := a.ListScores(a.anyone, scores)
+	require.NoError(t, err)
+	scoreToken = first.GetNextPageToken()
+	scores.PageToken = scoreToken
+	second, err := b.ListScores(b.anyone, scores)
+	require.NoError(t, err)
+	assert.EqualValues(t, 2, second.GetEntries()[0].GetRank())
 
-		try := func(ctx context.Context, request *pb.ListGamesRequest, token string) error {
-			request.PageToken = token
-			_, err := a.ListGames(ctx, request)
-			return err
+	try := func(ctx context.Context, request *pb.ListGamesRequest, token string) error {
+		request.PageToken = token
+		_, err := a.ListGames(ctx, request)
+		return err
+	}
+	own := func() *pb.ListGamesRequest { return &pb.ListGamesRequest{Status: finished} }
+	require.NoError(t, try(a.anyone, own(), gameToken))
+	for _, other := range []*pb.ListGamesRequest{
+		{},
+		{Status: active},
+		{Status: finished, Variant: "classic"},
+		{Status: finished, PlayerId: p.GetId()},
+		{Status: active, OrderBy: byScore},
+		{Variant: "chess"},
+		{PlayerId: "nobody"},
+	} {
+		wantField(t, try(a.anyone, other, gameToken), "page_token")
+	}
+	wantField(t, try(p.ctx, own(), gameToken), "page_token")
+	wantField(t, try(a.anyone, own(), scoreToken), "page_token")
+	for _, other := range []*pb.ListScoresRequest{{Variant: "classic", Window: pb.Window_WINDOW_DAY}, {Variant: "twos"}} {
+		other.PageToken = scoreToken
+		_, err := a.ListScores(a.anyone, other)
+		wantField(t, err, "page_token")
+	}
+	altered := []string{"a", "\x00", "é", strings.Repeat("A", 44), gameToken + "A", gameToken + "=", gameToken[1:], strings.ToUpper(gameToken), " " + gameToken}
+	for _, i := range []int{0, len(gameToken) / 2, len(gameToken) - 1} {
+		other := byte('A')
+		if gameToken[i] == other {
+			other = 'B'
 		}
-		own := func() *pb.ListGamesRequest { return &pb.ListGamesRequest{Status: finished} }
-		require.NoError(t, try(a.anyone, own(), gameToken))
-		for _, other := range []*pb.ListGamesRequest{
-			{},
-			{Status: active},
-			{Status: finished, Variant: "classic"},
-			{Status: finished, PlayerId: p.GetId()},
-			{Status: active, OrderBy: byScore},
-			{Variant: "chess"},
-			{PlayerId: "nobody"},
-		} {
-			wantField(t, try(a.anyone, other, gameToken), "page_token")
-		}
-		wantField(t, try(p.ctx, own(), gameToken), "page_token")
-		wantField(t, try(a.anyone, own(), scoreToken), "page_token")
-		for _, other := range []*pb.ListScoresRequest{{Variant: "classic", Window: pb.Window_WINDOW_DAY}, {Variant: "twos"}} {
-			other.PageToken = scoreToken
-			_, err := a.ListScores(a.anyone, other)
-			wantField(t, err, "page_token")
-		}
-		altered := []string{"a", "\x00", "é", strings.Repeat("A", 44), gameToken + "A", gameToken + "=", gameToken[1:], strings.ToUpper(gameToken), " " + gameToken}
-		for _, i := range []int{0, len(gameToken) / 2, len(gameToken) - 1} {
-			other := byte('A')
-			if gameToken[i] == other {
-				other = 'B'
-			}
-			altered = append(altered, gameToken[:i]+string(other)+gameToken[i+1:])
-		}
-		for _, token := range altered {
-			wantField(t, try(a.anyone, own(), token), "page_token")
-		}
-	})
+		altered = append(altered, gameToken[:i]+string(other)+gameToken[i+1:])
+	}
+	for _, token := range altered {
+		wantField(t, try(a.anyone, own(), token), "page_token")
+	}
 }
 
 // Ensure that a player is on a leaderboard once, with the best score, immediately after the game
@@ -352,46 +349,45 @@ func (s *testServer) alone(t testing.TB, p player, g *pb.Game) *pb.Event {
 // the earlier of equal scores ranks first, and that all existing neighbors are returned.
 func TestRanks(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		const players = 4
-		tiles := s.challenge(t, s.player(t), &pb.CreateChallengeRequest{Kind: link, Variant: "classic"}).GetId()
-		for range players {
-			p := s.player(t)
-			s.finish(t, p, "restless")
-			s.score(t, p, s.attempt(t, p, tiles))
+	s := serve(t)
+	const players = 4
+	tiles := s.challenge(t, s.player(t), &pb.CreateChallengeRequest{Kind: link, Variant: "classic"}).GetId()
+	for range players {
+		p := s.player(t)
+		s.finish(t, p, "restless")
+		s.score(t, p, s.attempt(t, p, tiles))
+	}
+	var board []*pb.Entry
+	for request := (&pb.ListScoresRequest{Variant: "restless", PageSize: 3}); len(board) < players; {
+		listed, err := s.ListScores(s.anyone, request)
+		require.NoError(t, err)
+		assert.EqualValues(t, players, listed.GetTotal(), "the total is the same on every page")
+		board, request.PageToken = append(board, listed.GetEntries()...), listed.GetNextPageToken()
+	}
+	var lines []*pb.Standing
+	for request := (&pb.ListStandingsRequest{ChallengeId: tiles, PageSize: 3}); len(lines) < players; {
+		listed, err := s.ListStandings(s.anyone, request)
+		require.NoError(t, err)
+		lines, request.PageToken = append(lines, listed.GetStandings()...), listed.GetNextPageToken()
+	}
+	for i, entry := range board {
+		assert.EqualValues(t, i+1, entry.GetRank())
+		assert.EqualValues(t, i+1, lines[i].GetRank())
+		if i > 0 {
+			assert.True(t, board[i-1].GetScore() > entry.GetScore() ||
+				board[i-1].GetScore() == entry.GetScore() && !board[i-1].GetTime().AsTime().After(entry.GetTime().AsTime()))
+			assert.LessOrEqual(t, lines[i].GetScore(), lines[i-1].GetScore())
 		}
-		var board []*pb.Entry
-		for request := (&pb.ListScoresRequest{Variant: "restless", PageSize: 3}); len(board) < players; {
-			listed, err := s.ListScores(s.anyone, request)
-			require.NoError(t, err)
-			assert.EqualValues(t, players, listed.GetTotal(), "the total is the same on every page")
-			board, request.PageToken = append(board, listed.GetEntries()...), listed.GetNextPageToken()
-		}
-		var lines []*pb.Standing
-		for request := (&pb.ListStandingsRequest{ChallengeId: tiles, PageSize: 3}); len(lines) < players; {
-			listed, err := s.ListStandings(s.anyone, request)
-			require.NoError(t, err)
-			lines, request.PageToken = append(lines, listed.GetStandings()...), listed.GetNextPageToken()
-		}
-		for i, entry := range board {
-			assert.EqualValues(t, i+1, entry.GetRank())
-			assert.EqualValues(t, i+1, lines[i].GetRank())
-			if i > 0 {
-				assert.True(t, board[i-1].GetScore() > entry.GetScore() ||
-					board[i-1].GetScore() == entry.GetScore() && !board[i-1].GetTime().AsTime().After(entry.GetTime().AsTime()))
-				assert.LessOrEqual(t, lines[i].GetScore(), lines[i-1].GetScore())
-			}
-			const near = 2
-			from, to := max(0, i-near), min(players, i+1+near)
-			ranked, err := s.GetRank(s.anyone, &pb.GetRankRequest{Variant: "restless", PlayerId: entry.GetPlayer().GetId(), Neighbors: near})
-			require.NoError(t, err)
-			same(t, &pb.GetRankResponse{Entry: entry, Neighbors: slices.Concat(board[from:i], board[i+1:to])}, ranked)
-			around, err := s.ListStandings(s.anyone, &pb.ListStandingsRequest{
-				ChallengeId: tiles, PlayerId: lines[i].GetPlayer().GetId(), Neighbors: near,
-			})
-			require.NoError(t, err)
-			require.Len(t, around.GetStandings(), to-from)
-			same(t, lines[from], around.GetStandings()[0])
-		}
-	})
+		const near = 2
+		from, to := max(0, i-near), min(players, i+1+near)
+		ranked, err := s.GetRank(s.anyone, &pb.GetRankRequest{Variant: "restless", PlayerId: entry.GetPlayer().GetId(), Neighbors: near})
+		require.NoError(t, err)
+		same(t, &pb.GetRankResponse{Entry: entry, Neighbors: slices.Concat(board[from:i], board[i+1:to])}, ranked)
+		around, err := s.ListStandings(s.anyone, &pb.ListStandingsRequest{
+			ChallengeId: tiles, PlayerId: lines[i].GetPlayer().GetId(), Neighbors: near,
+		})
+		require.NoError(t, err)
+		require.Len(t, around.GetStandings(), to-from)
+		same(t, lines[from], around.GetStandings()[0])
+	}
 }

@@ -24,71 +24,69 @@ func (s *testServer) profile(t testing.TB, p player) *pb.GetProfileResponse {
 // Ensure that a profile contains the games that count when their end is answered, and nothing of others.
 func TestGetProfile(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		p := s.player(t)
-		same(t, &pb.GetProfileResponse{Player: p.Player, Daily: &pb.DailyRecord{}, Races: &pb.RaceRecord{}}, s.profile(t, p))
-		first, second := s.finish(t, p, "vt100"), s.finish(t, p, "classic")
-		better := s.game(t, p, "vt100")
-		s.moves(t, p, better, 30)
-		best := s.resign(t, p, better.GetId())
-		require.Greater(t, best.GetPosition().GetScores()[0], first.GetPosition().GetScores()[0])
+	s := serve(t)
+	p := s.player(t)
+	same(t, &pb.GetProfileResponse{Player: p.Player, Daily: &pb.DailyRecord{}, Races: &pb.RaceRecord{}}, s.profile(t, p))
+	first, second := s.finish(t, p, "vt100"), s.finish(t, p, "classic")
+	better := s.game(t, p, "vt100")
+	s.moves(t, p, better, 30)
+	best := s.resign(t, p, better.GetId())
+	require.Greater(t, best.GetPosition().GetScores()[0], first.GetPosition().GetScores()[0])
 
-		s.score(t, p, s.create(t, p, &pb.CreateGameRequest{Variant: "classic", Private: true}))
-		s.resign(t, p, s.game(t, p, "classic").GetId()) // without a move
-		s.moves(t, p, s.game(t, p, "classic"), 3)
-		hidden := s.challenge(t, p, &pb.CreateChallengeRequest{Kind: link, Variant: "classic", Private: true})
-		s.score(t, p, s.attempt(t, p, hidden.GetId()))
-		cheated := s.challenge(t, p, &pb.CreateChallengeRequest{Kind: link, Variant: "classic"})
-		g := s.attempt(t, p, cheated.GetId())
-		move := slide(g.GetId(), 1, g.GetPosition().GetTwenty48().GetLegalMoves()[0])
-		move.ByBot = true
-		_, err := s.Move(p.ctx, move)
+	s.score(t, p, s.create(t, p, &pb.CreateGameRequest{Variant: "classic", Private: true}))
+	s.resign(t, p, s.game(t, p, "classic").GetId()) // without a move
+	s.moves(t, p, s.game(t, p, "classic"), 3)
+	hidden := s.challenge(t, p, &pb.CreateChallengeRequest{Kind: link, Variant: "classic", Private: true})
+	s.score(t, p, s.attempt(t, p, hidden.GetId()))
+	cheated := s.challenge(t, p, &pb.CreateChallengeRequest{Kind: link, Variant: "classic"})
+	g := s.attempt(t, p, cheated.GetId())
+	move := slide(g.GetId(), 1, g.GetPosition().GetTwenty48().GetLegalMoves()[0])
+	move.ByBot = true
+	_, err := s.Move(p.ctx, move)
+	require.NoError(t, err)
+	s.resign(t, p, g.GetId())
+
+	want := &pb.GetProfileResponse{Player: p.Player, Daily: &pb.DailyRecord{}, Races: &pb.RaceRecord{}, Variants: []*pb.VariantRecord{
+		{
+			Variant: "classic", Games: 1, BestScore: second.GetPosition().GetScores()[0], BestGameId: second.GetGameId(), BestTime: second.GetTime(),
+		},
+		{Variant: "vt100", Games: 2, BestScore: best.GetPosition().GetScores()[0], BestGameId: best.GetGameId(), BestTime: best.GetTime()},
+	}}
+	for i, e := range []*pb.Event{first, second, best} {
+		want.Latest = append(want.Latest, &pb.FinishedGame{
+			GameId: e.GetGameId(), Variant: []string{"vt100", "classic", "vt100"}[i], Score: e.GetPosition().GetScores()[0], Time: e.GetTime(),
+		})
+	}
+	same(t, want, s.profile(t, p))
+	for _, request := range []*pb.GetProfileRequest{{PlayerId: "me"}, {Name: p.GetName()}} {
+		got, err := s.GetProfile(p.ctx, request)
 		require.NoError(t, err)
-		s.resign(t, p, g.GetId())
-
-		want := &pb.GetProfileResponse{Player: p.Player, Daily: &pb.DailyRecord{}, Races: &pb.RaceRecord{}, Variants: []*pb.VariantRecord{
-			{
-				Variant: "classic", Games: 1, BestScore: second.GetPosition().GetScores()[0], BestGameId: second.GetGameId(), BestTime: second.GetTime(),
-			},
-			{Variant: "vt100", Games: 2, BestScore: best.GetPosition().GetScores()[0], BestGameId: best.GetGameId(), BestTime: best.GetTime()},
-		}}
-		for i, e := range []*pb.Event{first, second, best} {
-			want.Latest = append(want.Latest, &pb.FinishedGame{
-				GameId: e.GetGameId(), Variant: []string{"vt100", "classic", "vt100"}[i], Score: e.GetPosition().GetScores()[0], Time: e.GetTime(),
-			})
-		}
-		same(t, want, s.profile(t, p))
-		for _, request := range []*pb.GetProfileRequest{{PlayerId: "me"}, {Name: p.GetName()}} {
-			got, err := s.GetProfile(p.ctx, request)
-			require.NoError(t, err)
-			same(t, want, got)
-		}
-		_, err = s.GetProfile(s.anyone, &pb.GetProfileRequest{Name: "nobody"})
-		wantReason(t, err, pb.ReasonPlayerNotFound)
-	})
+		same(t, want, got)
+	}
+	_, err = s.GetProfile(s.anyone, &pb.GetProfileRequest{Name: "nobody"})
+	wantReason(t, err, pb.ReasonPlayerNotFound)
 }
 
 // Ensure that a win counts only against others.
 func TestGetProfile_Wins(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		g, players := s.three(t)
-		g = s.jumps(t, players, g.GetId(), 1)
-		s.resign(t, players[0], g.GetId())
-		last := s.resign(t, players[1], g.GetId())
-		require.Equal(t, []int32{2}, last.GetResult().GetWinners())
-		for i, p := range players {
-			records := s.profile(t, p).GetVariants()
-			require.Len(t, records, 1)
-			assert.EqualValues(t, 1, records[0].GetGames())
-			assert.Equal(t, int32(i/2), records[0].GetWins())
-			assert.Zero(t, records[0].GetBestScore(), "no leaderboard has games between players")
-		}
-		alone := s.table(t, players[0], callerSeat, callerSeat, callerSeat)
-		s.alone(t, players[0], alone)
-		record := s.profile(t, players[0]).GetVariants()[0]
-		assert.Equal(t, [2]int32{2, 0}, [2]int32{record.GetGames(), record.GetWins()})
-	})
+	s := serve(t)
+	g, players := s.three(t)
+	g = s.jumps(t, players, g.GetId(), 1)
+	s.resign(t, players[0], g.GetId())
+	last := s.resign(t, players[1], g.GetId())
+	require.Equal(t, []int32{2}, last.GetResult().GetWinners())
+	for i, p := range players {
+		records := s.profile(t, p).GetVariants()
+		require.Len(t, records, 1)
+		assert.EqualValues(t, 1, records[0].GetGames())
+		assert.Equal(t, int32(i/2), records[0].GetWins())
+		assert.Zero(t, records[0].GetBestScore(), "no leaderboard has games between players")
+	}
+	alone := s.table(t, players[0], callerSeat, callerSeat, callerSeat)
+	s.alone(t, players[0], alone)
+	record := s.profile(t, players[0]).GetVariants()[0]
+	assert.Equal(t, [2]int32{2, 0}, [2]int32{record.GetGames(), record.GetWins()})
 }
 
 // Ensure that a day counts once for all variants, that a day without a finished game ends the streak

@@ -265,72 +265,70 @@ func TestRace_AgainWithBots(t *testing.T) {
 // returns the same bot, and that bots alone cannot race.
 func TestRace_Roster(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		ada, bob, eve := s.player(t), s.player(t), s.player(t)
-		id := s.challenge(t, ada, shortRace()).GetId()
-		bot := func(p player, name string) error {
-			_, err := s.JoinChallenge(p.ctx, &pb.JoinChallengeRequest{ChallengeId: id, Bot: name})
-			return err
-		}
-		leaves := func(p player, id, gameID string) *pb.Challenge {
-			left, err := s.leaveRace(p, id, gameID)
-			require.NoError(t, err)
-			return left
-		}
-		assert.Equal(t, raceWaiting, s.enterRace(t, ada, id, true).GetStatus(), "a single entrant cannot start")
-		s.enterRace(t, ada, id, false)
-		wantReason(t, s.startRace(bob, id), pb.ReasonNotCreator)
-		wantReason(t, bot(bob, "greedy"), pb.ReasonNotCreator)
-		wantField(t, bot(ada, "nobody"), "bot")
-		// A request_id may be used again for another bot, also after the first one has left.
-		request := &pb.JoinChallengeRequest{ChallengeId: id, Bot: "rote", RequestId: newID()}
-		first := s.addBot(t, ada, request)
-		same(t, first, s.addBot(t, ada, request))
-		other := s.addBot(t, ada, &pb.JoinChallengeRequest{ChallengeId: id, Bot: "greedy", RequestId: request.GetRequestId()})
-		assert.Len(t, leaves(ada, id, other.GetGameId()).GetEntrants(), 2)
-		s.enterRace(t, bob, id, false)
-		for range 5 {
-			require.NoError(t, bot(ada, "random"))
-		}
-		wantReason(t, bot(ada, "random"), pb.ReasonChallengeFull)
-		_, err := s.JoinChallenge(eve.ctx, &pb.JoinChallengeRequest{ChallengeId: id})
-		wantReason(t, err, pb.ReasonChallengeFull)
-		_, err = s.leaveRace(bob, id, first.GetGameId())
-		wantReason(t, err, pb.ReasonNotCreator)
-		leaves(ada, id, first.GetGameId())
-		leaves(eve, id, "")
-		assert.Len(t, leaves(ada, id, s.game(t, ada, "classic").GetId()).GetEntrants(), 7, "a game outside the race")
-		s.enterRace(t, bob, id, true)
-		assert.NotNil(t, leaves(ada, id, "").GetOpenTime(), "everyone else is ready")
+	s := serve(t)
+	ada, bob, eve := s.player(t), s.player(t), s.player(t)
+	id := s.challenge(t, ada, shortRace()).GetId()
+	bot := func(p player, name string) error {
+		_, err := s.JoinChallenge(p.ctx, &pb.JoinChallengeRequest{ChallengeId: id, Bot: name})
+		return err
+	}
+	leaves := func(p player, id, gameID string) *pb.Challenge {
+		left, err := s.leaveRace(p, id, gameID)
+		require.NoError(t, err)
+		return left
+	}
+	assert.Equal(t, raceWaiting, s.enterRace(t, ada, id, true).GetStatus(), "a single entrant cannot start")
+	s.enterRace(t, ada, id, false)
+	wantReason(t, s.startRace(bob, id), pb.ReasonNotCreator)
+	wantReason(t, bot(bob, "greedy"), pb.ReasonNotCreator)
+	wantField(t, bot(ada, "nobody"), "bot")
+	// A request_id may be used again for another bot, also after the first one has left.
+	request := &pb.JoinChallengeRequest{ChallengeId: id, Bot: "rote", RequestId: newID()}
+	first := s.addBot(t, ada, request)
+	same(t, first, s.addBot(t, ada, request))
+	other := s.addBot(t, ada, &pb.JoinChallengeRequest{ChallengeId: id, Bot: "greedy", RequestId: request.GetRequestId()})
+	assert.Len(t, leaves(ada, id, other.GetGameId()).GetEntrants(), 2)
+	s.enterRace(t, bob, id, false)
+	for range 5 {
+		require.NoError(t, bot(ada, "random"))
+	}
+	wantReason(t, bot(ada, "random"), pb.ReasonChallengeFull)
+	_, err := s.JoinChallenge(eve.ctx, &pb.JoinChallengeRequest{ChallengeId: id})
+	wantReason(t, err, pb.ReasonChallengeFull)
+	_, err = s.leaveRace(bob, id, first.GetGameId())
+	wantReason(t, err, pb.ReasonNotCreator)
+	leaves(ada, id, first.GetGameId())
+	leaves(eve, id, "")
+	assert.Len(t, leaves(ada, id, s.game(t, ada, "classic").GetId()).GetEntrants(), 7, "a game outside the race")
+	s.enterRace(t, bob, id, true)
+	assert.NotNil(t, leaves(ada, id, "").GetOpenTime(), "everyone else is ready")
 
-		// Those whom the creator leaves behind start the race themselves.
-		id = s.challenge(t, ada, shortRace()).GetId()
-		s.enterRace(t, bob, id, false)
-		leaves(ada, id, "")
-		wantReason(t, bot(eve, "random"), pb.ReasonNotCreator)
-		require.NoError(t, bot(bob, "random"))
-		wantReason(t, s.startRace(eve, id), pb.ReasonNotCreator)
-		require.NoError(t, s.startRace(bob, id))
+	// Those whom the creator leaves behind start the race themselves.
+	id = s.challenge(t, ada, shortRace()).GetId()
+	s.enterRace(t, bob, id, false)
+	leaves(ada, id, "")
+	wantReason(t, bot(eve, "random"), pb.ReasonNotCreator)
+	require.NoError(t, bot(bob, "random"))
+	wantReason(t, s.startRace(eve, id), pb.ReasonNotCreator)
+	require.NoError(t, s.startRace(bob, id))
 
-		bots, _ := s.raceWithBots(t, ada, 2)
-		leaves(ada, bots, "")
-		wantReason(t, s.startRace(ada, bots), pb.ReasonTooFewEntrants)
-	})
+	bots, _ := s.raceWithBots(t, ada, 2)
+	leaves(ada, bots, "")
+	wantReason(t, s.startRace(ada, bots), pb.ReasonTooFewEntrants)
 }
 
 // Ensure that a client cannot create more games than it may have open by adding and removing bots.
 func TestRace_TooManyBots(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		eve := s.player(t)
-		race, bots := s.raceWithBots(t, eve, 2)
-		for _, bot := range bots {
-			_, err := s.leaveRace(eve, race, bot)
-			require.NoError(t, err)
-		}
-		_, err := s.JoinChallenge(eve.ctx, &pb.JoinChallengeRequest{ChallengeId: race, Bot: "greedy"})
-		wantReason(t, err, pb.ReasonTooManyGames)
-	}, patientBots, func(c *server.Config) { c.Limits.OpenGamesPerPlayer = 3 })
+	s := serve(t, patientBots, func(c *server.Config) { c.Limits.OpenGamesPerPlayer = 3 })
+	eve := s.player(t)
+	race, bots := s.raceWithBots(t, eve, 2)
+	for _, bot := range bots {
+		_, err := s.leaveRace(eve, race, bot)
+		require.NoError(t, err)
+	}
+	_, err := s.JoinChallenge(eve.ctx, &pb.JoinChallengeRequest{ChallengeId: race, Bot: "greedy"})
+	wantReason(t, err, pb.ReasonTooManyGames)
 }
 
 // snapshotReader reads the stream of a challenge. Recv returns io.EOF if the server announced that
@@ -451,65 +449,63 @@ func TestWatchChallenge(t *testing.T) {
 // the server stops, the stream ends in a way that makes the client reconnect.
 func TestWatchChallenge_Stop(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		ada := s.player(t)
-		id := s.challenge(t, ada, &pb.CreateChallengeRequest{Kind: link, Variant: "classic"}).GetId()
-		streams := s.watchRaces(t, id, "")
-		for _, stream := range streams {
-			assert.Empty(t, until(t, stream, inStatus(challengeOpen)).GetStandings())
+	s := serve(t)
+	ada := s.player(t)
+	id := s.challenge(t, ada, &pb.CreateChallengeRequest{Kind: link, Variant: "classic"}).GetId()
+	streams := s.watchRaces(t, id, "")
+	for _, stream := range streams {
+		assert.Empty(t, until(t, stream, inStatus(challengeOpen)).GetStandings())
+	}
+	end := s.score(t, ada, s.attempt(t, ada, id))
+	for door, stream := range streams {
+		m := until(t, stream, func(m *pb.WatchChallengeResponse) bool { return m.GetTotal() == 1 })
+		assert.Equal(t, end.GetResult().GetScores()[0], m.GetStandings()[0].GetScore(), door)
+	}
+	go s.stop()
+	for door, stream := range streams {
+		var err error
+		for err == nil {
+			_, err = stream.Recv()
 		}
-		end := s.score(t, ada, s.attempt(t, ada, id))
-		for door, stream := range streams {
-			m := until(t, stream, func(m *pb.WatchChallengeResponse) bool { return m.GetTotal() == 1 })
-			assert.Equal(t, end.GetResult().GetScores()[0], m.GetStandings()[0].GetScore(), door)
+		if door == sse {
+			assert.ErrorIs(t, err, io.ErrUnexpectedEOF, "the server announced the end of the stream")
+			continue
 		}
-		go s.stop()
-		for door, stream := range streams {
-			var err error
-			for err == nil {
-				_, err = stream.Recv()
-			}
-			if door == sse {
-				assert.ErrorIs(t, err, io.ErrUnexpectedEOF, "the server announced the end of the stream")
-				continue
-			}
-			wantReason(t, err, pb.ReasonServerUnavailable)
-		}
-	})
+		wantReason(t, err, pb.ReasonServerUnavailable)
+	}
 }
 
 // Ensure that watchers of one server see what happens on another, also if their stream resumes there,
 // and that standings omit a player whom an operator has hidden.
 func TestWatchChallenge_OtherServer(t *testing.T) {
 	t.Parallel()
-	pair(t, func(t *testing.T, a, b *testServer) {
-		ada, bob := a.player(t), a.player(t)
-		id := a.challenge(t, ada, &pb.CreateChallengeRequest{Kind: link, Variant: "classic"}).GetId()
-		total := func(n int32) func(*pb.WatchChallengeResponse) bool {
-			return func(m *pb.WatchChallengeResponse) bool { return m.GetTotal() == n }
-		}
-		here, there := a.watchRace(t, id, ""), b.watchRace(t, id, "")
-		until(t, here, total(0))
-		until(t, there, total(0))
-		g := a.attempt(t, ada, id)
-		_, err := b.GetGame(b.with(ada.token), &pb.GetGameRequest{GameId: g.GetId()})
-		require.NoError(t, err)
-		end := a.score(t, ada, g)
-		m := until(t, here, total(1))
-		resumed := b.watchRace(t, id, m.GetEtag())
-		m = until(t, there, total(1))
-		assert.Equal(t, end.GetResult().GetScores()[0], m.GetStandings()[0].GetScore())
-		a.score(t, bob, a.attempt(t, bob, id))
-		until(t, resumed, total(2))
-		m = until(t, there, total(2))
-		assert.Equal(t, m.GetEtag(), until(t, here, total(2)).GetEtag(), "equal content has an equal etag on every server")
+	a, b := pair(t)
+	ada, bob := a.player(t), a.player(t)
+	id := a.challenge(t, ada, &pb.CreateChallengeRequest{Kind: link, Variant: "classic"}).GetId()
+	total := func(n int32) func(*pb.WatchChallengeResponse) bool {
+		return func(m *pb.WatchChallengeResponse) bool { return m.GetTotal() == n }
+	}
+	here, there := a.watchRace(t, id, ""), b.watchRace(t, id, "")
+	until(t, here, total(0))
+	until(t, there, total(0))
+	g := a.attempt(t, ada, id)
+	_, err := b.GetGame(b.with(ada.token), &pb.GetGameRequest{GameId: g.GetId()})
+	require.NoError(t, err)
+	end := a.score(t, ada, g)
+	m := until(t, here, total(1))
+	resumed := b.watchRace(t, id, m.GetEtag())
+	m = until(t, there, total(1))
+	assert.Equal(t, end.GetResult().GetScores()[0], m.GetStandings()[0].GetScore())
+	a.score(t, bob, a.attempt(t, bob, id))
+	until(t, resumed, total(2))
+	m = until(t, there, total(2))
+	assert.Equal(t, m.GetEtag(), until(t, here, total(2)).GetEtag(), "equal content has an equal etag on every server")
 
-		_, _, err = operator(t, a.store).Hide(t.Context(), ada.GetId())
-		require.NoError(t, err)
-		listed, err := b.ListChallenges(b.anyone, &pb.ListChallengesRequest{})
-		require.NoError(t, err)
-		assert.Empty(t, listed.GetChallenges(), "the creator is hidden")
-		_, err = b.ListStandings(b.with(ada.token), &pb.ListStandingsRequest{ChallengeId: id, PlayerId: "me"})
-		wantReason(t, err, pb.ReasonNoScore)
-	})
+	_, _, err = operator(t, a.store).Hide(t.Context(), ada.GetId())
+	require.NoError(t, err)
+	listed, err := b.ListChallenges(b.anyone, &pb.ListChallengesRequest{})
+	require.NoError(t, err)
+	assert.Empty(t, listed.GetChallenges(), "the creator is hidden")
+	_, err = b.ListStandings(b.with(ada.token), &pb.ListStandingsRequest{ChallengeId: id, PlayerId: "me"})
+	wantReason(t, err, pb.ReasonNoScore)
 }

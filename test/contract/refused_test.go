@@ -47,34 +47,33 @@ func differs(e *pb.Event) pb.Direction { return e.GetMoved().GetDirection()%4 + 
 // change nothing.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		p, other := s.player(t), s.player(t)
-		live, ended := s.game(t, p, "classic"), s.game(t, p, "classic")
-		played, made := s.moves(t, p, live, 3), s.moves(t, p, ended, 3)
-		s.resign(t, p, ended.GetId()) // version 5
-		rows := slices.Concat(
-			moveRows(t, s, p, other, live.GetId(), ended.GetId(), played, made), seatRows(t, s, p, other, live.GetId(), ended.GetId()),
-			createRows(p), idRows(s, p, live.GetId()), listRows(s, p), challengeRows(t, s, p, ended.GetId()), accountRows(s, p), tokenRows(s),
-		)
-		games := s.list(t, p, &pb.ListGamesRequest{PlayerId: "me"})
-		over := map[string]*testServer{}
-		for _, protocol := range protocols {
-			over[protocol] = s.over(t, protocol)
+	s := serve(t, patientBots)
+	p, other := s.player(t), s.player(t)
+	live, ended := s.game(t, p, "classic"), s.game(t, p, "classic")
+	played, made := s.moves(t, p, live, 3), s.moves(t, p, ended, 3)
+	s.resign(t, p, ended.GetId()) // version 5
+	rows := slices.Concat(
+		moveRows(t, s, p, other, live.GetId(), ended.GetId(), played, made), seatRows(t, s, p, other, live.GetId(), ended.GetId()),
+		createRows(p), idRows(s, p, live.GetId()), listRows(s, p), challengeRows(t, s, p, ended.GetId()), accountRows(s, p), tokenRows(s),
+	)
+	games := s.list(t, p, &pb.ListGamesRequest{PlayerId: "me"})
+	over := map[string]*testServer{}
+	for _, protocol := range protocols {
+		over[protocol] = s.over(t, protocol)
+	}
+	for n, row := range rows {
+		protocol := protocols[n%len(protocols)]
+		if !sayable(protocol, row.request) {
+			protocol = overGRPC
 		}
-		for n, row := range rows {
-			protocol := protocols[n%len(protocols)]
-			if !sayable(protocol, row.request) {
-				protocol = overGRPC
-			}
-			_, err := over[protocol].send(row.who, row.request)
-			require.Error(t, err, "%s, %d: %v", protocol, n, row.request)
-			t.Logf("%s, %d: %T %v", protocol, n, row.request, err)
-			wanted(t, err, row.want)
-		}
-		for i, g := range s.list(t, p, &pb.ListGamesRequest{PlayerId: "me"}) {
-			same(t, games[i], g)
-		}
-	}, patientBots)
+		_, err := over[protocol].send(row.who, row.request)
+		require.Error(t, err, "%s, %d: %v", protocol, n, row.request)
+		t.Logf("%s, %d: %T %v", protocol, n, row.request, err)
+		wanted(t, err, row.want)
+	}
+	for i, g := range s.list(t, p, &pb.ListGamesRequest{PlayerId: "me"}) {
+		same(t, games[i], g)
+	}
 }
 
 func moveRows(t *testing.T, s *testServer, p, other player, live, over string, played, made []*pb.Event) []refused {
@@ -400,40 +399,39 @@ func tokenRows(s *testServer) []refused {
 // over every protocol.
 func TestToken_Wrong(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		p, other := s.player(t), s.player(t)
-		id, secret, _ := strings.Cut(p.token, ".")
-		_, others, _ := strings.Cut(other.token, ".")
-		headers := map[string][]string{
-			"empty header":     {""},
-			"no scheme":        {p.token},
-			"other scheme":     {"Basic " + p.token},
-			"no token":         {"Bearer "},
-			"id alone":         {"Bearer " + id + "."},
-			"secret alone":     {"Bearer ." + secret},
-			"upper case":       {"Bearer " + strings.ToUpper(p.token)},
-			"shorter secret":   {"Bearer " + id + "." + secret[1:]},
-			"longer secret":    {"Bearer " + id + "." + secret + "a"},
-			"unknown id":       {"Bearer " + newID() + "." + secret},
-			"two tokens":       {"Bearer " + p.token, "Bearer " + other.token},
-			"good, then wrong": {"Bearer " + p.token, "nonsense"},
+	s := serve(t)
+	p, other := s.player(t), s.player(t)
+	id, secret, _ := strings.Cut(p.token, ".")
+	_, others, _ := strings.Cut(other.token, ".")
+	headers := map[string][]string{
+		"empty header":     {""},
+		"no scheme":        {p.token},
+		"other scheme":     {"Basic " + p.token},
+		"no token":         {"Bearer "},
+		"id alone":         {"Bearer " + id + "."},
+		"secret alone":     {"Bearer ." + secret},
+		"upper case":       {"Bearer " + strings.ToUpper(p.token)},
+		"shorter secret":   {"Bearer " + id + "." + secret[1:]},
+		"longer secret":    {"Bearer " + id + "." + secret + "a"},
+		"unknown id":       {"Bearer " + newID() + "." + secret},
+		"two tokens":       {"Bearer " + p.token, "Bearer " + other.token},
+		"good, then wrong": {"Bearer " + p.token, "nonsense"},
+	}
+	for _, protocol := range protocols {
+		o := s.over(t, protocol)
+		for name, header := range headers {
+			_, err := o.ListVariants(s.authorization(header...), &pb.ListVariantsRequest{})
+			require.Error(t, err, "%s: %s", protocol, name)
+			wanted(t, err, pb.ReasonBadToken)
 		}
-		for _, protocol := range protocols {
-			o := s.over(t, protocol)
-			for name, header := range headers {
-				_, err := o.ListVariants(s.authorization(header...), &pb.ListVariantsRequest{})
-				require.Error(t, err, "%s: %s", protocol, name)
-				wanted(t, err, pb.ReasonBadToken)
-			}
-			for _, m := range methods() {
-				_, err := m.call(s.with(id+"."+others), o.conn, m.request.New().Interface())
-				require.Error(t, err, "%s: %s", protocol, m.name)
-				wanted(t, err, pb.ReasonBadToken)
-			}
-			// The scheme is case-insensitive in HTTP.
-			got, err := o.GetPlayer(s.authorization("bEARER "+p.token), &pb.GetPlayerRequest{PlayerId: "me"})
-			require.NoError(t, err)
-			assert.Equal(t, p.GetId(), got.GetPlayer().GetId())
+		for _, m := range methods() {
+			_, err := m.call(s.with(id+"."+others), o.conn, m.request.New().Interface())
+			require.Error(t, err, "%s: %s", protocol, m.name)
+			wanted(t, err, pb.ReasonBadToken)
 		}
-	})
+		// The scheme is case-insensitive in HTTP.
+		got, err := o.GetPlayer(s.authorization("bEARER "+p.token), &pb.GetPlayerRequest{PlayerId: "me"})
+		require.NoError(t, err)
+		assert.Equal(t, p.GetId(), got.GetPlayer().GetId())
+	}
 }

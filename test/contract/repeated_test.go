@@ -18,39 +18,38 @@ import (
 // that a call with the same request_id, but another content, is refused.
 func TestRepeated(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		p, other := s.player(t), s.player(t)
-		id := newID()
-		spelled := &pb.CreateGameRequest{Variant: "classic", RequestId: id, Seats: seats("caller")}
-		run := shortRace()
-		run.RequestId = newID()
-		for _, row := range []struct {
-			request, equal proto.Message
-			others         []proto.Message
-		}{
-			{&pb.CreateGameRequest{Variant: "classic", RequestId: id}, spelled, []proto.Message{
-				&pb.CreateGameRequest{Variant: "twos", RequestId: id}, &pb.CreateGameRequest{Variant: "classic", RequestId: id, Private: true},
-				&pb.CreateGameRequest{Variant: "classic", RequestId: id, TurnLimit: durationpb.New(time.Minute)},
-				&pb.CreateGameRequest{Variant: "classic", RequestId: id, Seats: seats("open")},
-			}},
-			{run, run, []proto.Message{&pb.CreateChallengeRequest{Kind: race, Variant: "twos", Limit: run.GetLimit(), RequestId: run.GetRequestId()}}},
-		} {
-			first, err := s.send(p.ctx, row.request)
+	s := serve(t)
+	p, other := s.player(t), s.player(t)
+	id := newID()
+	spelled := &pb.CreateGameRequest{Variant: "classic", RequestId: id, Seats: seats("caller")}
+	run := shortRace()
+	run.RequestId = newID()
+	for _, row := range []struct {
+		request, equal proto.Message
+		others         []proto.Message
+	}{
+		{&pb.CreateGameRequest{Variant: "classic", RequestId: id}, spelled, []proto.Message{
+			&pb.CreateGameRequest{Variant: "twos", RequestId: id}, &pb.CreateGameRequest{Variant: "classic", RequestId: id, Private: true},
+			&pb.CreateGameRequest{Variant: "classic", RequestId: id, TurnLimit: durationpb.New(time.Minute)},
+			&pb.CreateGameRequest{Variant: "classic", RequestId: id, Seats: seats("open")},
+		}},
+		{run, run, []proto.Message{&pb.CreateChallengeRequest{Kind: race, Variant: "twos", Limit: run.GetLimit(), RequestId: run.GetRequestId()}}},
+	} {
+		first, err := s.send(p.ctx, row.request)
+		require.NoError(t, err)
+		for i, protocol := range protocols {
+			again, err := s.over(t, protocol).send(p.ctx, []proto.Message{row.request, row.equal}[i%2])
 			require.NoError(t, err)
-			for i, protocol := range protocols {
-				again, err := s.over(t, protocol).send(p.ctx, []proto.Message{row.request, row.equal}[i%2])
-				require.NoError(t, err)
-				same(t, first, again)
-			}
-			for _, changed := range row.others {
-				_, err := s.send(p.ctx, changed)
-				wantField(t, err, "request_id")
-			}
-			theirs, err := s.send(other.ctx, row.request)
-			require.NoError(t, err)
-			assert.False(t, proto.Equal(first, theirs), "request ids are separate for each caller")
+			same(t, first, again)
 		}
-	})
+		for _, changed := range row.others {
+			_, err := s.send(p.ctx, changed)
+			wantField(t, err, "request_id")
+		}
+		theirs, err := s.send(other.ctx, row.request)
+		require.NoError(t, err)
+		assert.False(t, proto.Equal(first, theirs), "request ids are separate for each caller")
+	}
 }
 
 // Ensure that a repeated move, undo or resignation returns its event again, even if it is so old that
@@ -58,55 +57,60 @@ func TestRepeated(t *testing.T) {
 // game's current state.
 func TestRepeated_Events(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		p := s.player(t)
-		request := &pb.CreateGameRequest{Variant: "6x6", RequestId: newID()}
-		g := s.create(t, p, request)
-		id := g.GetId()
-		made := s.moves(t, p, g, 5)             // now at version 6
-		last := s.undo(t, p, id, 6)             // undoes to version 5
-		named := s.undo(t, p, id, 7, 2)         // undoes to version 2
-		late := s.moves(t, p, s.get(t, id), 90) // evicts the earlier events from memory
-		same(t, s.get(t, id), s.create(t, p, request))
-		check := func() {
-			t.Helper()
-			for _, e := range append(made[:5:5], late...) {
-				again, err := s.Move(p.ctx, slide(id, e.GetVersion()-1, e.GetMoved().GetDirection()))
-				require.NoError(t, err)
-				same(t, e, again.GetEvent())
-			}
-			same(t, last, s.undo(t, p, id, 6))
-			same(t, last, s.undo(t, p, id, 6, 5))
-			same(t, named, s.undo(t, p, id, 7, 2))
-		}
-		check()
-		for _, changed := range []*pb.UndoRequest{
-			{Version: 6, ToVersion: proto.Int32(4)}, {Version: 7}, {Version: 5}, {Version: 8, ToVersion: proto.Int32(2)},
-		} {
-			changed.GameId = id
-			_, err := s.Undo(p.ctx, changed)
-			wantConflict(t, err, 98)
-		}
-		resigned := s.resign(t, p, id)
-		assert.EqualValues(t, 99, resigned.GetVersion())
-		check()
-		for _, again := range []*pb.ResignRequest{{}, {Version: proto.Int32(98)}, {Version: proto.Int32(1)}, {Seat: proto.Int32(0)}} {
-			again.GameId = id
-			got, err := s.Resign(p.ctx, again)
+	s := serve(t)
+	p := s.player(t)
+	request := &pb.CreateGameRequest{Variant: "6x6", RequestId: newID()}
+	g := s.create(t, p, request)
+	id := g.GetId()
+	made := s.moves(t, p, g, 5)             // now at version 6
+	last := s.undo(t, p, id, 6)             // undoes to version 5
+	named := s.undo(t, p, id, 7, 2)         // undoes to version 2
+	late := s.moves(t, p, s.get(t, id), 90) // evicts the earlier events from memory
+	same(t, s.get(t, id), s.create(t, p, request))
+	check := func() {
+		t.Helper()
+		for _, e := range append(made[:5:5], late...) {
+			again, err := s.Move(p.ctx, slide(id, e.GetVersion()-1, e.GetMoved().GetDirection()))
 			require.NoError(t, err)
-			same(t, resigned, got.GetEvent())
+			same(t, e, again.GetEvent())
 		}
-		assert.Equal(t, finished, s.create(t, p, request).GetStatus())
-		s.verified(t, id)
-	})
+		same(t, last, s.undo(t, p, id, 6))
+		same(t, last, s.undo(t, p, id, 6, 5))
+		same(t, named, s.undo(t, p, id, 7, 2))
+	}
+	check()
+	for _, changed := range []*pb.UndoRequest{
+		{Version: 6, ToVersion: proto.Int32(4)}, {Version: 7}, {Version: 5}, {Version: 8, ToVersion: proto.Int32(2)},
+	} {
+		changed.GameId = id
+		_, err := s.Undo(p.ctx, changed)
+		wantConflict(t, err, 98)
+	}
+	resigned := s.resign(t, p, id)
+	assert.EqualValues(t, 99, resigned.GetVersion())
+	check()
+	for _, again := range []*pb.ResignRequest{{}, {Version: proto.Int32(98)}, {Version: proto.Int32(1)}, {Seat: proto.Int32(0)}} {
+		again.GameId = id
+		got, err := s.Resign(p.ctx, again)
+		require.NoError(t, err)
+		same(t, resigned, got.GetEvent())
+	}
+	assert.Equal(t, finished, s.create(t, p, request).GetStatus())
+	s.verified(t, id)
 }
 
 // Ensure that of concurrent calls that exclude each other one takes effect, that the others get its
 // answer or the contract's error, and that equal calls all get the same answer.
 func TestAtOnce(t *testing.T) {
 	t.Parallel()
-	t.Run("one server", func(t *testing.T) { each(t, func(t *testing.T, s *testServer) { atOnce(t, s, s) }, patientBots) })
-	t.Run("two servers", func(t *testing.T) { pair(t, atOnce, patientBots) })
+	t.Run("one server", func(t *testing.T) {
+		s := serve(t, patientBots)
+		atOnce(t, s, s)
+	})
+	t.Run("two servers", func(t *testing.T) {
+		a, b := pair(t, patientBots)
+		atOnce(t, a, b)
+	})
 }
 
 func atOnce(t *testing.T, s, elsewhere *testServer) {

@@ -115,17 +115,17 @@ func (s *testServer) on(conn grpc.ClientConnInterface) *testServer {
 	return &o
 }
 
-// each runs test against a server with a new store of the kind that the flag -store selects.
-func each(t *testing.T, test func(t *testing.T, s *testServer), changes ...change) {
+// serve starts a server with a new store of the kind that the flag -store selects.
+func serve(t *testing.T, changes ...change) *testServer {
 	t.Helper()
-	test(t, start(t, newStore(t, false), changes...))
+	return start(t, newStore(t, false), changes...)
 }
 
-// pair runs test with two servers that share a store.
-func pair(t *testing.T, test func(t *testing.T, a, b *testServer), changes ...change) {
+// pair starts two servers that share such a store.
+func pair(t *testing.T, changes ...change) (a, b *testServer) {
 	t.Helper()
 	url := newStore(t, true)
-	test(t, start(t, url, changes...), start(t, url, changes...))
+	return start(t, url, changes...), start(t, url, changes...)
 }
 
 // noErrors is a log handler that fails the test when the server logs an error.

@@ -34,93 +34,92 @@ func (s *testServer) openSession(t testing.TB, code, secret string) player {
 // which plays for the account and can be ended by it and by itself.
 func TestSessions(t *testing.T) {
 	t.Parallel()
-	pair(t, func(t *testing.T, a, b *testServer) {
-		ann, bob := a.player(t), a.player(t)
-		replaced := a.link(t, ann.ctx)
-		code, secret := b.link(t, ann.ctx), newID()
-		_, err := b.OpenSession(b.anyone, &pb.OpenSessionRequest{Code: replaced})
-		wantReason(t, err, pb.ReasonSessionLinkNotFound)
-		var session player
-		for _, protocol := range protocols { // A lost reply is repeated.
-			session = a.over(t, protocol).openSession(t, code, secret)
-			same(t, ann.Player, session.Player)
-			assert.Equal(t, ann.GetId()+"."+secret, session.token)
-		}
-		_, err = b.OpenSession(b.anyone, &pb.OpenSessionRequest{Code: code, Secret: newID()})
-		wantReason(t, err, pb.ReasonSessionLinkNotFound)
+	a, b := pair(t)
+	ann, bob := a.player(t), a.player(t)
+	replaced := a.link(t, ann.ctx)
+	code, secret := b.link(t, ann.ctx), newID()
+	_, err := b.OpenSession(b.anyone, &pb.OpenSessionRequest{Code: replaced})
+	wantReason(t, err, pb.ReasonSessionLinkNotFound)
+	var session player
+	for _, protocol := range protocols { // A lost reply is repeated.
+		session = a.over(t, protocol).openSession(t, code, secret)
+		same(t, ann.Player, session.Player)
+		assert.Equal(t, ann.GetId()+"."+secret, session.token)
+	}
+	_, err = b.OpenSession(b.anyone, &pb.OpenSessionRequest{Code: code, Secret: newID()})
+	wantReason(t, err, pb.ReasonSessionLinkNotFound)
 
-		for _, protocol := range protocols {
-			on := b.over(t, protocol)
-			got, err := on.GetPlayer(session.ctx, &pb.GetPlayerRequest{PlayerId: "me"})
-			require.NoError(t, err)
-			assert.Equal(t, ann.GetId(), got.GetPlayer().GetId())
-			listed, err := on.ListSessions(ann.ctx, &pb.ListSessionsRequest{})
-			require.NoError(t, err)
-			require.Len(t, listed.GetSessions(), 1)
-			assert.Equal(t, "a browser", listed.GetSessions()[0].GetComment())
-			assert.WithinDuration(t, time.Now(), listed.GetSessions()[0].GetCreateTime().AsTime(), 5*time.Minute)
-		}
-		g := b.game(t, session, "classic")
-		assert.Equal(t, ann.GetId(), g.GetSeats()[0].GetPlayer().GetId())
-		a.resign(t, ann, g.GetId())
-
-		id := func() string {
-			t.Helper()
-			listed, err := a.ListSessions(ann.ctx, &pb.ListSessionsRequest{})
-			require.NoError(t, err)
-			return listed.GetSessions()[0].GetId()
-		}
-		end := func(p player, id string) error {
-			_, err := a.EndSession(p.ctx, &pb.EndSessionRequest{SessionId: id})
-			return err
-		}
-		wantReason(t, end(bob, id()), pb.ReasonSessionNotFound)
-		require.NoError(t, end(ann, id()))
-		_, err = a.GetPlayer(session.ctx, &pb.GetPlayerRequest{PlayerId: "me"})
-		wantReason(t, err, pb.ReasonBadToken)
-		_, err = b.OpenSession(b.anyone, &pb.OpenSessionRequest{Code: code, Secret: secret})
-		wantReason(t, err, pb.ReasonSessionLinkNotFound)
-		for range 2 {
-			again := a.openSession(t, a.link(t, ann.ctx), "")
-			require.NoError(t, end(again, ""))
-			_, err = a.GetPlayer(again.ctx, &pb.GetPlayerRequest{PlayerId: "me"})
-			wantReason(t, err, pb.ReasonBadToken)
-		}
-
-		for range 8 {
-			a.openSession(t, a.link(t, ann.ctx), "")
-		}
-		code = a.link(t, ann.ctx)
-		_, err = b.OpenSession(b.anyone, &pb.OpenSessionRequest{Code: code})
-		wantReason(t, err, pb.ReasonTooManySessions)
-		require.NoError(t, end(ann, id()))
-		session = b.openSession(t, code, "")
-
-		code = b.link(t, ann.ctx)
-		rotated, err := a.RotateToken(ann.ctx, &pb.RotateTokenRequest{})
+	for _, protocol := range protocols {
+		on := b.over(t, protocol)
+		got, err := on.GetPlayer(session.ctx, &pb.GetPlayerRequest{PlayerId: "me"})
 		require.NoError(t, err)
-		_, err = b.OpenSession(b.anyone, &pb.OpenSessionRequest{Code: code})
-		wantReason(t, err, pb.ReasonSessionLinkNotFound)
-		listed, err := b.ListSessions(b.with(rotated.GetToken()), &pb.ListSessionsRequest{})
+		assert.Equal(t, ann.GetId(), got.GetPlayer().GetId())
+		listed, err := on.ListSessions(ann.ctx, &pb.ListSessionsRequest{})
 		require.NoError(t, err)
-		assert.Empty(t, listed.GetSessions())
-		_, err = a.GetPlayer(session.ctx, &pb.GetPlayerRequest{PlayerId: "me"})
+		require.Len(t, listed.GetSessions(), 1)
+		assert.Equal(t, "a browser", listed.GetSessions()[0].GetComment())
+		assert.WithinDuration(t, time.Now(), listed.GetSessions()[0].GetCreateTime().AsTime(), 5*time.Minute)
+	}
+	g := b.game(t, session, "classic")
+	assert.Equal(t, ann.GetId(), g.GetSeats()[0].GetPlayer().GetId())
+	a.resign(t, ann, g.GetId())
+
+	id := func() string {
+		t.Helper()
+		listed, err := a.ListSessions(ann.ctx, &pb.ListSessionsRequest{})
+		require.NoError(t, err)
+		return listed.GetSessions()[0].GetId()
+	}
+	end := func(p player, id string) error {
+		_, err := a.EndSession(p.ctx, &pb.EndSessionRequest{SessionId: id})
+		return err
+	}
+	wantReason(t, end(bob, id()), pb.ReasonSessionNotFound)
+	require.NoError(t, end(ann, id()))
+	_, err = a.GetPlayer(session.ctx, &pb.GetPlayerRequest{PlayerId: "me"})
+	wantReason(t, err, pb.ReasonBadToken)
+	_, err = b.OpenSession(b.anyone, &pb.OpenSessionRequest{Code: code, Secret: secret})
+	wantReason(t, err, pb.ReasonSessionLinkNotFound)
+	for range 2 {
+		again := a.openSession(t, a.link(t, ann.ctx), "")
+		require.NoError(t, end(again, ""))
+		_, err = a.GetPlayer(again.ctx, &pb.GetPlayerRequest{PlayerId: "me"})
 		wantReason(t, err, pb.ReasonBadToken)
-	})
+	}
+
+	for range 8 {
+		a.openSession(t, a.link(t, ann.ctx), "")
+	}
+	code = a.link(t, ann.ctx)
+	_, err = b.OpenSession(b.anyone, &pb.OpenSessionRequest{Code: code})
+	wantReason(t, err, pb.ReasonTooManySessions)
+	require.NoError(t, end(ann, id()))
+	session = b.openSession(t, code, "")
+
+	code = b.link(t, ann.ctx)
+	rotated, err := a.RotateToken(ann.ctx, &pb.RotateTokenRequest{})
+	require.NoError(t, err)
+	_, err = b.OpenSession(b.anyone, &pb.OpenSessionRequest{Code: code})
+	wantReason(t, err, pb.ReasonSessionLinkNotFound)
+	listed, err := b.ListSessions(b.with(rotated.GetToken()), &pb.ListSessionsRequest{})
+	require.NoError(t, err)
+	assert.Empty(t, listed.GetSessions())
+	_, err = a.GetPlayer(session.ctx, &pb.GetPlayerRequest{PlayerId: "me"})
+	wantReason(t, err, pb.ReasonBadToken)
 }
 
-// accountCalls lists every method of PlayerService, with a request that is valid for p, and the reason
-// for which a session and an SSH host are refused, or "" if they are not.
-func accountCalls(t *testing.T, p player, code string, session, key string) map[string]struct {
+// accountCall is a call with a request that is valid for a player, and the reason for which a session
+// and an SSH host are refused, or "" if they are not.
+type accountCall struct {
 	request       proto.Message
 	session, host string
-} {
+}
+
+// accountCalls lists every method of PlayerService.
+func accountCalls(t *testing.T, p player, code string, session, key string) map[string]accountCall {
 	t.Helper()
 	const limited, notOverSSH = pb.ReasonLimitedSession, pb.ReasonNotOverSSH
-	return map[string]struct {
-		request       proto.Message
-		session, host string
-	}{
+	return map[string]accountCall{
 		"CreatePlayer":      {&pb.CreatePlayerRequest{Name: p.GetName()}, pb.ReasonNameTaken, pb.ReasonKeyTaken},
 		"GetPlayer":         {&pb.GetPlayerRequest{PlayerId: "me"}, "", ""},
 		"GetProfile":        {&pb.GetProfileRequest{PlayerId: "me"}, "", ""},
@@ -141,60 +140,59 @@ func accountCalls(t *testing.T, p player, code string, session, key string) map[
 // whose keys it knows.
 func TestSessions_Limited(t *testing.T) {
 	t.Parallel()
-	withHost(t, func(t *testing.T, h, _ host) {
-		ann, bob, key := h.player(t), h.player(t), newKey(t)
-		_, err := h.AddKey(ann.ctx, key.proof(t, ann.GetId()))
-		require.NoError(t, err)
-		stolen := h.openSession(t, h.link(t, h.call(key)), "")
-		h.openSession(t, h.link(t, h.call(key)), "")
-		listed, err := h.ListSessions(stolen.ctx, &pb.ListSessionsRequest{})
-		require.NoError(t, err)
-		require.Len(t, listed.GetSessions(), 2)
-		theirs := h.openSession(t, h.link(t, bob.ctx), "")
-		bobs, err := h.ListSessions(theirs.ctx, &pb.ListSessionsRequest{})
-		require.NoError(t, err)
+	h, _ := hosts(t)
+	ann, bob, key := h.player(t), h.player(t), newKey(t)
+	_, err := h.AddKey(ann.ctx, key.proof(t, ann.GetId()))
+	require.NoError(t, err)
+	stolen := h.openSession(t, h.link(t, h.call(key)), "")
+	h.openSession(t, h.link(t, h.call(key)), "")
+	listed, err := h.ListSessions(stolen.ctx, &pb.ListSessionsRequest{})
+	require.NoError(t, err)
+	require.Len(t, listed.GetSessions(), 2)
+	theirs := h.openSession(t, h.link(t, bob.ctx), "")
+	bobs, err := h.ListSessions(theirs.ctx, &pb.ListSessionsRequest{})
+	require.NoError(t, err)
 
-		calls := accountCalls(t, ann, newID(), listed.GetSessions()[1].GetId(), key.fingerprint())
-		tested := 0
-		for _, m := range methods() {
-			name, ok := strings.CutPrefix(m.name, "/gridstand.v1.PlayerService/")
-			if !ok {
-				continue
-			}
-			call, ok := calls[name]
-			require.True(t, ok, "%s is not in the table", name)
-			tested++
-			for _, by := range []struct {
-				ctx  context.Context
-				want string
-			}{{stolen.ctx, call.session}, {h.call(key), call.host}} {
-				if _, err := h.send(by.ctx, call.request); by.want == "" {
-					require.NoError(t, err, name)
-				} else {
-					require.Error(t, err, name)
-					wantReason(t, err, by.want)
-				}
+	calls := accountCalls(t, ann, newID(), listed.GetSessions()[1].GetId(), key.fingerprint())
+	tested := 0
+	for _, m := range methods() {
+		name, ok := strings.CutPrefix(m.name, "/gridstand.v1.PlayerService/")
+		if !ok {
+			continue
+		}
+		call, ok := calls[name]
+		require.True(t, ok, "%s is not in the table", name)
+		tested++
+		for _, by := range []struct {
+			ctx  context.Context
+			want string
+		}{{stolen.ctx, call.session}, {h.call(key), call.host}} {
+			if _, err := h.send(by.ctx, call.request); by.want == "" {
+				require.NoError(t, err, name)
+			} else {
+				require.Error(t, err, name)
+				wantReason(t, err, by.want)
 			}
 		}
-		assert.Len(t, calls, tested)
+	}
+	assert.Len(t, calls, tested)
 
-		// Another account is out of reach.
-		_, err = h.EndSession(h.call(key), &pb.EndSessionRequest{SessionId: bobs.GetSessions()[0].GetId()})
-		wantReason(t, err, pb.ReasonSessionNotFound)
-		for _, request := range []proto.Message{&pb.CreateSessionLinkRequest{}, &pb.ListSessionsRequest{}, &pb.RenameRequest{Name: "Thief"}} {
-			_, err := h.send(h.call(newKey(t)), request)
-			wantReason(t, err, pb.ReasonKeyNotLinked)
-		}
-		// The owner still has the account, and can end what the thief opened.
-		me, err := h.GetPlayer(ann.ctx, &pb.GetPlayerRequest{PlayerId: "me"})
-		require.NoError(t, err)
-		same(t, ann.Player, me.GetPlayer())
-		keys, err := h.ListKeys(ann.ctx, &pb.ListKeysRequest{})
-		require.NoError(t, err)
-		require.Len(t, keys.GetKeys(), 1)
-		_, err = h.EndSession(ann.ctx, &pb.EndSessionRequest{SessionId: listed.GetSessions()[0].GetId()})
-		require.NoError(t, err)
-		_, err = h.ListSessions(stolen.ctx, &pb.ListSessionsRequest{})
-		wantReason(t, err, pb.ReasonBadToken)
-	})
+	// Another account is out of reach.
+	_, err = h.EndSession(h.call(key), &pb.EndSessionRequest{SessionId: bobs.GetSessions()[0].GetId()})
+	wantReason(t, err, pb.ReasonSessionNotFound)
+	for _, request := range []proto.Message{&pb.CreateSessionLinkRequest{}, &pb.ListSessionsRequest{}, &pb.RenameRequest{Name: "Thief"}} {
+		_, err := h.send(h.call(newKey(t)), request)
+		wantReason(t, err, pb.ReasonKeyNotLinked)
+	}
+	// The owner still has the account, and can end what the thief opened.
+	me, err := h.GetPlayer(ann.ctx, &pb.GetPlayerRequest{PlayerId: "me"})
+	require.NoError(t, err)
+	same(t, ann.Player, me.GetPlayer())
+	keys, err := h.ListKeys(ann.ctx, &pb.ListKeysRequest{})
+	require.NoError(t, err)
+	require.Len(t, keys.GetKeys(), 1)
+	_, err = h.EndSession(ann.ctx, &pb.EndSessionRequest{SessionId: listed.GetSessions()[0].GetId()})
+	require.NoError(t, err)
+	_, err = h.ListSessions(stolen.ctx, &pb.ListSessionsRequest{})
+	wantReason(t, err, pb.ReasonBadToken)
 }

@@ -76,195 +76,190 @@ func kind(e *pb.Event) string { return string(e.ProtoReflect().WhichOneof(action
 // ends: once, in order, and whichever version the watcher has seen before.
 func TestWatch(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		for g, mutations := range lives(t, s) {
-			id := g.GetId()
-			all := map[string][]*watcher{}
-			open := func(version int32) {
-				for _, door := range doors {
-					o := s.over(t, door)
-					live := o.watch(t, s.anyone, &pb.WatchRequest{GameId: id})
-					same(t, unwatched(s.get(t, id)), unwatched(live.game(t)))
-					every := o.watch(t, s.player(t).ctx, &pb.WatchRequest{GameId: id, EveryEvent: true, Preview: true})
-					require.Equal(t, version, every.game(t).GetVersion())
-					resumed := o.watch(t, s.anyone, from(id, version-1))
-					require.Equal(t, version, resumed.event(t).GetVersion())
-					all[door] = append(all[door], live, every, resumed, o.watch(t, s.anyone, from(id, version)))
-				}
-			}
-			for n, m := range mutations {
-				if n%3 == 0 {
-					open(int32(n + 1))
-				}
-				m.do()
-				for door, watchers := range all {
-					for _, w := range watchers {
-						e := w.event(t)
-						require.EqualValues(t, n+2, e.GetVersion(), door)
-						require.Equal(t, m.kind, kind(e), door)
-					}
-				}
-			}
-			log := s.verified(t, id)
-			last := int32(len(log))
-			require.EqualValues(t, len(mutations)+1, last)
-			same(t, &pb.Created{
-				Variant: g.GetVariant(), Seats: g.GetSeats(), SeedCommitment: g.GetSeedCommitment(), RulesRevision: g.GetRulesRevision(),
-			}, log[0].GetCreated())
-			final := s.get(t, id)
-			assert.Equal(t, log[last-1].GetSeed(), final.GetSeed(), "the last event reveals the seed")
-			same(t, log[last-1].GetResult(), final.GetResult())
-			same(t, log[last-1].GetPosition(), final.GetPosition())
-			for door, watchers := range all {
-				for _, w := range watchers {
-					w.end(t)
-					require.NoError(t, w.history.Within(log), door)
-				}
+	s := serve(t)
+	for g, mutations := range lives(t, s) {
+		id := g.GetId()
+		all := map[string][]*watcher{}
+		open := func(version int32) {
+			for _, door := range doors {
 				o := s.over(t, door)
-				over := o.watch(t, s.anyone, &pb.WatchRequest{GameId: id})
-				same(t, unwatched(final), unwatched(over.game(t)))
-				over.end(t)
-				for version := range last + 1 {
-					w := o.watch(t, s.anyone, from(id, version))
-					for _, e := range log[version:] {
-						same(t, e, w.event(t))
-					}
-					w.end(t)
-				}
-				wantConflict(t, o.watch(t, s.anyone, from(id, last+1)).refused(t), last)
-				wantReason(t, o.watch(t, s.anyone, &pb.WatchRequest{GameId: newID()}).refused(t), pb.ReasonGameNotFound)
-				wantReason(t, o.watch(t, s.with("wrong"), from(id, 0)).refused(t), pb.ReasonBadToken)
+				live := o.watch(t, s.anyone, &pb.WatchRequest{GameId: id})
+				same(t, unwatched(s.get(t, id)), unwatched(live.game(t)))
+				every := o.watch(t, s.player(t).ctx, &pb.WatchRequest{GameId: id, EveryEvent: true, Preview: true})
+				require.Equal(t, version, every.game(t).GetVersion())
+				resumed := o.watch(t, s.anyone, from(id, version-1))
+				require.Equal(t, version, resumed.event(t).GetVersion())
+				all[door] = append(all[door], live, every, resumed, o.watch(t, s.anyone, from(id, version)))
 			}
 		}
-	})
+		for n, m := range mutations {
+			if n%3 == 0 {
+				open(int32(n + 1))
+			}
+			m.do()
+			for door, watchers := range all {
+				for _, w := range watchers {
+					e := w.event(t)
+					require.EqualValues(t, n+2, e.GetVersion(), door)
+					require.Equal(t, m.kind, kind(e), door)
+				}
+			}
+		}
+		log := s.verified(t, id)
+		last := int32(len(log))
+		require.EqualValues(t, len(mutations)+1, last)
+		same(t, &pb.Created{
+			Variant: g.GetVariant(), Seats: g.GetSeats(), SeedCommitment: g.GetSeedCommitment(), RulesRevision: g.GetRulesRevision(),
+		}, log[0].GetCreated())
+		final := s.get(t, id)
+		assert.Equal(t, log[last-1].GetSeed(), final.GetSeed(), "the last event reveals the seed")
+		same(t, log[last-1].GetResult(), final.GetResult())
+		same(t, log[last-1].GetPosition(), final.GetPosition())
+		for door, watchers := range all {
+			for _, w := range watchers {
+				w.end(t)
+				require.NoError(t, w.history.Within(log), door)
+			}
+			o := s.over(t, door)
+			over := o.watch(t, s.anyone, &pb.WatchRequest{GameId: id})
+			same(t, unwatched(final), unwatched(over.game(t)))
+			over.end(t)
+			for version := range last + 1 {
+				w := o.watch(t, s.anyone, from(id, version))
+				for _, e := range log[version:] {
+					same(t, e, w.event(t))
+				}
+				w.end(t)
+			}
+			wantConflict(t, o.watch(t, s.anyone, from(id, last+1)).refused(t), last)
+			wantReason(t, o.watch(t, s.anyone, &pb.WatchRequest{GameId: newID()}).refused(t), pb.ReasonGameNotFound)
+			wantReason(t, o.watch(t, s.with("wrong"), from(id, 0)).refused(t), pb.ReasonBadToken)
+		}
+	}
 }
 
 // Ensure that over every protocol watchers are told to reconnect when their server stops.
 func TestWatch_Stop(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		g := s.game(t, s.player(t), "classic")
-		watching := map[string]*watcher{}
-		for _, door := range doors {
-			watching[door] = s.over(t, door).watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId()})
-			watching[door].game(t)
+	s := serve(t)
+	g := s.game(t, s.player(t), "classic")
+	watching := map[string]*watcher{}
+	for _, door := range doors {
+		watching[door] = s.over(t, door).watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId()})
+		watching[door].game(t)
+	}
+	go s.stop()
+	for door, w := range watching {
+		if door != sse {
+			wantReason(t, w.refused(t), pb.ReasonServerUnavailable)
+			continue
 		}
-		go s.stop()
-		for door, w := range watching {
-			if door != sse {
-				wantReason(t, w.refused(t), pb.ReasonServerUnavailable)
-				continue
-			}
-			require.ErrorIs(t, w.refused(t), io.ErrUnexpectedEOF, "the server announced the end of the game")
-		}
-	})
+		require.ErrorIs(t, w.refused(t), io.ErrUnexpectedEOF, "the server announced the end of the game")
+	}
 }
 
 // Ensure that the audience of a game that waits is its players who are present, and that of a game in
 // progress is its spectators without previews, and that all streams report when it changes.
 func TestWatch_Audience(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		host, guest := s.player(t), s.player(t)
-		g := s.table(t, host, callerSeat, openSeat, openSeat)
-		request := &pb.WatchRequest{GameId: g.GetId()}
-		own, connect := s.watch(t, host.ctx, request), s.over(t, protocols[1])
-		own.audience(t, 1)
-		preview := s.over(t, sse).watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId(), Preview: true})
-		stranger := connect.watch(t, s.anyone, from(g.GetId(), 0))
-		stranger.event(t)
-		s.watch(t, guest.ctx, request).game(t)
-		s.join(t, guest, g.GetId())
-		for _, w := range []*watcher{own, preview, stranger} {
-			w.audience(t, 2)
-		}
-		s.join(t, s.player(t), g.GetId())
-		preview.audience(t, 1)
-		stranger.leave()
-		own.audience(t, 0)
-		assert.Zero(t, s.get(t, g.GetId()).GetWatchers())
-	})
+	s := serve(t)
+	host, guest := s.player(t), s.player(t)
+	g := s.table(t, host, callerSeat, openSeat, openSeat)
+	request := &pb.WatchRequest{GameId: g.GetId()}
+	own, connect := s.watch(t, host.ctx, request), s.over(t, protocols[1])
+	own.audience(t, 1)
+	preview := s.over(t, sse).watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId(), Preview: true})
+	stranger := connect.watch(t, s.anyone, from(g.GetId(), 0))
+	stranger.event(t)
+	s.watch(t, guest.ctx, request).game(t)
+	s.join(t, guest, g.GetId())
+	for _, w := range []*watcher{own, preview, stranger} {
+		w.audience(t, 2)
+	}
+	s.join(t, s.player(t), g.GetId())
+	preview.audience(t, 1)
+	stranger.leave()
+	own.audience(t, 0)
+	assert.Zero(t, s.get(t, g.GetId()).GetWatchers())
 }
 
 // Ensure that two servers with one store show the same games, that a call's effect is visible on the
 // other one immediately, and that it accepts tokens and repeats that it has never seen.
 func TestWatch_OtherServer(t *testing.T) {
 	t.Parallel()
-	pair(t, func(t *testing.T, a, b *testServer) {
-		p := a.player(t)
-		elsewhere := player{p.Player, p.token, b.with(p.token)}
-		g := a.game(t, p, "classic")
-		id := g.GetId()
-		watching := map[string]*watcher{}
-		for _, door := range doors {
-			watching[door] = b.over(t, door).watch(t, b.anyone, from(id, 0))
-			watching[door].event(t)
+	a, b := pair(t)
+	p := a.player(t)
+	elsewhere := player{p.Player, p.token, b.with(p.token)}
+	g := a.game(t, p, "classic")
+	id := g.GetId()
+	watching := map[string]*watcher{}
+	for _, door := range doors {
+		watching[door] = b.over(t, door).watch(t, b.anyone, from(id, 0))
+		watching[door].event(t)
+	}
+	for i := range 6 {
+		s, other, who := a, b, p
+		if i%2 == 1 {
+			s, other, who = b, a, elsewhere
 		}
-		for i := range 6 {
-			s, other, who := a, b, p
-			if i%2 == 1 {
-				s, other, who = b, a, elsewhere
-			}
-			e := s.moves(t, who, s.get(t, id), 1)[0]
-			assert.Equal(t, e.GetVersion(), other.get(t, id).GetVersion())
-			assert.Equal(t, e.GetVersion(), other.watch(t, other.anyone, &pb.WatchRequest{GameId: id}).game(t).GetVersion())
-			again, err := b.Move(elsewhere.ctx, slide(id, e.GetVersion()-1, e.GetMoved().GetDirection()))
-			require.NoError(t, err)
-			same(t, e, again.GetEvent())
-			for _, w := range watching {
-				same(t, e, w.event(t))
-			}
-		}
-		same(t, a.undo(t, p, id, 7, 2), b.undo(t, elsewhere, id, 7, 2))
-		resigned := a.resign(t, p, id)
-		same(t, resigned, b.resign(t, elsewhere, id))
+		e := s.moves(t, who, s.get(t, id), 1)[0]
+		assert.Equal(t, e.GetVersion(), other.get(t, id).GetVersion())
+		assert.Equal(t, e.GetVersion(), other.watch(t, other.anyone, &pb.WatchRequest{GameId: id}).game(t).GetVersion())
+		again, err := b.Move(elsewhere.ctx, slide(id, e.GetVersion()-1, e.GetMoved().GetDirection()))
+		require.NoError(t, err)
+		same(t, e, again.GetEvent())
 		for _, w := range watching {
-			assert.NotNil(t, w.event(t).GetUndone())
-			same(t, resigned, w.event(t))
-			w.end(t)
+			same(t, e, w.event(t))
 		}
-		name := &pb.CreatePlayerRequest{Name: "The same", Secret: newID()}
-		same(t, a.account(t, name).Player, b.account(t, name).Player)
-	})
+	}
+	same(t, a.undo(t, p, id, 7, 2), b.undo(t, elsewhere, id, 7, 2))
+	resigned := a.resign(t, p, id)
+	same(t, resigned, b.resign(t, elsewhere, id))
+	for _, w := range watching {
+		assert.NotNil(t, w.event(t).GetUndone())
+		same(t, resigned, w.event(t))
+		w.end(t)
+	}
+	name := &pb.CreatePlayerRequest{Name: "The same", Secret: newID()}
+	same(t, a.account(t, name).Player, b.account(t, name).Player)
 }
 
 // Ensure that a reader whose connection is cut 20 times, at arbitrary byte positions, receives each
 // event of the game once and in order, from either of two servers.
 func TestEvents_Cuts(t *testing.T) {
 	t.Parallel()
-	pair(t, func(t *testing.T, a, b *testServer) {
-		p := a.player(t)
-		id := a.game(t, p, "6x6").GetId()
-		const cuts = 20
-		random := rand.New(rand.NewPCG(1, 2))
-		got, ended := []*pb.Event(nil), false
-		for n := 0; !ended; n++ {
-			conn := []*testServer{a, b}[n%2].tcp(t)
-			if n < cuts {
-				conn = &eventstest.Cut{Conn: conn, Left: random.IntN(4000)}
-			}
-			r, err := read(t, conn, "GET /g/"+id+"/events?after_version=0&every_event=1 HTTP/1.1", "Last-Event-ID: "+strconv.Itoa(len(got)))
-			for err == nil {
-				switch g := a.get(t, id); { // If the reader has caught up, generate a live record.
-				case len(got) < int(g.GetVersion()):
-				case n < cuts:
-					a.moves(t, p, g, 1+random.IntN(3))
-				case g.GetResult() == nil:
-					a.resign(t, p, id)
-				}
-				var update *pb.WatchResponse
-				if update, err = r.Recv(); update.GetEvent() != nil {
-					require.EqualValues(t, len(got)+1, update.GetEvent().GetVersion())
-					got = append(got, update.GetEvent())
-				}
-				ended = errors.Is(err, io.EOF)
-			}
-			require.NoError(t, conn.Close())
+	a, b := pair(t)
+	p := a.player(t)
+	id := a.game(t, p, "6x6").GetId()
+	const cuts = 20
+	random := rand.New(rand.NewPCG(1, 2))
+	got, ended := []*pb.Event(nil), false
+	for n := 0; !ended; n++ {
+		conn := []*testServer{a, b}[n%2].tcp(t)
+		if n < cuts {
+			conn = &eventstest.Cut{Conn: conn, Left: random.IntN(4000)}
 		}
-		for i, want := range a.verified(t, id) {
-			same(t, want, got[i])
+		r, err := read(t, conn, "GET /g/"+id+"/events?after_version=0&every_event=1 HTTP/1.1", "Last-Event-ID: "+strconv.Itoa(len(got)))
+		for err == nil {
+			switch g := a.get(t, id); { // If the reader has caught up, generate a live record.
+			case len(got) < int(g.GetVersion()):
+			case n < cuts:
+				a.moves(t, p, g, 1+random.IntN(3))
+			case g.GetResult() == nil:
+				a.resign(t, p, id)
+			}
+			var update *pb.WatchResponse
+			if update, err = r.Recv(); update.GetEvent() != nil {
+				require.EqualValues(t, len(got)+1, update.GetEvent().GetVersion())
+				got = append(got, update.GetEvent())
+			}
+			ended = errors.Is(err, io.EOF)
 		}
-	})
+		require.NoError(t, conn.Close())
+	}
+	for i, want := range a.verified(t, id) {
+		same(t, want, got[i])
+	}
 }
 
 // Ensure that a stream of Server-Sent Events has the headers and records that browsers and proxies

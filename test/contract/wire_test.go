@@ -67,12 +67,11 @@ func TestBehaviors(t *testing.T) {
 	for name, b := range behaviors {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			each(t, func(t *testing.T, s *testServer) {
-				for _, protocol := range b.over {
-					t.Log(protocol)
-					b.check(t, s.over(t, protocol))
-				}
-			})
+			s := serve(t)
+			for _, protocol := range b.over {
+				t.Log(protocol)
+				b.check(t, s.over(t, protocol))
+			}
 		})
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -231,14 +232,17 @@ func TestEvents_Cuts(t *testing.T) {
 	a, b := pair(t)
 	p := a.player(t)
 	id := a.game(t, p, "6x6").GetId()
+	proxies := []*redistest.Proxy{redistest.StartProxy(t, a.addr.String()), redistest.StartProxy(t, b.addr.String())}
 	const cuts = 20
 	random := rand.New(rand.NewPCG(1, 2))
 	got, ended := []*pb.Event(nil), false
 	for n := 0; !ended; n++ {
-		conn := []*testServer{a, b}[n%2].tcp(t)
+		limit := 0 // none
 		if n < cuts {
-			conn = &eventstest.Cut{Conn: conn, Left: random.IntN(4000)}
+			limit = 1 + random.IntN(4000)
 		}
+		proxies[n%2].Disturb(redistest.ToClient, redistest.Trouble{Limit: limit})
+		conn := dialTCP(t, proxies[n%2].Addr())
 		r, err := read(t, conn, "GET /g/"+id+"/events?after_version=0&every_event=1 HTTP/1.1", "Last-Event-ID: "+strconv.Itoa(len(got)))
 		for err == nil {
 			switch g := a.get(t, id); { // If the reader has caught up, generate a live record.

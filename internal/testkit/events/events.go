@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"net"
 	"strconv"
 	"strings"
 	"testing"
@@ -88,20 +87,4 @@ func (r *Reader) Must(t testing.TB) Record {
 			return got
 		}
 	}
-}
-
-// Cut is a connection that fails after Left bytes have been read.
-type Cut struct {
-	net.Conn
-	Left int
-}
-
-// Read implements net.Conn.
-func (c *Cut) Read(b []byte) (int, error) {
-	if c.Left == 0 {
-		return 0, io.ErrUnexpectedEOF
-	}
-	n, err := c.Conn.Read(b[:min(len(b), c.Left)])
-	c.Left -= n
-	return n, err
 }

@@ -3,29 +3,27 @@
 package web
 
 import (
-	"io"
-	"net"
 	"path/filepath"
 	"strconv"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/internal/describe"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 	"github.com/gridstand/gridstand/test/web/browsertest"
 )
 
-// recording is a script that records the versions of the events that the page reads, and defines
-// hide, which hides or shows the tab. While window.ahead is set, the page asks for the events after
-// that version.
+// recording is a script that records the versions of the events that the page reads, counts the streams
+// that it opens, and defines hide, which hides or shows the tab. While window.ahead is set, the page asks
+// for the events after that version.
 const recording = `
 window.versions = [];
+window.streams = 0;
 window.hide = (hidden) => {
 	Object.defineProperty(document, "hidden", {configurable: true, get: () => hidden});
 	document.dispatchEvent(new Event("visibilitychange"));
@@ -34,6 +32,7 @@ window.hide = (hidden) => {
 const original = window.fetch;
 window.fetch = async (address, options = {}) => {
 	const events = String(address).includes("/events");
+	window.streams += events;
 	if (events && window.ahead) options.headers = {...options.headers, "last-event-id": window.ahead};
 	const response = await original(address, options);
 	if (!events || !response.body) return response;
@@ -80,10 +79,10 @@ func TestJourney_Watch(t *testing.T) {
 	c.Store = server.File(filepath.Join(t.TempDir(), "games.sqlite"))
 	first, stop := servertest.Start(t, c)
 	s := reach(t, first)
-	proxy := startProxy(t, s.address)
+	proxy := redistest.StartProxy(t, s.address)
 	ada := s.player("ada")
 	g := ada.Create(t, &pb.CreateGameRequest{Variant: "6x6"}) // does not end during the test
-	tab := browsertest.Open(t, proxy.Addr().String())
+	tab := browsertest.Open(t, proxy.Addr())
 	before(tab, recording+fast)
 	tab.Visit("/g/" + g.GetId())
 	waitForBoard(tab, g.GetPosition())
@@ -101,13 +100,14 @@ func TestJourney_Watch(t *testing.T) {
 		hears(describe.Happened(g, e, describe.Seat) + ", " + pointsOf(g))
 	}
 
-	proxy.cutAfter(300) // The headers of a response take about 250 bytes.
-	for proxy.cuts() < 8 {
+	for n := range 8 { // An event has about 500 bytes, and each connection is cut elsewhere in one.
+		opened := browsertest.Eval[int](tab, "window.streams")
+		heal := proxy.Disturb(redistest.ToClient, redistest.Trouble{Limit: 100 + 40*n})
 		ada.Move(t, g)
+		tab.Wait("window.streams > " + strconv.Itoa(opened))
+		heal()
 		tab.Wait("window.versions.at(-1) === " + strconv.Itoa(int(g.GetVersion())))
 	}
-	proxy.cutAfter(0)
-	ada.Move(t, g)
 	waitForBoard(tab, g.GetPosition())
 	readEvery(t, tab, g)
 
@@ -126,7 +126,7 @@ func TestJourney_Watch(t *testing.T) {
 	stop()
 	tab.Wait(says("reconnecting"))
 	second, _ := servertest.Start(t, c)
-	proxy.forward(second.Addr().String())
+	proxy.Redirect(second.Addr().String())
 	s = reach(t, second)
 	ada = &playertest.Player{Games: s.games, Ctx: ada.Ctx}
 	ada.Move(t, g)
@@ -145,106 +145,6 @@ func TestJourney_Watch(t *testing.T) {
 	tab.Visit("/g/" + g.GetId())
 	waitForBoard(tab, g.GetPosition())
 	browsertest.Eval[int](tab, "window.ahead = 1000")
-	proxy.cutAll()
+	proxy.Cut()
 	tab.Wait(says("The server has lost events of this game"))
-}
-
-// proxy forwards connections to a server, and can cut them.
-type proxy struct {
-	net.Listener
-
-	mu      sync.Mutex
-	server  string // address of the server
-	conns   map[net.Conn]struct{}
-	limit   int64 // how many bytes the browser receives at least before a new connection is cut; 0 for no cuts
-	done    int   // connections that were cut
-	running sync.WaitGroup
-}
-
-// startProxy starts a proxy in front of a server. It is stopped when the test ends.
-func startProxy(t testing.TB, server string) *proxy {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	p := &proxy{Listener: l, server: server, conns: map[net.Conn]struct{}{}}
-	p.running.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			p.running.Go(func() { p.serve(conn) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = l.Close()
-		p.cutAll()
-		p.running.Wait()
-	})
-	return p
-}
-
-// serve forwards one connection.
-func (p *proxy) serve(browser net.Conn) {
-	defer func() { _ = browser.Close() }()
-	p.mu.Lock()
-	address, limit := p.server, p.limit
-	if limit > 0 {
-		limit += int64(p.done) * 193 // so that each connection is cut elsewhere in a message
-	}
-	p.conns[browser] = struct{}{}
-	p.mu.Unlock()
-	defer func() {
-		p.mu.Lock()
-		delete(p.conns, browser)
-		p.mu.Unlock()
-	}()
-	server, err := net.Dial("tcp", address)
-	if err != nil {
-		return // The server is unavailable; the browser must handle that.
-	}
-	defer func() { _ = server.Close() }()
-	p.running.Go(func() {
-		_, _ = io.Copy(server, browser)
-		_ = server.Close()
-	})
-	if limit == 0 {
-		_, _ = io.Copy(browser, server)
-	} else if n, _ := io.CopyN(browser, server, limit); n == limit {
-		p.mu.Lock()
-		p.done++
-		p.mu.Unlock()
-	}
-}
-
-// forward makes the proxy forward new connections to another server.
-func (p *proxy) forward(server string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.server = server
-}
-
-// cutAll closes all connections.
-func (p *proxy) cutAll() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for conn := range p.conns {
-		_ = conn.Close()
-	}
-}
-
-// cutAfter cuts all open connections. If limit is not 0, it also cuts each later one, after the browser
-// has received at least that many bytes.
-func (p *proxy) cutAfter(limit int64) {
-	p.mu.Lock()
-	p.limit = limit
-	p.mu.Unlock()
-	p.cutAll()
-}
-
-// cuts returns the number of connections that reached their limit and were cut.
-func (p *proxy) cuts() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.done
 }

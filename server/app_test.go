@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"context"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -186,7 +185,6 @@ func TestStart_Metrics(t *testing.T) {
 	t.Parallel()
 	c := servertest.Config(t)
 	c.Metrics = "127.0.0.1:0"
-	c.Pprof = true
 	server, stop := servertest.Start(t, c)
 	conn := servertest.Dial(t, server.Addr())
 	ctx, g := play(waittest.Context(t), t, conn)
@@ -201,22 +199,18 @@ func TestStart_Metrics(t *testing.T) {
 	_, err = pb.NewGameServiceClient(conn).GetGame(playertest.WithToken(ctx, "wrong"), &pb.GetGameRequest{GameId: "none"})
 	require.Error(t, err, "for the metrics of refusals")
 
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
-	get := func(path string) (int, string) {
-		response, err := client.Get("http://" + server.MetricsAddr().String() + path)
+	url := "http://" + server.MetricsAddr().String() + "/metrics"
+	metrics := func() string {
+		response, body, err := fetch(t, &http.Transport{}, url)
 		require.NoError(t, err)
-		defer func() { _ = response.Body.Close() }()
-		body, err := io.ReadAll(response.Body)
-		require.NoError(t, err)
-		return response.StatusCode, string(body)
+		require.Equal(t, http.StatusOK, response.StatusCode)
+		return body
 	}
-	var code int
 	var body string
 	waittest.Until(t, "the store has been checked", func() bool {
-		code, body = get("/metrics")
+		body = metrics()
 		return strings.Contains(body, "\ngridstand_redis_up 1\n")
 	})
-	assert.Equal(t, http.StatusOK, code)
 	// The alerts and the dashboard use only metrics that the server exports.
 	names := regexp.MustCompile(`\b(gridstand|grpc_server|process)_[a-z_]+`)
 	for _, file := range []string{"alerts.yml", "gridstand.json"} {
@@ -249,17 +243,10 @@ func TestStart_Metrics(t *testing.T) {
 	}
 	leave()
 	waittest.Until(t, "the stream is counted", func() bool {
-		_, body := get("/metrics")
-		return strings.Contains(body,
+		return strings.Contains(metrics(),
 			`grpc_server_handled_total{grpc_code="Canceled",grpc_method="Watch",grpc_service="gridstand.v1.GameService",grpc_type="server_stream"} 1`)
 	})
-	code, body = get("/healthz")
-	assert.Equal(t, http.StatusOK, code)
-	assert.Equal(t, "serving\n", body)
-	code, _ = get("/debug/pprof/")
-	assert.Equal(t, http.StatusOK, code)
-
 	stop()
-	_, err = client.Get("http://" + server.MetricsAddr().String() + "/healthz")
+	_, _, err = fetch(t, &http.Transport{}, url)
 	assert.Error(t, err)
 }

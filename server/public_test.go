@@ -1,13 +1,11 @@
 package server_test
 
 import (
-	"io"
 	"net/http"
 	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -23,23 +21,15 @@ func TestStart_PublicPort(t *testing.T) {
 	t.Parallel()
 	old := new(http.Protocols)
 	old.SetHTTP1(true)
-	newer := new(http.Protocols)
-	newer.SetUnencryptedHTTP2(true)
-	get := func(t *testing.T, address, path string, protocols *http.Protocols) (int, string) {
+	http2 := new(http.Protocols)
+	http2.SetUnencryptedHTTP2(true)
+	get := func(t *testing.T, address, path string, protocols *http.Protocols, headers ...string) (int, string) {
 		t.Helper()
-		request, err := http.NewRequestWithContext(waittest.Context(t), http.MethodGet, "http://"+address+path, http.NoBody)
-		require.NoError(t, err)
-		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Protocols: protocols}}
-		response, err := client.Do(request)
+		response, body, err := fetch(t, &http.Transport{Protocols: protocols}, "http://"+address+path, headers...)
 		if err != nil {
 			return 0, ""
 		}
-		defer func() { _ = response.Body.Close() }()
-		body, err := io.ReadAll(response.Body)
-		if err != nil {
-			return 0, ""
-		}
-		return response.StatusCode, string(body)
+		return response.StatusCode, body
 	}
 	paths := []string{"/", "/metrics", "/healthz", "/readyz", "/debug/pprof/", "/debug/pprof/heap?debug=1", "/debug/pprof/cmdline", "/debug/vars"}
 	for name, tt := range map[string]struct {
@@ -54,7 +44,7 @@ func TestStart_PublicPort(t *testing.T) {
 			c.Metrics, c.Pprof = tt.metrics, tt.pprof
 			server, _ := servertest.Start(t, c)
 			for _, path := range paths {
-				for _, protocols := range []*http.Protocols{old, newer} {
+				for _, protocols := range []*http.Protocols{old, http2} {
 					code, body := get(t, server.Addr().String(), path, protocols)
 					if path != "/" { // The web pages are public.
 						assert.NotEqual(t, http.StatusOK, code, path)
@@ -74,13 +64,8 @@ func TestStart_PublicPort(t *testing.T) {
 				assert.Equal(t, tt.pprof, code == http.StatusOK, path)
 			}
 			for _, header := range [][2]string{{"Origin", "http://localhost:3000"}, {"Sec-Fetch-Site", "cross-site"}} {
-				request, err := http.NewRequestWithContext(waittest.Context(t), http.MethodGet, "http://"+server.MetricsAddr().String()+"/metrics", http.NoBody)
-				require.NoError(t, err)
-				request.Header.Set(header[0], header[1])
-				response, err := http.DefaultClient.Do(request)
-				require.NoError(t, err)
-				require.NoError(t, response.Body.Close())
-				assert.Equal(t, http.StatusForbidden, response.StatusCode, header)
+				code, _ := get(t, server.MetricsAddr().String(), "/metrics", old, header[0], header[1])
+				assert.Equal(t, http.StatusForbidden, code, header)
 			}
 			// The command line could reveal the Redis password.
 			code, body := get(t, server.MetricsAddr().String(), "/debug/pprof/cmdline", old)

@@ -4,7 +4,6 @@ package server_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"testing"
 
@@ -25,16 +24,10 @@ func TestServer_Readyz(t *testing.T) {
 	c := servertest.Config(t)
 	c.Store, c.Metrics = store.URL(), "127.0.0.1:0"
 	server, _ := servertest.Start(t, c)
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	get := func(path string) (int, string) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+server.MetricsAddr().String()+path, http.NoBody)
+		response, body, err := fetch(t, &http.Transport{}, "http://"+server.MetricsAddr().String()+path)
 		require.NoError(t, err)
-		response, err := client.Do(request)
-		require.NoError(t, err)
-		defer func() { _ = response.Body.Close() }()
-		body, err := io.ReadAll(response.Body)
-		require.NoError(t, err)
-		return response.StatusCode, string(body)
+		return response.StatusCode, body
 	}
 	becomes := func(code int) string {
 		var body string

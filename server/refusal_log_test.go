@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -57,11 +56,8 @@ func TestRefusals(t *testing.T) {
 	_, err = players.GetPlayer(home, &pb.GetPlayerRequest{PlayerId: "me"})
 	require.Equal(t, codes.Unauthenticated, status.Code(err))
 
-	response, err := http.Get("http://" + server.MetricsAddr().String() + "/metrics")
+	_, body, err := fetch(t, &http.Transport{}, "http://"+server.MetricsAddr().String()+"/metrics")
 	require.NoError(t, err)
-	body, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	require.NoError(t, response.Body.Close())
 	for reason, want := range map[string]struct {
 		count   int
 		address string
@@ -71,7 +67,7 @@ func TestRefusals(t *testing.T) {
 		"new_players_per_minute":  {1, honest},
 		"new_games_per_minute":    {1, honest},
 	} {
-		assert.Contains(t, string(body), fmt.Sprintf("\ngridstand_refusals_total{reason=%q} %d\n", reason, want.count))
+		assert.Contains(t, body, fmt.Sprintf("\ngridstand_refusals_total{reason=%q} %d\n", reason, want.count))
 		assert.Equal(t, 1, strings.Count(log.String(), "reason="+reason+" address="+want.address+"\n"), reason)
 	}
 	assert.NotContains(t, log.String(), wrong)

@@ -23,12 +23,16 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// fetch requests the start page through the given transport.
-func fetch(t *testing.T, transport *http.Transport, url string) (*http.Response, string, error) {
+// fetch requests a page through the given transport, on its own connection. Names and values of headers
+// alternate.
+func fetch(t *testing.T, transport *http.Transport, url string, headers ...string) (*http.Response, string, error) {
 	t.Helper()
 	transport.DisableKeepAlives = true
 	request, err := http.NewRequestWithContext(waittest.Context(t), http.MethodGet, url, http.NoBody)
 	require.NoError(t, err)
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
 	response, err := (&http.Client{Transport: transport}).Do(request)
 	if err != nil {
 		return nil, "", err
@@ -57,6 +61,12 @@ func encrypted(t *testing.T) (server.Config, *tlstest.Authority) {
 	c.TLSCert, c.TLSKey = tlstest.Files(t)
 	authority.Issue(t, "server", c.TLSCert, c.TLSKey)
 	return c, authority
+}
+
+// newer returns a transport that offers HTTP/2 and HTTP/1.1.
+func newer(t *testing.T, a *tlstest.Authority) *http.Transport {
+	t.Helper()
+	return &http.Transport{TLSClientConfig: trusting(t, a), ForceAttemptHTTP2: true}
 }
 
 // info calls GetServerInfo with a connect-go client.
@@ -88,16 +98,13 @@ func TestStart_WebTLS(t *testing.T) {
 		assert.Contains(t, body, "<html", name)
 	}
 
-	both := func() *http.Transport {
-		return &http.Transport{TLSClientConfig: trusting(t, authority), ForceAttemptHTTP2: true}
-	}
-	newer := new(http.Protocols)
-	newer.SetHTTP2(true)
-	only := &http.Transport{TLSClientConfig: trusting(t, authority), Protocols: newer}
-	require.NoError(t, info(t, both(), url), "Connect")
-	require.NoError(t, info(t, both(), url, connect.WithGRPCWeb()), "gRPC-Web")
+	http2 := new(http.Protocols)
+	http2.SetHTTP2(true)
+	only := &http.Transport{TLSClientConfig: trusting(t, authority), Protocols: http2}
+	require.NoError(t, info(t, newer(t, authority), url), "Connect")
+	require.NoError(t, info(t, newer(t, authority), url, connect.WithGRPCWeb()), "gRPC-Web")
 	// The connect-go client offers both protocols, so it gets HTTP/1.1 even for gRPC.
-	require.NoError(t, info(t, both(), url, connect.WithGRPC()), "gRPC")
+	require.NoError(t, info(t, newer(t, authority), url, connect.WithGRPC()), "gRPC")
 	require.NoError(t, info(t, only, url, connect.WithGRPC()), "gRPC by HTTP/2")
 }
 
@@ -133,8 +140,7 @@ func TestStart_WebOff(t *testing.T) {
 	require.Error(t, err)
 	_, _, err = fetch(t, &http.Transport{TLSClientConfig: trusting(t, authority)}, "https://"+secret.Addr().String())
 	require.Error(t, err)
-	transport := &http.Transport{TLSClientConfig: trusting(t, authority), ForceAttemptHTTP2: true}
-	require.NoError(t, info(t, transport, "https://"+secret.Addr().String(), connect.WithGRPC()))
+	require.NoError(t, info(t, newer(t, authority), "https://"+secret.Addr().String(), connect.WithGRPC()))
 }
 
 // Ensure that with TLS, a separate address for HTTP supports HTTP/2, and that the gRPC port
@@ -152,16 +158,13 @@ func TestStart_WebAddress(t *testing.T) {
 		assert.Equal(t, major, response.ProtoMajor)
 		assert.Equal(t, http.StatusOK, response.StatusCode)
 	}
-	both := func() *http.Transport {
-		return &http.Transport{TLSClientConfig: trusting(t, authority), ForceAttemptHTTP2: true}
-	}
-	require.NoError(t, info(t, both(), url))
-	require.NoError(t, info(t, both(), url, connect.WithGRPC()))
+	require.NoError(t, info(t, newer(t, authority), url))
+	require.NoError(t, info(t, newer(t, authority), url, connect.WithGRPC()))
 	_, _, err := fetch(t, &http.Transport{TLSClientConfig: trusting(t, authority)}, "https://"+server.Addr().String())
 	require.Error(t, err, "gRPC's port")
 
 	stop()
-	_, _, err = fetch(t, both(), url)
+	_, _, err = fetch(t, newer(t, authority), url)
 	require.Error(t, err, "the stopped server")
 	require.NotErrorIs(t, err, context.DeadlineExceeded)
 

@@ -58,21 +58,3 @@ func TestRecording(t *testing.T) {
 	assert.Less(t, strings.Index(svg, `fill="#090807"`), strings.Index(svg, ">new<"), "backgrounds are below texts")
 	assert.NotContains(t, svg, "%!")
 }
-
-func TestRecording_Invalid(t *testing.T) {
-	t.Parallel()
-	screens := store(t, map[string]string{"000000.ansi": "text\n"})
-	misnamed := store(t, map[string]string{"first.ansi": "text\n", "first.txt": "text"})
-	for _, tt := range []struct {
-		captions, want string
-		args           []string
-	}{
-		{"", "has no captures", []string{"a=" + t.TempDir()}},
-		{"", "not named by its time", []string{"a=" + misnamed}},
-		{misnamed, "not named by its time", []string{"a=" + screens}},
-		{"", "cannot contain single captures", []string{"a=" + screens, "b=" + filepath.Join(screens, "000000.ansi")}},
-	} {
-		_, err := picture(tt.captions, tt.args)
-		require.ErrorContains(t, err, tt.want)
-	}
-}

@@ -39,10 +39,3 @@ func TestPicture(t *testing.T) {
 	assert.Contains(t, string(svg), `<rect x="24.0" y="16.0" width="8.0" height="16.0" shape-rendering="crispEdges" fill="`+ink+`"/>`, "reversed")
 	assert.NotContains(t, string(svg), "%!")
 }
-
-func TestPicture_Empty(t *testing.T) {
-	t.Parallel()
-	require.Error(t, run("", "", nil))
-	require.ErrorContains(t, run("", "", []string{"no file"}), "not title=file")
-	require.ErrorIs(t, run("", "", []string{"a=" + t.TempDir() + "/none"}), os.ErrNotExist)
-}

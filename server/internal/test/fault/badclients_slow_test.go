@@ -164,12 +164,6 @@ var badClients = []badClient{
 			return err
 		}))
 	}},
-	{"requests that are never sent", true, 0, func(ctx context.Context, f *flood) error {
-		return f.raw(ctx, 3, func(c *rawConn, _ uint32) error {
-			_, err := c.open(pb.GameService_ListGames_FullMethodName)
-			return err
-		})
-	}},
 	{"requests sent very slowly", true, 0, func(ctx context.Context, f *flood) error {
 		return f.raw(ctx, 3, func(c *rawConn, _ uint32) error {
 			stream, err := c.open(pb.GameService_ListGames_FullMethodName)

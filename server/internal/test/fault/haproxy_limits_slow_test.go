@@ -44,9 +44,9 @@ func (c *rawConn) settings() (*http2.SettingsFrame, error) {
 	return settings, c.conn.SetReadDeadline(time.Time{})
 }
 
-// Ensure that the shipped proxy limits the connections of one address, at once and within ten seconds,
-// that a player at another address can still play, and that the first address can connect again once it
-// has closed some of its connections.
+// Ensure that the shipped proxy limits the streams of a connection as the server does, and the
+// connections of one address, at once and within ten seconds, that a player at another address can still
+// play, and that the first address can connect again once it has closed some of its connections.
 func TestThroughProxy_ConnectionsPerAddress(t *testing.T) {
 	t.Parallel()
 	manyFiles.Lock()
@@ -59,11 +59,12 @@ func TestThroughProxy_ConnectionsPerAddress(t *testing.T) {
 	// On a busy machine, opening this many connections may take longer than ten seconds.
 	front := throughProxy(t, env.serve(), append(slices.Clone(lastingIdle), "conn_rate(10s)", "conn_rate(1h)")...)
 	var conns []*rawConn
+	var settings *http2.SettingsFrame
 	// connect opens a connection and reports whether the proxy accepts it.
 	connect := func() bool {
 		conn, err := dialRaw(t.Context(), flooder, front.addr, 0)
 		if err == nil {
-			if _, err = conn.settings(); err == nil {
+			if settings, err = conn.settings(); err == nil {
 				conns = append(conns, conn)
 				return true
 			}
@@ -79,7 +80,11 @@ func TestThroughProxy_ConnectionsPerAddress(t *testing.T) {
 		}
 	}
 	defer func() { closeAll(conns) }()
-	opened := 0
+	require.True(t, connect())
+	streams, ok := settings.Value(http2.SettingMaxConcurrentStreams)
+	require.True(t, ok)
+	require.Equal(t, uint32(limits.Default().StreamsPerConnection), streams)
+	opened := 1
 	for ; connect(); opened++ {
 		require.Less(t, opened, proxyPerAddress, "the proxy does not limit the connections of an address")
 	}
@@ -94,20 +99,6 @@ func TestThroughProxy_ConnectionsPerAddress(t *testing.T) {
 	}
 	require.Greater(t, opened, proxyPerTenSeconds*3/4, "refused too early")
 	player.playTo(t, after(last), 20)
-}
-
-// Ensure that the shipped proxy allows as many streams of a connection as the server.
-func TestThroughProxy_StreamsPerConnection(t *testing.T) {
-	t.Parallel()
-	front := throughProxy(t, newSQLiteEnv(t).serve(), lastingIdle...)
-	conn, err := dialRaw(t.Context(), &net.Dialer{}, front.addr, 1<<16)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.conn.Close() })
-	settings, err := conn.settings()
-	require.NoError(t, err)
-	allowed, ok := settings.Value(http2.SettingMaxConcurrentStreams)
-	require.True(t, ok)
-	require.Equal(t, uint32(limits.Default().StreamsPerConnection), allowed)
 }
 
 // Ensure that the shipped proxy ends HTTP requests whose headers do not arrive and gRPC calls whose

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"flag"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -54,7 +53,6 @@ type storm struct {
 	redis   *redistest.Server // nil if the store is a file
 	servers []*stormServer
 	faults  []fault
-	tried   map[string][]time.Duration // recovery times, by fault
 }
 
 // stormServer is one server, with a proxy through which clients connect and, if the store is
@@ -134,13 +132,12 @@ func TestStorm(t *testing.T) {
 func (s *storm) rage(seed uint64, servers int) {
 	s.t.Helper()
 	t := s.t
-	s.tried = map[string][]time.Duration{}
 	s.env.serversDie = true
 	began := time.Now()
 	var tr *traffic
 	t.Cleanup(func() { // runs after all checks
 		if tr != nil && !t.Failed() {
-			t.Logf("%v\n%s%s", time.Since(began).Round(time.Second), s.faultTable(), tr.summary())
+			t.Logf("%v\n%s", time.Since(began).Round(time.Second), tr.summary())
 		}
 	})
 	var frontEnds []*testServer
@@ -203,9 +200,6 @@ func (s *storm) inject(rng *rand.Rand, at []fault) {
 	took := time.Since(ended)
 	s.env.awaitProgress(s.t, 40)
 	s.t.Logf("play continued after %v; clients received %d versions during the fault", took.Round(time.Millisecond), meanwhile)
-	for _, f := range at {
-		s.tried[f.name] = append(s.tried[f.name], took)
-	}
 }
 
 // awaitHealthy waits until every server works again.
@@ -219,21 +213,4 @@ func (s *storm) awaitHealthy(seed uint64) {
 		group.Go(func() error { return h.probe(ctx, rng) })
 	}
 	require.NoError(s.t, group.Wait(), "a server did not recover")
-}
-
-// faultTable lists, for each fault, how often it was injected, alone or with another, and the
-// recovery time. That is the time from the first step of undoing the fault, such as restarting a
-// killed server, until play continued.
-func (s *storm) faultTable() string {
-	var table strings.Builder
-	fmt.Fprintf(&table, "%-45s %5s %10s %10s\n", "fault", "tries", "median", "longest")
-	for _, f := range s.faults {
-		took := slices.Sorted(slices.Values(s.tried[f.name]))
-		if len(took) == 0 {
-			continue
-		}
-		fmt.Fprintf(&table, "%-45s %5d %10v %10v\n", f.name, len(took),
-			took[len(took)/2].Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond))
-	}
-	return table.String()
 }

@@ -49,15 +49,15 @@
 // checkRace requires a game for each entrant of a race, and no move before it opened or after it
 // closed.
 //
-// TestLinearizable and the storm also require each history to be linearizable: porcupine
-// searches for an order of the operations in which the rules and the contract (see model)
-// explain every result. TestLinearizable_Planted shows that the search detects wrong results.
+// The storm also requires each history to be linearizable: porcupine searches for an order of the
+// operations in which the rules and the contract (see model) explain every result.
+// TestLinearizable_Planted shows that the search detects wrong results.
 //
 // # Replay a seed
 //
-// Most tests derive their moves from their own name (seeded) or play moves that make games last, and
-// TestLinearizable has a fixed seed, so every run makes the same moves. TestStorm, TestStorm_Kills and
-// TestCluster draw a new seed and log it. To repeat a storm's schedule:
+// Most tests derive their moves from their own name (seeded) or play moves that make games last, so
+// every run makes the same moves. TestStorm, TestStorm_Kills and TestCluster draw a new seed and log
+// it. To repeat a storm's schedule:
 //
 //	go test -tags slow ./server/internal/test/fault -run '^TestStorm$' -v -timeout 0 -args -storm=10m -storm.seed=42
 //

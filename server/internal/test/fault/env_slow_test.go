@@ -75,13 +75,6 @@ func newUncheckedEnv(t *testing.T, addr string, client redis.UniversalClient) *e
 	}
 }
 
-// onRedis runs test with an env on Redis. It is for tests that need several servers, or a proxy
-// between a server and its store.
-func onRedis(t *testing.T, test func(t *testing.T, env *env)) {
-	t.Helper()
-	test(t, newEnv(t, redistest.StartRedis(t).Addr()))
-}
-
 // markDamaged records that a game's log differs from what the servers know, so that the log is
 // not checked.
 func (env *env) markDamaged(gameID string) {
@@ -119,12 +112,6 @@ type testServer struct {
 func (env *env) serve() *testServer {
 	env.t.Helper()
 	return env.serveWith(func(*server.Config) {})
-}
-
-// serveVia is like serve, but with a proxy in front of Redis.
-func (env *env) serveVia(proxy string) *testServer {
-	env.t.Helper()
-	return env.serveWith(func(c *server.Config) { c.Store = "redis://" + proxy })
 }
 
 // serveWith starts a server in this process with a modified configuration.

@@ -64,16 +64,13 @@ type workload struct {
 	game    *pb.Game // state before the first call
 	clients []*caller
 	history history
-	// observed records the answers. It may be nil.
-	observed *observations
 	// pause is the delay before each call.
 	pause   time.Duration
-	calls   int          // per client
 	cancels atomic.Int32 // number of calls that may still be canceled
 }
 
 func newWorkload(env *env, g *pb.Game, clients []*caller) *workload {
-	w := &workload{env: env, game: g, clients: clients, calls: callsPerClient, observed: env.observed, history: history{began: time.Now()}}
+	w := &workload{env: env, game: g, clients: clients, history: history{began: time.Now()}}
 	w.cancels.Store(canceledCalls)
 	return w
 }
@@ -119,7 +116,7 @@ func (w *workload) run(ctx context.Context, seed uint64) error {
 		rng := rand.New(rand.NewPCG(seed, uint64(who)))
 		group.Go(func() error {
 			var known *pb.Game
-			for range w.calls {
+			for range callsPerClient {
 				message, err := w.call(inGroup, rng, who, w.chooseCall(rng, c, known))
 				if err != nil {
 					return err
@@ -163,10 +160,10 @@ func (w *workload) call(ctx context.Context, rng *rand.Rand, who int, op operati
 		message, err := c.do(ctx, w.game.GetId(), op)
 		return message, c.retryable(ctx, err)
 	})
-	if err != nil || message == nil || w.observed == nil {
+	if err != nil || message == nil {
 		return message, err
 	}
-	return message, w.observed.observe(message)
+	return message, w.env.observed.observe(message)
 }
 
 // learn returns what a client knows about a game after receiving a message. known is what it
@@ -199,7 +196,7 @@ func (w *workload) chooseCall(rng *rand.Rand, c *caller, known *pb.Game) operati
 		if op.version > 1 && rng.IntN(2) == 0 {
 			op.to = 1 + rng.Int32N(op.version-1)
 		}
-	case n < 35 && int(op.version) > w.calls:
+	case n < 35 && op.version > callsPerClient:
 		op.kind, op.seat = opResign, rng.IntN(len(known.GetSeats()))
 		if rng.IntN(2) == 0 {
 			op.version = 0

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
@@ -20,8 +19,7 @@ import (
 // today's games.
 func TestClockOff(t *testing.T) {
 	t.Parallel()
-	redis := redistest.StartRedis(t)
-	env := newEnv(t, redis.Addr())
+	env := newRedisEnv(t)
 	off := func(by time.Duration) *testServer {
 		return env.serveWith(func(c *server.Config) { c.Now = func() time.Time { return time.Now().Add(by) } })
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -59,7 +58,7 @@ func (env *env) write(t *testing.T, gameID string, s stored) {
 // its log is restored. Package gamelog tests other kinds of damage.
 func TestDamagedLog(t *testing.T) {
 	t.Parallel()
-	env := newEnv(t, redistest.StartRedis(t).Addr())
+	env := newRedisEnv(t)
 	running := env.player(env.serve())
 	fresh := running.on(env.serve())
 	guest := env.anonymous(running.server)

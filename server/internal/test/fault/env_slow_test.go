@@ -54,16 +54,28 @@ func newEnv(t *testing.T, addr string) *env {
 	return newEnvOn(t, addr, redistest.NewClient(t, addr))
 }
 
+// newRedisEnv is like newEnv, but on a new Redis server.
+func newRedisEnv(t *testing.T) *env {
+	t.Helper()
+	return newEnv(t, redistest.StartRedis(t).Addr())
+}
+
 // newEnvOn is like newEnv, but uses the Redis server or cluster that the client connects to.
 func newEnvOn(t *testing.T, addr string, client redis.UniversalClient) *env {
 	t.Helper()
-	env := newUncheckedEnv(t, addr, client)
+	env := openEnv(t, addr, client)
 	t.Cleanup(func() { check(t, env) })
 	return env
 }
 
-// newUncheckedEnv is like newEnvOn, but does not check the store after the test.
-func newUncheckedEnv(t *testing.T, addr string, client redis.UniversalClient) *env {
+// newUncheckedEnv is like newRedisEnv, but does not check the store after the test.
+func newUncheckedEnv(t *testing.T) *env {
+	t.Helper()
+	addr := redistest.StartRedis(t).Addr()
+	return openEnv(t, addr, redistest.NewClient(t, addr))
+}
+
+func openEnv(t *testing.T, addr string, client redis.UniversalClient) *env {
 	t.Helper()
 	// All ports use a client that retries, because the test reads immediately after faults.
 	ports, err := redisstore.New(redisstore.Clients{Appends: client, Calls: client, Background: client, Name: addr})

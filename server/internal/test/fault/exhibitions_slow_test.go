@@ -14,7 +14,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/challenge"
@@ -74,8 +73,7 @@ func TestRace_BotFlood(t *testing.T) {
 // measured. add returns the number of bots that it made run.
 func floodWithBots(t *testing.T, name string, add func(ctx context.Context, n int, host *caller) (bots int, err error)) {
 	t.Helper()
-	redis := redistest.StartRedis(t)
-	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
+	env := newUncheckedEnv(t)
 	server, g := env.serveMeasured("--max-moves-per-second=0", "--bot-pace=700ms")
 	b := newBaseline(t, env.player(server))
 	b.measureMoves(t) // warm up

@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -132,8 +131,7 @@ func TestFloods(t *testing.T) {
 	t.Parallel()
 	manyFiles.Lock()
 	defer manyFiles.Unlock()
-	redis := redistest.StartRedis(t)
-	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
+	env := newUncheckedEnv(t)
 	env.wrapper = []string{"env", "GOMEMLIMIT=" + strconv.Itoa(memoryLimit)}
 	server, g := env.serveMeasured("--max-moves-per-second=0")
 	b := newBaseline(t, env.player(server))

@@ -26,7 +26,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/internal/testkit/process"
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -71,8 +70,7 @@ func throughProxy(t *testing.T, backend *testServer, edit ...string) *testServer
 // server holds stay far below their limit; see TestUnreadAnswers_Forwarded.
 func TestThroughProxy_Unread(t *testing.T) {
 	t.Parallel()
-	redis := redistest.StartRedis(t)
-	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
+	env := newUncheckedEnv(t)
 	backend, g := env.serveMeasured("--proxies", "127.0.0.1", "--max-moves-per-second=0", "--max-new-games-per-minute=0",
 		"--max-reads-per-address-per-second=500")
 	player := env.player(backend)
@@ -164,8 +162,7 @@ func TestThroughProxy_NotServing(t *testing.T) {
 // free them, but does not end a Watch of a game without events.
 func TestThroughProxy_Quiet(t *testing.T) {
 	t.Parallel()
-	redis := redistest.StartRedis(t)
-	env := newEnv(t, redis.Addr())
+	env := newRedisEnv(t)
 	backend, g := env.serveMeasured("--proxies", "127.0.0.1", "--max-moves-per-second=0", "--stall=1h")
 	// The server sends something at least every 20 seconds, and later if the machine stalls.
 	front := throughProxy(t, backend, "timeout client 65s", "timeout client 35s")

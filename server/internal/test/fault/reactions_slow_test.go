@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/internal/id"
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -36,8 +35,7 @@ func TestFlood_Reactions(t *testing.T) {
 	t.Parallel()
 	manyFiles.Lock()
 	defer manyFiles.Unlock()
-	redis := redistest.StartRedis(t)
-	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
+	env := newUncheckedEnv(t)
 	server, g := env.serveMeasured(unlimited...)
 	b, beside := newBaseline(t, env.player(server)), newBaseline(t, env.player(server))
 	tokens := env.fans(server)

@@ -35,7 +35,7 @@ func (env *env) derived(ctx context.Context, t *testing.T) map[string]map[string
 	return all
 }
 
-// deleteDerived implements deleteDerived for any store.
+// deleteDerived deletes everything that is derived from logs.
 func (env *env) deleteDerived(ctx context.Context, t *testing.T) {
 	t.Helper()
 	ports := env.ports()

@@ -14,7 +14,6 @@ import (
 	sqlite3 "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -71,8 +70,7 @@ func (c *caller) requirePlayable(t *testing.T, last *pb.Event) {
 func TestRolledBack(t *testing.T) {
 	t.Parallel()
 	for name, newEnv := range map[string]func(*testing.T) *env{
-		"Redis":  func(t *testing.T) *env { return newEnv(t, redistest.StartRedis(t).Addr()) },
-		"SQLite": newSQLiteEnv,
+		"Redis": newRedisEnv, "SQLite": newSQLiteEnv,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,7 +16,6 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -30,8 +29,7 @@ const longer = 800
 // behind the same proxy are answered.
 func TestUnreadAnswers_Forwarded(t *testing.T) {
 	t.Parallel()
-	redis := redistest.StartRedis(t)
-	env := newEnv(t, redis.Addr())
+	env := newRedisEnv(t)
 	const allowed = 8 << 20
 	server, g := env.serveMeasured("--proxies=127.0.0.1", fmt.Sprint("--max-held-bytes-per-address=", allowed),
 		"--max-new-games-per-minute=0", "--max-moves-per-second=0")

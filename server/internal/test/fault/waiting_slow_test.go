@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/challenge"
@@ -19,8 +18,7 @@ import (
 // does soon after the server with the players' streams has died.
 func TestWaiting_Death(t *testing.T) {
 	t.Parallel()
-	redis := redistest.StartRedis(t)
-	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
+	env := newUncheckedEnv(t)
 	a, b := env.serveProcess(), env.serveProcess()
 	host := env.player(a)
 	ctx := host.authorized(t.Context())

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
@@ -22,7 +21,7 @@ import (
 // game has events, the server notices that a watcher has left and ends the watcher's stream.
 func TestThroughProxy_Web(t *testing.T) {
 	t.Parallel()
-	env := newEnv(t, redistest.StartRedis(t).Addr())
+	env := newRedisEnv(t)
 	backend, g := env.serveMeasured("--proxies", "127.0.0.1", "--max-moves-per-second=0", "--max-streams-per-address=2")
 	front := throughProxy(t, backend)
 	player := env.player(front)

@@ -41,9 +41,7 @@ type racer struct {
 func (r *racer) try(ctx context.Context, version int32, d pb.Direction) (*pb.Event, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	moved, err := r.games.Move(r.authorized(ctx), &pb.MoveRequest{
-		GameId: r.gameID, Version: version, Move: &pb.MoveRequest_Direction{Direction: d},
-	})
+	moved, err := r.games.Move(r.authorized(ctx), slide(r.gameID, version, d))
 	switch reason := refusalOf(err).reason; {
 	case err == nil:
 		return moved.GetEvent(), "", r.env.observed.event(moved.GetEvent())
@@ -105,40 +103,9 @@ func (c *caller) newRace(t *testing.T) *pb.Challenge {
 	request := &pb.CreateChallengeRequest{
 		Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: "6x6", Limit: durationpb.New(10 * time.Second), RequestId: id.New(),
 	}
-	var created *pb.CreateChallengeResponse
-	require.NoError(t, c.untilAnswered(t.Context(), func(ctx context.Context) (err error) {
-		created, err = c.challenges.CreateChallenge(c.authorized(ctx), request)
-		return err
-	}))
+	created, err := answered(t.Context(), c, c.challenges.CreateChallenge, request)
+	require.NoError(t, err)
 	return created.GetChallenge()
-}
-
-// joinRace adds the caller to a race's roster.
-func (c *caller) joinRace(ctx context.Context, raceID string) (race *pb.Challenge, err error) {
-	err = c.untilAnswered(ctx, func(ctx context.Context) error {
-		joined, err := c.challenges.JoinChallenge(c.authorized(ctx), &pb.JoinChallengeRequest{ChallengeId: raceID})
-		race = joined.GetChallenge()
-		return err
-	})
-	return race, err
-}
-
-// startRace starts a race that the caller created.
-func (c *caller) startRace(ctx context.Context, raceID string) (race *pb.Challenge, err error) {
-	err = c.untilAnswered(ctx, func(ctx context.Context) error {
-		started, err := c.challenges.StartChallenge(c.authorized(ctx), &pb.StartChallengeRequest{ChallengeId: raceID})
-		race = started.GetChallenge()
-		return err
-	})
-	return race, err
-}
-
-func (c *caller) getChallenge(ctx context.Context, challengeID string) (got *pb.GetChallengeResponse, err error) {
-	err = c.untilAnswered(ctx, func(ctx context.Context) (err error) {
-		got, err = c.challenges.GetChallenge(c.authorized(ctx), &pb.GetChallengeRequest{ChallengeId: challengeID})
-		return err
-	})
-	return got, err
 }
 
 // crew is a group of servers that share a store. A test kills and restarts them, and each keeps its
@@ -176,7 +143,7 @@ func (c *caller) awaitFinished(t *testing.T, gameID string) {
 func (c *caller) awaitSeed(ctx context.Context, t *testing.T, id string) (closed *pb.Challenge) {
 	t.Helper()
 	waittest.Until(t, "the challenge reveals its seed", func() bool {
-		got, err := c.getChallenge(ctx, id)
+		got, err := answered(ctx, c, c.challenges.GetChallenge, &pb.GetChallengeRequest{ChallengeId: id})
 		require.NoError(t, err)
 		closed = got.GetChallenge()
 		return len(closed.GetSeed()) > 0
@@ -217,14 +184,15 @@ func TestRace_ServerKilled(t *testing.T) {
 	}
 	race := racers[0].newRace(t)
 	for _, r := range racers {
-		_, err := r.joinRace(ctx, race.GetId())
+		_, err := answered(ctx, r.caller, r.challenges.JoinChallenge, &pb.JoinChallengeRequest{ChallengeId: race.GetId()})
 		require.NoError(t, err)
 		r.gameID = challenge.AttemptID(race.GetId(), r.id)
 		env.observed.attempt(r.gameID)
 	}
-	race, err := racers[0].startRace(ctx, race.GetId())
+	creator := racers[0].caller
+	started, err := answered(ctx, creator, creator.challenges.StartChallenge, &pb.StartChallengeRequest{ChallengeId: race.GetId()})
 	require.NoError(t, err)
-	open, closes := race.GetOpenTime().AsTime(), race.GetCloseTime().AsTime()
+	open, closes := started.GetChallenge().GetOpenTime().AsTime(), started.GetChallenge().GetCloseTime().AsTime()
 
 	ended, over := context.WithCancel(ctx)
 	defer over()

@@ -185,11 +185,8 @@ func checkBoard(ctx context.Context, t *testing.T, c *caller, variant string, be
 	t.Helper()
 	var entries []*pb.Entry
 	for token := ""; ; {
-		var response *pb.ListScoresResponse
-		require.NoError(t, c.untilAnswered(ctx, func(ctx context.Context) (err error) {
-			response, err = c.leaderboard.ListScores(ctx, &pb.ListScoresRequest{Variant: variant, PageToken: token})
-			return err
-		}))
+		response, err := answered(ctx, c, c.leaderboard.ListScores, &pb.ListScoresRequest{Variant: variant, PageToken: token})
+		require.NoError(t, err)
 		require.EqualValues(t, len(best), response.GetTotal(), "number of entries on the leaderboard of %s", variant)
 		entries = append(entries, response.GetEntries()...)
 		if token = response.GetNextPageToken(); token == "" {

@@ -70,6 +70,17 @@ func (c *caller) untilAnswered(ctx context.Context, call func(context.Context) e
 	return err
 }
 
+// answered makes a call as c until it is answered.
+func answered[Q, A any](
+	ctx context.Context, c *caller, call func(context.Context, Q, ...grpc.CallOption) (A, error), request Q,
+) (answer A, err error) {
+	err = c.untilAnswered(ctx, func(ctx context.Context) (err error) {
+		answer, err = call(c.authorized(ctx), request)
+		return err
+	})
+	return answer, err
+}
+
 // retryable converts err to Unavailable if the test kills servers and err did not come from a
 // server. Otherwise, it returns err unchanged.
 func (c *caller) retryable(ctx context.Context, err error) error {
@@ -147,11 +158,8 @@ func (env *env) player(s *testServer, options ...grpc.DialOption) *caller {
 	env.t.Helper()
 	c := env.anonymous(s, options...)
 	request := &pb.CreatePlayerRequest{Name: "p" + id.New()[:20], Secret: id.New()}
-	var response *pb.CreatePlayerResponse
-	require.NoError(env.t, c.untilAnswered(env.t.Context(), func(ctx context.Context) (err error) {
-		response, err = c.players.CreatePlayer(ctx, request)
-		return err
-	}))
+	response, err := answered(env.t.Context(), c, c.players.CreatePlayer, request)
+	require.NoError(env.t, err)
 	c.id, c.token = response.GetPlayer().GetId(), response.GetToken()
 	env.mu.Lock()
 	defer env.mu.Unlock()
@@ -176,11 +184,7 @@ func (c *caller) authorized(ctx context.Context) context.Context {
 
 // create creates a game. If the request has an ID, repeating the request returns the same game.
 func (c *caller) create(ctx context.Context, request *pb.CreateGameRequest) (*pb.Game, error) {
-	var response *pb.CreateGameResponse
-	err := c.untilAnswered(ctx, func(ctx context.Context) (err error) {
-		response, err = c.games.CreateGame(c.authorized(ctx), request)
-		return err
-	})
+	response, err := answered(ctx, c, c.games.CreateGame, request)
 	if err != nil {
 		return nil, err
 	}
@@ -202,26 +206,21 @@ func (c *caller) start(t *testing.T, variant string) *pb.Game {
 
 // join takes a seat, which the server chooses.
 func (c *caller) join(ctx context.Context, gameID string) (*pb.Game, error) {
-	var response *pb.JoinGameResponse
-	err := c.untilAnswered(ctx, func(ctx context.Context) (err error) {
-		response, err = c.games.JoinGame(c.authorized(ctx), &pb.JoinGameRequest{GameId: gameID})
-		return err
-	})
+	response, err := answered(ctx, c, c.games.JoinGame, &pb.JoinGameRequest{GameId: gameID})
 	if err != nil {
 		return nil, err
 	}
 	return response.GetGame(), c.env.observed.game(response.GetGame())
 }
 
+// slide returns the request for a move in 2048.
+func slide(gameID string, version int32, d pb.Direction) *pb.MoveRequest {
+	return &pb.MoveRequest{GameId: gameID, Version: version, Move: &pb.MoveRequest_Direction{Direction: d}}
+}
+
 // move makes a move and checks that the returned event is the response to this request.
 func (c *caller) move(ctx context.Context, gameID string, version int32, d pb.Direction) (*pb.Event, error) {
-	var response *pb.MoveResponse
-	err := c.untilAnswered(ctx, func(ctx context.Context) (err error) {
-		response, err = c.games.Move(c.authorized(ctx), &pb.MoveRequest{
-			GameId: gameID, Version: version, Move: &pb.MoveRequest_Direction{Direction: d},
-		})
-		return err
-	})
+	response, err := answered(ctx, c, c.games.Move, slide(gameID, version, d))
 	if err != nil {
 		return nil, err
 	}
@@ -234,11 +233,7 @@ func (c *caller) move(ctx context.Context, gameID string, version int32, d pb.Di
 
 // resign resigns at the game's current version.
 func (c *caller) resign(ctx context.Context, gameID string) (*pb.Event, error) {
-	var response *pb.ResignResponse
-	err := c.untilAnswered(ctx, func(ctx context.Context) (err error) {
-		response, err = c.games.Resign(c.authorized(ctx), &pb.ResignRequest{GameId: gameID})
-		return err
-	})
+	response, err := answered(ctx, c, c.games.Resign, &pb.ResignRequest{GameId: gameID})
 	if err != nil {
 		return nil, err
 	}
@@ -251,11 +246,7 @@ func (c *caller) resign(ctx context.Context, gameID string) (*pb.Event, error) {
 
 // get reads a game.
 func (c *caller) get(ctx context.Context, gameID string) (*pb.Game, error) {
-	var response *pb.GetGameResponse
-	err := c.untilAnswered(ctx, func(ctx context.Context) (err error) {
-		response, err = c.games.GetGame(c.authorized(ctx), &pb.GetGameRequest{GameId: gameID})
-		return err
-	})
+	response, err := answered(ctx, c, c.games.GetGame, &pb.GetGameRequest{GameId: gameID})
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@
 package fault
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -30,10 +29,7 @@ func waitingTable(t *testing.T, env *env, s *testServer, limit time.Duration) (*
 			return game, players
 		}
 		for _, each := range players { // The bot moves first: try another game.
-			err := each.untilAnswered(t.Context(), func(ctx context.Context) error {
-				_, err := each.games.Resign(each.authorized(ctx), &pb.ResignRequest{GameId: game.GetId()})
-				return err
-			})
+			_, err := answered(t.Context(), each, each.games.Resign, &pb.ResignRequest{GameId: game.GetId()})
 			if refusalOf(err).reason != pb.ReasonGameOver { // On a busy machine, the clocks may run out first.
 				require.NoError(t, err)
 			}
@@ -92,10 +88,8 @@ func TestClocks_CreditedAfterOutage(t *testing.T) {
 	assert.Equal(t, began.Add(by), e.GetPosition().GetTurnDeadline().AsTime())
 	assert.False(t, e.GetTime().AsTime().Before(began))
 	for _, each := range players {
-		require.NoError(t, each.untilAnswered(t.Context(), func(ctx context.Context) error {
-			_, err := each.games.Resign(each.authorized(ctx), &pb.ResignRequest{GameId: game.GetId()})
-			return err
-		}))
+		_, err := answered(t.Context(), each, each.games.Resign, &pb.ResignRequest{GameId: game.GetId()})
+		require.NoError(t, err)
 	}
 	events := watcher.awaitEvents(t)
 	extensions := 0

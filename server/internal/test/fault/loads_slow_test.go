@@ -72,9 +72,7 @@ func (c *caller) heavyReads() []func(ctx context.Context, gameID string) error {
 			return err
 		},
 		func(ctx context.Context, gameID string) error {
-			_, err := c.games.Move(c.authorized(ctx), &pb.MoveRequest{
-				GameId: gameID, Version: 1, Move: &pb.MoveRequest_Direction{Direction: pb.Direction_DIRECTION_UP},
-			})
+			_, err := c.games.Move(c.authorized(ctx), slide(gameID, 1, pb.Direction_DIRECTION_UP))
 			return err
 		},
 		c.undoFarBack,

@@ -83,11 +83,8 @@ func readLists(ctx context.Context, t *testing.T, c *caller) {
 					continue
 				}
 				for more := true; more; more = request.GetPageToken() != "" {
-					var reply *pb.ListGamesResponse
-					require.NoError(t, c.untilAnswered(ctx, func(ctx context.Context) (err error) {
-						reply, err = c.games.ListGames(ctx, request)
-						return err
-					}))
+					reply, err := answered(ctx, c, c.games.ListGames, request)
+					require.NoError(t, err)
 					request.PageToken = reply.GetNextPageToken()
 				}
 			}

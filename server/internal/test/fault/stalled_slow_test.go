@@ -3,7 +3,6 @@
 package fault
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"strconv"
@@ -85,10 +84,8 @@ func TestUnreadAnswers_Forwarded(t *testing.T) {
 	t.Logf("%d unread lists of %d bytes", len(held), size)
 
 	here := metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-for", address)
-	r := refusalOf(player.untilAnswered(here, func(ctx context.Context) error {
-		_, err := player.games.ListGames(ctx, request)
-		return err
-	}))
+	_, err = answered(here, player, player.games.ListGames, request)
+	r := refusalOf(err)
 	assert.Equal(t, codes.ResourceExhausted, r.code)
 	assert.Equal(t, "held_bytes_per_address", r.metadata["limit_name"])
 	assert.Equal(t, strconv.Itoa(allowed), r.metadata["limit"])

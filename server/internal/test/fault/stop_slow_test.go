@@ -64,9 +64,8 @@ func TestServerStopped(t *testing.T) {
 				if version > moves {
 					ready()
 				}
-				event, err := games.Move(player.authorized(t.Context()), &pb.MoveRequest{
-					GameId: game.GetId(), Version: version, Move: &pb.MoveRequest_Direction{Direction: playertest.Lasting(version, position)},
-				})
+				request := slide(game.GetId(), version, playertest.Lasting(version, position))
+				event, err := games.Move(player.authorized(t.Context()), request)
 				if err != nil {
 					// Canceled means that the connection was idle and was therefore closed.
 					if code := status.Code(err); code != codes.Unavailable && code != codes.Canceled {

@@ -19,7 +19,6 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/id"
-	"github.com/gridstand/gridstand/internal/testkit/process"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/challenge"
@@ -108,27 +107,6 @@ func (c *caller) newRace(t *testing.T) *pb.Challenge {
 	return created.GetChallenge()
 }
 
-// crew is a group of servers that share a store. A test kills and restarts them, and each keeps its
-// address.
-type crew struct {
-	env     *env
-	servers []*testServer
-}
-
-func (env *env) startCrew(t *testing.T, n int) *crew {
-	t.Helper()
-	env.serversDie = true
-	c := &crew{env: env}
-	for range n {
-		c.servers = append(c.servers, env.serveProcess("--listen", process.FreeAddress(t)))
-	}
-	return c
-}
-
-func (c *crew) restart(n int) {
-	c.servers[n] = c.env.serveProcess("--listen", c.servers[n].addr)
-}
-
 // awaitFinished waits until a game is over.
 func (c *caller) awaitFinished(t *testing.T, gameID string) {
 	t.Helper()
@@ -176,8 +154,7 @@ func (env *env) checkRace(t *testing.T, reader *caller, race *pb.Challenge) {
 func TestRace_ServerKilled(t *testing.T) {
 	t.Parallel()
 	ctx, env := t.Context(), newSQLiteEnv(t)
-	servers := env.startCrew(t, 1)
-	server := servers.servers[0]
+	server := env.startCrew(1)[0]
 	racers := make([]*racer, 3)
 	for i := range racers {
 		racers[i] = &racer{caller: env.player(server), rng: seeded(t), pace: 20 * time.Millisecond}
@@ -214,7 +191,7 @@ func TestRace_ServerKilled(t *testing.T) {
 	killed := time.Now()
 	<-time.After(5 * time.Second) // longer than the shortest outage that is credited
 	restarting := time.Now()
-	servers.restart(0)
+	server.restart()
 	closed := racers[0].awaitSeed(ctx, t, race.GetId())
 	for _, r := range racers {
 		r.awaitFinished(t, r.gameID)

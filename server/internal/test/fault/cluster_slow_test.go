@@ -3,7 +3,6 @@
 package fault
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -17,17 +16,17 @@ func TestCluster(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 3, redistest.KeepsWrites...)
 	env := newEnvOn(t, strings.Join(cluster.Addrs(), ","), cluster.Client())
-	crew := env.startCrew(t, 3)
-	tr := env.startTraffic(stormLoad, drawSeed(t), slices.Clone(crew.servers)...)
+	servers := env.startCrew(3)
+	tr := env.startTraffic(stormLoad, drawSeed(t), servers...)
 	for _, fault := range []func(){
 		func() {
 			cluster.Nodes[1].Restart()
 			cluster.Await()
 		},
 		func() {
-			crew.servers[0].stop()
+			servers[0].stop()
 			env.awaitProgress(t, 100)
-			crew.restart(0)
+			servers[0].restart()
 		},
 	} {
 		env.awaitProgress(t, 300)

@@ -20,8 +20,7 @@
 //     one of these clients. throughProxy puts the shipped HAProxy configuration in front of a
 //     server; crowd is a set of idle connections from one address to it.
 //   - redistest.Proxy cuts, delays and drops traffic between a server and Redis, or its clients.
-//   - racer is an entrant who sends moves from before a race opens until after it has closed;
-//     crew is a group of servers that a test kills and restarts.
+//   - racer is an entrant who sends moves from before a race opens until after it has closed.
 //   - observations holds all events and games that clients received; history lists many
 //     clients' operations on one game, with their results; workload generates such operations;
 //     scenario is the game that a workload plays.

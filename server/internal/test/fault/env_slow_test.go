@@ -118,6 +118,9 @@ type testServer struct {
 	process *process.Process
 	// metrics receives a process's metrics address, once.
 	metrics <-chan string
+	// env and flags are those that serveProgram was called with.
+	env   *env
+	flags []string
 }
 
 // serve starts a server in this process.

@@ -127,13 +127,13 @@ var fileFaults = []fault{
 var serverFaults = []fault{
 	{"a server is killed", inServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
 		h.server.stop()
-		return h.restart
+		return h.server.restart
 	}},
 	{"a server is stopped (SIGTERM)", inServer, func(s *storm, h *stormServer, _ *rand.Rand) func() {
 		process, err := os.FindProcess(h.server.process.Pid())
 		require.NoError(s.t, err)
 		require.NoError(s.t, process.Signal(syscall.SIGTERM))
-		return h.restart
+		return h.server.restart
 	}},
 	{"a server is paused (SIGSTOP)", inServer, func(s *storm, h *stormServer, _ *rand.Rand) func() {
 		require.NoError(s.t, h.server.process.Pause())

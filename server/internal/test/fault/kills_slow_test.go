@@ -8,9 +8,6 @@ import (
 	"slices"
 	"testing"
 	"time"
-
-	"github.com/gridstand/gridstand/internal/testkit/process"
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
 var stormKills = flag.Int("storm.kills", 20, "number of times that TestStorm_Kills kills the server")
@@ -25,10 +22,7 @@ var killLoad = load{solo: 23, tables: 4, workloads: 3, watchers: 2, pause: 50 * 
 func TestStorm_Kills(t *testing.T) {
 	t.Parallel()
 	env := newSQLiteEnv(t)
-	env.serversDie = true
-	address := process.FreeAddress(t)
-	start := func() *testServer { return env.serveProcess("--listen", address) }
-	server := start()
+	server := env.startCrew(1)[0]
 	seed := drawSeed(t)
 	tr := env.startTraffic(killLoad, seed, server)
 	began := time.Now()
@@ -41,11 +35,11 @@ func TestStorm_Kills(t *testing.T) {
 		server.stop()
 		killed := time.Now()
 		if rng.IntN(10) == 0 {
-			_, unborn := env.startProgram(append(slices.Clone(unlimited), "--listen", address)...)
+			_, unborn := env.startProgram(server.flags...)
 			<-time.After(time.Duration(rng.IntN(30)) * time.Millisecond)
 			unborn.Kill()
 		}
-		server = start()
+		server.restart()
 		env.awaitProgress(t, 1+rng.IntN(60))
 		gaps = append(gaps, time.Since(killed))
 	}
@@ -72,18 +66,17 @@ const (
 // the slowest turns of bots.
 func TestStorm_Takeover(t *testing.T) {
 	t.Parallel()
-	env := newEnv(t, redistest.StartRedis(t).Addr())
-	crew := env.startCrew(t, 2)
+	env := newRedisEnv(t)
+	servers := env.startCrew(2)
 	seed := drawSeed(t)
 	began := time.Now()
-	tr := env.startTraffic(load{tables: 8, pause: 50 * time.Millisecond}, seed, crew.servers...)
+	tr := env.startTraffic(load{tables: 8, pause: 50 * time.Millisecond}, seed, servers...)
 	env.awaitProgress(t, 500)
 
 	rng := rand.New(rand.NewPCG(seed, 0))
 	kill := func(pause time.Duration) {
 		n := rng.IntN(2)
-		crew.servers[n].stop()
-		crew.restart(n)
+		servers[n].restart()
 		<-time.After(pause)
 	}
 	single := time.Now()

@@ -34,9 +34,6 @@ func (env *env) serveProcess(flags ...string) *testServer {
 	return env.serveProgram(slices.Concat(unlimited, []string{"--stall", "1h"}, flags)...)
 }
 
-// via returns the flag that makes a server reach Redis through a proxy.
-func via(proxy string) string { return "--store=redis://" + proxy }
-
 // serveMeasured starts the server's program with limits, metrics and profiles, and returns the
 // server and its gauges.
 func (env *env) serveMeasured(flags ...string) (*testServer, gauges) {
@@ -51,13 +48,29 @@ func (env *env) serveProgram(flags ...string) *testServer {
 	log, process := env.startProgram(flags...)
 	select {
 	case addr := <-log.addr:
-		return &testServer{addr: addr, stop: process.Kill, process: process, metrics: log.metrics}
+		return &testServer{addr: addr, stop: process.Kill, process: process, metrics: log.metrics, env: env, flags: flags}
 	case <-process.Exited():
 		require.Fail(env.t, "the server did not start")
 	case <-time.After(patience):
 		require.Fail(env.t, "the server did not begin to serve")
 	}
 	return nil
+}
+
+// startCrew starts servers that the test kills and restarts. Each keeps its address.
+func (env *env) startCrew(n int) (servers []*testServer) {
+	env.t.Helper()
+	env.serversDie = true
+	for range n {
+		servers = append(servers, env.serveProcess("--listen", process.FreeAddress(env.t)))
+	}
+	return servers
+}
+
+// restart kills a server's process, unless it has ended, and starts another one with the same flags.
+func (s *testServer) restart() {
+	s.stop()
+	*s = *s.env.serveProgram(s.flags...)
 }
 
 // startProgram is like serveProgram, but does not wait for the server to be ready.

@@ -58,7 +58,6 @@ type storm struct {
 // stormServer is one server, with a proxy through which clients connect and, if the store is
 // Redis, a proxy in front of the store.
 type stormServer struct {
-	env                *env
 	toClients, toRedis *redistest.Proxy
 	server             *testServer
 	// prober is a client that checks whether the server works.
@@ -67,33 +66,19 @@ type stormServer struct {
 
 func newStormServer(t *testing.T, env *env) *stormServer {
 	t.Helper()
-	h := &stormServer{env: env}
+	h, flags := &stormServer{}, []string{"--listen", process.FreeAddress(t)}
 	if env.redis != nil {
 		h.toRedis = redistest.StartProxy(t, env.addr)
+		flags = append(flags, "--store=redis://"+h.toRedis.Addr())
 	}
-	h.serve(process.FreeAddress(t))
+	h.server = env.serveProcess(flags...)
 	h.toClients = redistest.StartProxy(t, h.server.addr)
 	h.prober = env.player(h.frontEnd())
 	return h
 }
 
-// serve starts the server at an address.
-func (h *stormServer) serve(address string) {
-	flags := []string{"--listen", address}
-	if h.toRedis != nil {
-		flags = append(flags, via(h.toRedis.Addr()))
-	}
-	h.server = h.env.serveProcess(flags...)
-}
-
 // frontEnd returns the server at the address that clients use.
 func (h *stormServer) frontEnd() *testServer { return &testServer{addr: h.toClients.Addr()} }
-
-// restart stops the server and starts a new one at the same address.
-func (h *stormServer) restart() {
-	h.server.stop()
-	h.serve(h.server.addr)
-}
 
 // probe waits until the server has accepted a new game, a move and a resignation.
 func (h *stormServer) probe(ctx context.Context, rng *rand.Rand) error {

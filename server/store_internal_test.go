@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"log/slog"
 	"sync"
 	"testing"
@@ -12,30 +11,29 @@ import (
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
-	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-func mustOpen(t *testing.T, value string) *store.Store {
+// startMonitor opens and monitors a store, and returns a channel that receives the changes of its state.
+func startMonitor(t *testing.T, value string, logger *slog.Logger) <-chan bool {
 	t.Helper()
-	s, err := (&Config{Store: value}).openStore(t.Context(), slog.New(slog.DiscardHandler))
+	s, err := (&Config{Store: value}).openStore(t.Context(), logger)
 	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, s.Close()) })
-	return s
+	states := make(chan bool, 10)
+	var group sync.WaitGroup
+	group.Go(func() {
+		monitor(t.Context(), s.Background.Engine, slog.New(slog.DiscardHandler), 20*time.Millisecond, func(up bool) { states <- up })
+	})
+	t.Cleanup(func() {
+		group.Wait()
+		assert.NoError(t, s.Close())
+	})
+	return states
 }
 
 func TestMonitor(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartMiniredis(t)
-	s := mustOpen(t, "redis://"+server.Addr())
-	states := make(chan bool, 10)
-	ctx, cancel := context.WithCancel(t.Context())
-	var group sync.WaitGroup
-	defer group.Wait()
-	defer cancel()
-	group.Go(func() {
-		monitor(ctx, s.Background.Engine, slog.New(slog.DiscardHandler), 20*time.Millisecond, func(up bool) { states <- up })
-	})
-
+	states := startMonitor(t, "redis://"+server.Addr(), slog.New(slog.DiscardHandler))
 	next := func() bool { return waittest.Receive(t, "a change", states) }
 	assert.True(t, next(), "at first")
 	server.SetError("LOADING")
@@ -51,17 +49,7 @@ func TestMonitor_Settings(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
 	lines := make(lineWriter, 100)
-	s, err := (&Config{Store: server.URL()}).openStore(t.Context(), slog.New(slog.NewTextHandler(lines, nil)))
-	require.NoError(t, err)
-	defer func() { assert.NoError(t, s.Close()) }()
-	ctx, cancel := context.WithCancel(t.Context())
-	var group sync.WaitGroup
-	defer group.Wait()
-	defer cancel()
-	states := make(chan bool, 10)
-	group.Go(func() {
-		monitor(ctx, s.Background.Engine, slog.New(slog.DiscardHandler), 20*time.Millisecond, func(up bool) { states <- up })
-	})
+	states := startMonitor(t, server.URL(), slog.New(slog.NewTextHandler(lines, nil)))
 	require.True(t, <-states)
 	require.NoError(t, redistest.NewClient(t, server.Addr()).ConfigSet(t.Context(), "appendfsync", "everysec").Err())
 	server.Pause()

@@ -35,7 +35,7 @@ func NewGame(gameID string, created replay.Created, seed game.Seed) (*Draft, err
 	if err != nil {
 		return nil, err
 	}
-	return newDraft(Tip{ID: Genesis(gameID)}, event, store.Entry{Seed: seed.SeedBytes()})
+	return newDraft(GenesisTip(gameID), event, store.Entry{Seed: seed.SeedBytes()})
 }
 
 // Draft returns the draft of an entry to append after t. It returns the errors of

@@ -130,7 +130,7 @@ func (r *rig) sound(tip Tip) {
 	require.Equal(r.t, tip.ID, tail.Last)
 
 	var versions []int32
-	require.NoError(r.t, r.log.Replay(r.t.Context(), gameID, 0, func(_ Tip, e *replay.Event) error {
+	require.NoError(r.t, r.log.Replay(r.t.Context(), gameID, GenesisTip(gameID), func(_ Tip, e *replay.Event) error {
 		versions = append(versions, e.State.Version)
 		return nil
 	}))

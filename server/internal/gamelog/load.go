@@ -29,9 +29,9 @@ func (l *Log) Load(ctx context.Context, gameID string, through store.ID, keep in
 	if tail.Length == 0 && tail.Head == (store.ID{}) {
 		return History{}, ErrNotFound
 	}
-	h := History{Tip: Tip{ID: Genesis(gameID)}}
+	h := History{Tip: GenesisTip(gameID)}
 	missing := without(store.ID{}, []store.ID{tail.Last, tail.Head, through})
-	err = l.Replay(ctx, gameID, 0, func(tip Tip, event *replay.Event) error {
+	err = l.Replay(ctx, gameID, h.Tip, func(tip Tip, event *replay.Event) error {
 		h.Tip = tip
 		if h.Events = append(h.Events, event); len(h.Events) > keep {
 			h.Events = slices.Delete(h.Events, 0, 1)
@@ -67,7 +67,7 @@ func without(id store.ID, ids []store.ID) []store.ID {
 // no event fits.
 func (l *Log) Find(ctx context.Context, gameID string, fits func(version int32, e replay.Entry) bool) (*replay.Event, error) {
 	var found *replay.Event
-	err := l.Replay(ctx, gameID, 0, func(_ Tip, e *replay.Event) error {
+	err := l.Replay(ctx, gameID, GenesisTip(gameID), func(_ Tip, e *replay.Event) error {
 		if fits(e.State.Version, e.Entry) {
 			found = e
 		}
@@ -76,19 +76,14 @@ func (l *Log) Find(ctx context.Context, gameID string, fits func(version int32, 
 	return found, err
 }
 
-// Replay calls do with every event of a game's log that comes after the given version, in
-// order, and the tip after it. If do returns an error, Replay stops and returns it.
+// Replay calls do with every event of a game's log that follows the given tip, in order, and the tip
+// after it. If do returns an error, Replay stops and returns it.
 //
 // Errors: *DamagedError, replay.ErrUnknown, or an error from the store.
-func (l *Log) Replay(ctx context.Context, gameID string, after int32, do func(Tip, *replay.Event) error) error {
-	r := l.NewReader(gameID)
+func (l *Log) Replay(ctx context.Context, gameID string, from Tip, do func(Tip, *replay.Event) error) error {
+	r := &Reader{log: l, gameID: gameID, tip: from}
 	for {
-		read, err := r.Next(ctx, pageSize, func(event *replay.Event) error {
-			if r.tip.ID.Version <= after {
-				return nil
-			}
-			return do(r.tip, event)
-		})
+		read, err := r.Next(ctx, pageSize, func(event *replay.Event) error { return do(r.tip, event) })
 		if err != nil || read < pageSize {
 			return err
 		}

@@ -15,23 +15,8 @@ func EntryOf(r store.Record) (replay.Entry, error) { return decodeEntry(r.Raw) }
 // store for long.
 const pageSize = 500
 
-// Read calls do with each record of a game's log, in order, beginning with the given version. If do
-// returns an error, Read stops and returns it. do must not read a log.
-func (l *Log) Read(ctx context.Context, gameID string, from int32, do func(store.Record) error) error {
-	for {
-		records, err := l.page(ctx, gameID, from, pageSize)
-		if err := l.each(ctx, records, do); err != nil {
-			return err
-		}
-		if err != nil || len(records) < pageSize {
-			return err
-		}
-		from = records[len(records)-1].ID.Version + 1
-	}
-}
-
 // each calls do with each record of a page, in one of the slots for that. If do returns an error, each
-// stops and returns it.
+// stops and returns it. do must not read a log.
 func (l *Log) each(ctx context.Context, page []store.Record, do func(store.Record) error) error {
 	if err := l.applying.Acquire(ctx, 1); err != nil {
 		return err

@@ -3,6 +3,7 @@ package gamelog
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -25,7 +26,7 @@ type Reader struct {
 
 // NewReader returns a Reader of a game's log, from its first entry.
 func (l *Log) NewReader(gameID string) *Reader {
-	return &Reader{log: l, gameID: gameID, tip: Tip{ID: Genesis(gameID)}}
+	return &Reader{log: l, gameID: gameID, tip: GenesisTip(gameID)}
 }
 
 // Skip reads all events up to the given version without returning them.
@@ -93,35 +94,37 @@ func (r *Reader) past(version int32) (*replay.State, error) {
 	return nil, errReverted
 }
 
-// restart reads the log again up to the current version, and keeps the states that later entries need.
+// restart reads the log again up to the current entry, and keeps the states that later entries need.
 func (r *Reader) restart(ctx context.Context) error {
-	version := r.tip.ID.Version
+	last := r.tip.ID
 	if err := r.findReverts(ctx); err != nil {
 		return err
 	}
-	r.tip, r.kept = Tip{ID: Genesis(r.gameID)}, map[int32]*replay.State{}
-	for r.tip.ID.Version < version {
-		if _, err := r.page(ctx, int(min(version-r.tip.ID.Version, pageSize)), func(*replay.Event) error { return nil }); err != nil {
-			return err
-		}
+	r.tip, r.kept = GenesisTip(r.gameID), map[int32]*replay.State{}
+	if err := r.Skip(ctx, last.Version); err != nil || r.tip.ID == last {
+		return err
 	}
-	return nil
+	return &DamagedError{GameID: r.gameID, Version: r.tip.ID.Version, Detail: fmt.Sprintf("entry %s is missing", last)}
 }
 
 // findReverts reads the log to find the entries that revert the game. It ignores entries that cannot
 // be read or decoded, which page reports.
 func (r *Reader) findReverts(ctx context.Context) error {
-	found := map[int32]int32{}
-	err := r.log.Read(ctx, r.gameID, 1, func(record store.Record) error {
-		entry, err := EntryOf(record)
-		if undone, ok := entry.Action.(replay.Undone); ok && err == nil {
-			found[undone.To] = record.ID.Version
+	r.reverts = map[int32]int32{}
+	for from := int32(1); ; from += pageSize {
+		records, err := r.log.page(ctx, r.gameID, from, pageSize)
+		if _, damaged := errors.AsType[*DamagedError](err); err != nil && !damaged {
+			return err
 		}
-		return nil
-	})
-	if _, damaged := errors.AsType[*DamagedError](err); err != nil && !damaged {
-		return err
+		err = r.log.each(ctx, records, func(record store.Record) error {
+			entry, err := EntryOf(record)
+			if undone, ok := entry.Action.(replay.Undone); ok && err == nil {
+				r.reverts[undone.To] = record.ID.Version
+			}
+			return nil
+		})
+		if err != nil || len(records) < pageSize {
+			return err
+		}
 	}
-	r.reverts = found
-	return nil
 }

@@ -23,6 +23,9 @@ type Tip struct {
 	fixed *fixedHead
 }
 
+// GenesisTip returns the tip of a game before its first entry.
+func GenesisTip(gameID string) Tip { return Tip{ID: Genesis(gameID)} }
+
 // Past returns the state of a game at an earlier version. It is called to apply an entry
 // that reverts the game to that version.
 type Past func(version int32) (*replay.State, error)

@@ -126,10 +126,10 @@ func (m *Match) compare(ctx context.Context) (gamelog.Tip, error) {
 		}
 		if tail.Last.Version > tip.ID.Version {
 			err := m.catchUp(ctx)
-			if err == nil {
-				return m.currentTip(), nil
+			if now := m.currentTip(); err == nil && now.ID.Version >= tail.Last.Version {
+				return now, nil
 			}
-			if !isDamaged(err) {
+			if err != nil && !isDamaged(err) {
 				return gamelog.Tip{}, err
 			}
 		}

@@ -332,7 +332,7 @@ func (env *env) check(gameID string, on ...*server) *replay.State {
 	require.NoError(env.t, err)
 	require.True(env.t, tail.Sound(), "%+v", tail)
 	var last *replay.State
-	require.NoError(env.t, log.Replay(ctx, gameID, 0, func(_ gamelog.Tip, e *replay.Event) error {
+	require.NoError(env.t, log.Replay(ctx, gameID, gamelog.GenesisTip(gameID), func(_ gamelog.Tip, e *replay.Event) error {
 		if last != nil {
 			require.Equal(env.t, last.Version+1, e.State.Version)
 		}

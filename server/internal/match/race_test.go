@@ -97,7 +97,10 @@ func TestDo_FreeForAll(t *testing.T) {
 		group.Wait()
 		last := env.check(name("a"), servers...)
 		claimed := make([]int, last.Version+1)
-		require.NoError(t, servers[0].Log.Replay(t.Context(), name("a"), 1, func(_ gamelog.Tip, e *replay.Event) error {
+		require.NoError(t, servers[0].Log.Replay(t.Context(), name("a"), gamelog.GenesisTip(name("a")), func(_ gamelog.Tip, e *replay.Event) error {
+			if e.State.Version == 1 {
+				return nil
+			}
 			for i := range callers {
 				if action, ok := acknowledged[i][e.State.Version]; ok {
 					claimed[e.State.Version]++

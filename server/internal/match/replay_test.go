@@ -43,7 +43,7 @@ func (m *Match) historyError(t *testing.T) error {
 func (s *server) logged(t *testing.T, gameID string) []*replay.Event {
 	t.Helper()
 	var events []*replay.Event
-	require.NoError(t, s.Log.Replay(t.Context(), gameID, 0, func(_ gamelog.Tip, e *replay.Event) error {
+	require.NoError(t, s.Log.Replay(t.Context(), gameID, gamelog.GenesisTip(gameID), func(_ gamelog.Tip, e *replay.Event) error {
 		events = append(events, e)
 		return nil
 	}))

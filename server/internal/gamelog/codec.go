@@ -2,7 +2,6 @@ package gamelog
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -111,30 +110,11 @@ func decodeEntry(b []byte) (replay.Entry, error) {
 
 // encodeHead returns the encoded Head of a game with state s.
 func encodeHead(s *replay.State, board []byte) ([]byte, error) {
-	fixed, err := encodeFixed(s)
-	if err != nil {
-		return nil, err
-	}
-	return fixed.head(s, board)
-}
-
-// fixedHead is the encoding of the Head fields that change only if the seats change.
-type fixedHead struct{ bytes []byte }
-
-func encodeFixed(s *replay.State) (*fixedHead, error) {
-	encoded, err := proto.Marshal(&gamelogv1.Head{
+	m := &gamelogv1.Head{
 		Variant: s.Variant.ID, RulesRevision: s.Variant.Revision, Seats: encodeSeats(s.Seats), Private: s.Private,
 		SeedCommitment: s.Commitment[:], TurnLimit: encodeSpan(s.TurnLimit), Creator: encodePlayer(s.Creator),
 		Attempt: encodeAttempt(s.Attempt),
-	})
-	return &fixedHead{encoded}, err
-}
-
-// head returns the encoded Head of a game with state s: f, followed by the fields that may
-// change with every entry.
-func (f *fixedHead) head(s *replay.State, board []byte) ([]byte, error) {
-	m := &gamelogv1.Head{
-		Status: uint32(s.Status), Position: board, Ranked: s.Ranked, Seed: s.RevealedSeed().SeedBytes(),
+		Status:  uint32(s.Status), Position: board, Ranked: s.Ranked, Seed: s.RevealedSeed().SeedBytes(),
 	}
 	if s.Version > 1 {
 		m.CreateTimeMs = s.CreateTime.UnixMilli()
@@ -150,7 +130,7 @@ func (f *fixedHead) head(s *replay.State, board []byte) ([]byte, error) {
 			m.Result.Winners = append(m.Result.Winners, int32(w))
 		}
 	}
-	return proto.MarshalOptions{}.MarshalAppend(slices.Clip(f.bytes), m)
+	return proto.Marshal(m)
 }
 
 func encodePlayer(p replay.Player) *gamelogv1.Player {

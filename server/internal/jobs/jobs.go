@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gridstand/gridstand/game/replay"
@@ -55,14 +56,13 @@ type Manager struct {
 	Config
 	queue *queue
 	bots  *bots
-	// showcaseWanted contains an element after a client has listed live games while none was
-	// being played.
-	showcaseWanted chan struct{}
+	// showcaseWanted is set after a client has listed live games while few were being played.
+	showcaseWanted atomic.Bool
 }
 
 // New returns a Manager, which works while Run is running.
 func New(c Config) *Manager {
-	m := &Manager{Config: c, queue: newQueue(c.Queue, c.Logger), showcaseWanted: make(chan struct{}, 1)}
+	m := &Manager{Config: c, queue: newQueue(c.Queue, c.Logger)}
 	m.bots = newBots(c.BotPace, c.Logger, m.queue.retry, m.running)
 	return m
 }

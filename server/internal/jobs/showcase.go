@@ -11,6 +11,7 @@ import (
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/match"
+	"github.com/gridstand/gridstand/server/internal/periodic"
 )
 
 const (
@@ -37,12 +38,8 @@ func showcased(state *replay.State) bool { return state.Creator.ID == showcaseCr
 // Listed is called when a client reads a list of live games. moving is the number of games
 // in the store that had an event recently. Listed never blocks.
 func (m *Manager) Listed(moving int) {
-	if !m.Showcase || moving > fewGames {
-		return
-	}
-	select {
-	case m.showcaseWanted <- struct{}{}:
-	default:
+	if m.Showcase && moving <= fewGames {
+		m.showcaseWanted.Store(true)
 	}
 }
 
@@ -50,25 +47,14 @@ func (m *Manager) Listed(moving int) {
 // played, so that they always find a game to watch, until ctx is done. The exhibition ends
 // when it has lasted a minute and no client watches it, or when another game is live.
 func (m *Manager) runShowcases(ctx context.Context, hub *match.Hub) {
-	for {
-		select {
-		case <-ctx.Done():
+	periodic.Run(ctx, showEvery, func() {
+		if !m.showcaseWanted.Swap(false) {
 			return
-		case <-m.showcaseWanted:
 		}
 		if err := m.startShowcase(ctx, hub); err != nil {
 			m.Logger.Debug("cannot start an exhibition", "error", err)
 		}
-		select {
-		case <-m.showcaseWanted: // Drop a request that arrived in the meantime.
-		default:
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(showEvery):
-		}
-	}
+	})
 }
 
 // startShowcase begins a showcase unless a game is being played.

@@ -28,16 +28,10 @@ func add(p *profilev1.Profile, r Result) bool {
 	if slices.ContainsFunc(p.GetLatest(), func(g *profilev1.Game) bool { return g.GetId() == r.GameID }) {
 		return false
 	}
-	g := gameOf(r)
+	g := &profilev1.Game{Id: r.GameID, Variant: r.Variant, Score: r.Score, TimeMs: r.Time.UnixMilli()}
 	if len(p.GetLatest()) >= MaxLatest && compareGames(g, p.GetLatest()[0]) < 0 {
 		return false
 	}
-	count(p, r, g)
-	return true
-}
-
-// count adds a game that has not been counted.
-func count(p *profilev1.Profile, r Result, g *profilev1.Game) {
 	v := variantOf(p, r.Variant)
 	v.Games++
 	if r.Won {
@@ -51,10 +45,21 @@ func count(p *profilev1.Profile, r Result, g *profilev1.Game) {
 		addDays(p, &profilev1.Run{First: r.Day, Days: 1})
 		p.Dailies = recent(append(p.GetDailies(), &profilev1.Daily{Day: r.Day, Variant: r.Variant, Score: r.Score}))
 	}
+	return true
 }
 
-func gameOf(r Result) *profilev1.Game {
-	return &profilev1.Game{Id: r.GameID, Variant: r.Variant, Score: r.Score, TimeMs: r.Time.UnixMilli()}
+// complete adds those of a player's results to a profile that it does not count yet. If there are others
+// before the games that it lists, its numbers become at least those of the results.
+func complete(p *profilev1.Profile, results []Result) {
+	slices.SortFunc(results, func(a, b Result) int {
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.GameID, b.GameID))
+	})
+	found := &profilev1.Profile{}
+	for _, r := range results {
+		add(found, r)
+		add(p, r)
+	}
+	join(p, found)
 }
 
 // join raises a profile to what another one contains. It never lowers anything.

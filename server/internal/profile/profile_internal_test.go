@@ -115,27 +115,37 @@ func TestStreak(t *testing.T) {
 	}
 }
 
-// Ensure that a profile is raised to what the logs contain, and keeps what they no longer contain.
-func TestJoin(t *testing.T) {
+// Ensure that a profile is raised to what the logs contain, in whatever order they are read and however
+// often, and keeps what they no longer contain.
+func TestComplete(t *testing.T) {
 	t.Parallel()
-	all, kept, uncounted := &profilev1.Profile{}, &profilev1.Profile{}, &profilev1.Profile{}
-	for i, r := range results(300) {
-		add(all, r)
-		if i >= 200 {
-			add(kept, r)
+	counted := func(games []Result) *profilev1.Profile {
+		p := &profilev1.Profile{}
+		for _, r := range games {
+			add(p, r)
 		}
-		if i >= 290 {
-			add(uncounted, r)
-		}
+		return p
 	}
-	got := proto.CloneOf(all)
-	join(got, kept)
-	assert.Empty(t, diff(all, got), "the logs of deleted games")
-	join(uncounted, all)
-	assert.Empty(t, diff(all, uncounted), "a profile from before its games were counted")
-	empty := &profilev1.Profile{}
-	join(empty, all)
-	assert.Empty(t, diff(all, empty))
+	games := results(300)
+	all := counted(games)
+	for _, c := range []struct {
+		name   string
+		p      *profilev1.Profile
+		logged []Result
+	}{
+		{"the logs of deleted games", counted(games), games[200:]},
+		{"a lost profile", &profilev1.Profile{}, games},
+		{"a profile from before its games were counted", counted(games[290:]), games},
+		{"a profile that was lost more than its list ago", counted(games[150:]), games},
+		{"games that were not recorded", counted(games[:270]), games[200:]},
+	} {
+		logged := slices.Concat(c.logged, c.logged[:50])
+		rand.New(rand.NewPCG(1, 2)).Shuffle(len(logged), func(i, j int) { logged[i], logged[j] = logged[j], logged[i] })
+		complete(c.p, logged)
+		assert.ElementsMatch(t, texts(all.GetVariants()), texts(c.p.GetVariants()), c.name)
+		c.p.Variants = all.GetVariants()
+		assert.Empty(t, diff(all, c.p), c.name)
+	}
 }
 
 // Ensure that a race counts once, in whatever order races are recorded, and that the latest ones stay.

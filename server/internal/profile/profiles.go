@@ -146,59 +146,18 @@ func (s *Profiles) results(ctx context.Context, final *replay.State) ([]Result, 
 // Tally collects the results in many games.
 type Tally struct {
 	profiles *Profiles
-	games    map[string]bool
-	players  map[string]*tallied
-}
-
-// tallied is the part of a tally for one player: the profile, and the latest results.
-type tallied struct {
-	profile profilev1.Profile
-	latest  []Result
-}
-
-func (t *tallied) add(r Result) {
-	count(&t.profile, r, gameOf(r))
-	if t.latest = append(t.latest, r); len(t.latest) == 2*MaxLatest {
-		t.sort()
-	}
-}
-
-// sort sorts the latest results, oldest first, and removes the oldest beyond MaxLatest.
-func (t *tallied) sort() {
-	slices.SortFunc(t.latest, func(a, b Result) int { return compareGames(gameOf(a), gameOf(b)) })
-	t.latest = t.latest[max(0, len(t.latest)-MaxLatest):]
-}
-
-// raise adds to a stored profile what is missing from it. Results that it does not count yet are
-// added. If there are others beyond them, its numbers become at least those of the tally.
-func (t *tallied) raise(p *profilev1.Profile) {
-	t.sort()
-	for _, r := range t.latest {
-		add(p, r)
-	}
-	join(p, &t.profile)
+	results  map[string][]Result // by player
 }
 
 // NewTally returns an empty Tally.
-func (s *Profiles) NewTally() *Tally {
-	return &Tally{profiles: s, games: map[string]bool{}, players: map[string]*tallied{}}
-}
+func (s *Profiles) NewTally() *Tally { return &Tally{s, map[string][]Result{}} }
 
-// Add adds a game to the tally, unless the tally contains it or it does not count. It adds a race that
-// is over to the profiles at once.
+// Add adds a game to the tally, unless it does not count. Adding it again changes nothing. Add adds a
+// race that is over to the profiles at once.
 func (t *Tally) Add(ctx context.Context, state *replay.State) error {
-	if t.games[state.ID] {
-		return nil
-	}
 	results, err := t.profiles.results(ctx, state)
 	for _, r := range results {
-		p := t.players[r.PlayerID]
-		if p == nil {
-			p = &tallied{}
-			t.players[r.PlayerID] = p
-		}
-		t.games[r.GameID] = true
-		p.add(r)
+		t.results[r.PlayerID] = append(t.results[r.PlayerID], r)
 	}
 	if err == nil && state.Status == replay.Finished && state.Attempt.Kind == replay.Race {
 		err = t.profiles.recordRace(ctx, state.Attempt.ChallengeID)
@@ -209,10 +168,10 @@ func (t *Tally) Add(ctx context.Context, state *replay.State) error {
 // Store raises the stored profiles to what the tally contains. It never lowers them: they may
 // include games that no longer exist.
 func (t *Tally) Store(ctx context.Context) error {
-	for playerID, missing := range t.players {
+	for playerID, results := range t.results {
 		err := t.profiles.change(ctx, playerID, func(p *profilev1.Profile) bool {
 			before := proto.CloneOf(p)
-			missing.raise(p)
+			complete(p, results)
 			return !proto.Equal(before, p)
 		})
 		if err != nil {

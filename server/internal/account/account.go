@@ -17,9 +17,9 @@ import (
 
 var (
 	// ErrNotFound is returned for a player that does not exist.
-	ErrNotFound = errors.New("no such player")
+	ErrNotFound = store.ErrNoAccount
 	// ErrNameTaken is returned for a name that belongs to another account.
-	ErrNameTaken = errors.New("the name is taken")
+	ErrNameTaken = store.ErrNameHeld
 	// ErrNameReserved is returned for a name that new accounts cannot take.
 	ErrNameReserved = errors.New("the name is reserved")
 	// ErrBadToken is returned for a token that is malformed, unknown or wrong.

@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -43,8 +42,6 @@ func (s *Store) Create(ctx context.Context, name, secret string, bot bool) (Play
 func (s *Store) create(ctx context.Context, name string, secret digest, bot bool) (Player, error) {
 	holder, err := s.holder(ctx, name, secret, bot)
 	switch {
-	case errors.Is(err, store.ErrNameHeld):
-		return Player{}, ErrNameTaken
 	case err != nil:
 		return Player{}, err
 	case !secret.matches(holder.Secret), !playerOf(holder).called(name):
@@ -76,7 +73,7 @@ func (s *Store) holder(ctx context.Context, name string, secret digest, bot bool
 	}
 	a, ok := found[playerID]
 	if !ok {
-		return store.Account{}, store.ErrNameHeld
+		return store.Account{}, ErrNameTaken
 	}
 	return a, nil
 }

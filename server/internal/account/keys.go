@@ -26,9 +26,9 @@ var (
 	ErrKeyNotLinked = errors.New("the key is not linked to an account")
 	// ErrKeyTaken is returned for an SSH key that is linked to another account, or that a
 	// concurrent call is using to create an account.
-	ErrKeyTaken = errors.New("the key is linked to another account")
+	ErrKeyTaken = store.ErrKeyHeld
 	// ErrTooManyKeys is returned if an account already has the maximum number of keys.
-	ErrTooManyKeys = errors.New("too many keys")
+	ErrTooManyKeys = store.ErrTooManyKeys
 )
 
 const (
@@ -102,10 +102,6 @@ func (k *Keys) Create(ctx context.Context, name, fingerprint string, bot bool) (
 	}
 	holder, err := k.keys.Create(ctx, a, k.accounts.keep, fingerprint)
 	switch {
-	case errors.Is(err, store.ErrKeyHeld):
-		return Player{}, ErrKeyTaken
-	case errors.Is(err, store.ErrNameHeld):
-		return Player{}, ErrNameTaken
 	case err != nil:
 		return Player{}, fmt.Errorf("creating a player with a key: %w", err)
 	case holder.ID != a.ID || !secret.matches(holder.Secret):
@@ -129,14 +125,7 @@ func (k *Keys) Add(ctx context.Context, playerID, signature, comment string) (st
 	}
 	key := store.Key{Fingerprint: ssh.FingerprintSHA256(public), PlayerID: playerID, Comment: comment}
 	stored, err := k.keys.Link(ctx, key, maxKeys)
-	switch {
-	case errors.Is(err, store.ErrKeyHeld):
-		return store.Key{}, ErrKeyTaken
-	case errors.Is(err, store.ErrTooManyKeys):
-		return store.Key{}, ErrTooManyKeys
-	case errors.Is(err, store.ErrNoAccount):
-		return store.Key{}, ErrNotFound
-	case err != nil:
+	if err != nil {
 		return store.Key{}, fmt.Errorf("linking a key: %w", err)
 	}
 	return stored, nil

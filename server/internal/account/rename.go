@@ -2,14 +2,12 @@ package account
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/names"
 	"github.com/gridstand/gridstand/server/internal/invalid"
-	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // renameEvery is the time for which a player keeps a name before another change. Guests may choose a
@@ -62,10 +60,6 @@ func (s *Store) Rename(ctx context.Context, playerID, name string) (Player, erro
 	now := time.Now()
 	a, err = s.accounts.Rename(ctx, playerID, a.Name, name, every)
 	switch {
-	case errors.Is(err, store.ErrNameHeld):
-		return Player{}, ErrNameTaken
-	case errors.Is(err, store.ErrNoAccount):
-		return Player{}, ErrNotFound
 	case err != nil:
 		return Player{}, fmt.Errorf("renaming a player: %w", err)
 	case a.Name != name:

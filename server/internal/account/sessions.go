@@ -16,11 +16,11 @@ import (
 
 var (
 	// ErrLinkNotFound is returned for a code that is unknown, used or expired.
-	ErrLinkNotFound = errors.New("the link is not valid")
+	ErrLinkNotFound = store.ErrNoLink
 	// ErrSessionNotFound is returned for a session that an account does not have.
 	ErrSessionNotFound = errors.New("no such session")
 	// ErrTooManySessions is returned if an account already has the maximum number of sessions.
-	ErrTooManySessions = errors.New("too many sessions")
+	ErrTooManySessions = store.ErrTooManySessions
 )
 
 const (
@@ -119,9 +119,6 @@ func (s *Sessions) has(ctx context.Context, playerID, session string) (bool, err
 func (s *Sessions) Offer(ctx context.Context, playerID string) (code string, expires time.Time, err error) {
 	code = id.New()
 	expires, err = s.sessions.Offer(ctx, playerID, digestOf(code).String(), linkFor)
-	if errors.Is(err, store.ErrNoAccount) {
-		return "", expires, ErrNotFound
-	}
 	if err != nil {
 		return "", expires, fmt.Errorf("offering a session: %w", err)
 	}
@@ -143,12 +140,7 @@ func (s *Sessions) Open(ctx context.Context, code, secret, comment string) (Play
 		return Player{}, "", err
 	}
 	opened, err := s.sessions.Open(ctx, digestOf(code).String(), store.Session{ID: sessionID(secret), Comment: comment}, maxSessions, s.accounts.keep)
-	switch {
-	case errors.Is(err, store.ErrNoLink):
-		return Player{}, "", ErrLinkNotFound
-	case errors.Is(err, store.ErrTooManySessions):
-		return Player{}, "", ErrTooManySessions
-	case err != nil:
+	if err != nil {
 		return Player{}, "", fmt.Errorf("opening a session: %w", err)
 	}
 	p, err := s.accounts.Get(ctx, opened.PlayerID)

@@ -155,17 +155,16 @@ func TestStore_Fails(t *testing.T) {
 	a, ctx := account.New(failing{}, keep), t.Context()
 	player, token := id.New(), id.New()+"."+secretA
 	for name, call := range map[string]func() error{
-		"Create":     func() error { _, _, err := a.Create(ctx, "Bob", "", false); return err },
-		"Create bot": func() error { _, _, err := a.Create(ctx, "greedy", "", false); return err },
-		"Get":        func() error { _, err := a.Get(ctx, player); return err },
-		"Find":       func() error { _, err := a.Find(ctx, "Bob"); return err },
-		"Verify":     func() error { _, err := a.Verify(ctx, token); return err },
-		"Rename":     func() error { _, err := a.Rename(ctx, player, "Bob"); return err },
-		"Rotate":     func() error { _, err := a.Rotate(ctx, player, ""); return err },
-		"Renew":      func() error { return a.Renew(ctx, player) },
-		"Reserve":    func() error { return a.Reserve(ctx, player, id.New(), 1) },
-		"Release":    func() error { return a.Release(ctx, player, id.New()) },
-		"OpenGames":  func() error { _, err := a.OpenGames(ctx, player); return err },
+		"Create":    func() error { _, _, err := a.Create(ctx, "Bob", "", false); return err },
+		"Get":       func() error { _, err := a.Get(ctx, player); return err },
+		"Find":      func() error { _, err := a.Find(ctx, "Bob"); return err },
+		"Verify":    func() error { _, err := a.Verify(ctx, token); return err },
+		"Rename":    func() error { _, err := a.Rename(ctx, player, "Bob"); return err },
+		"Rotate":    func() error { _, err := a.Rotate(ctx, player, ""); return err },
+		"Renew":     func() error { return a.Renew(ctx, player) },
+		"Reserve":   func() error { return a.Reserve(ctx, player, id.New(), 1) },
+		"Release":   func() error { return a.Release(ctx, player, id.New()) },
+		"OpenGames": func() error { _, err := a.OpenGames(ctx, player); return err },
 	} {
 		err := call()
 		require.ErrorIs(t, err, errFailed, name)

@@ -40,7 +40,14 @@ func (s *Store) Create(ctx context.Context, name, secret string, bot bool) (Play
 }
 
 func (s *Store) create(ctx context.Context, name string, secret digest, bot bool) (Player, error) {
-	holder, err := s.holder(ctx, name, secret, bot)
+	if err := newName(name); err != nil {
+		return Player{}, err
+	}
+	a := store.Account{
+		ID:   id.Derive([]byte("player"), []byte(strings.ToLower(name)), secret[:]),
+		Name: name, Secret: secret.String(), Bot: bot,
+	}
+	holder, err := s.accounts.Create(ctx, a, s.keep)
 	switch {
 	case err != nil:
 		return Player{}, err
@@ -50,32 +57,6 @@ func (s *Store) create(ctx context.Context, name string, secret digest, bot bool
 	// Ignore errors: the account exists even if it cannot be renewed.
 	_ = s.Renew(ctx, holder.ID)
 	return playerOf(holder), nil
-}
-
-// holder returns the account with the given name. It creates one if none exists.
-func (s *Store) holder(ctx context.Context, name string, secret digest, bot bool) (store.Account, error) {
-	refused := newName(name)
-	if refused == nil {
-		playerID := id.Derive([]byte("player"), []byte(strings.ToLower(name)), secret[:])
-		return s.accounts.Create(ctx, store.Account{ID: playerID, Name: name, Secret: secret.String(), Bot: bot}, s.keep)
-	}
-	// An account that got the name before it was reserved keeps it.
-	playerID, err := s.accounts.Holder(ctx, name)
-	if err != nil {
-		return store.Account{}, err
-	}
-	if playerID == "" {
-		return store.Account{}, refused
-	}
-	found, err := s.accounts.Get(ctx, []string{playerID})
-	if err != nil {
-		return store.Account{}, err
-	}
-	a, ok := found[playerID]
-	if !ok {
-		return store.Account{}, ErrNameTaken
-	}
-	return a, nil
 }
 
 // checkName returns an *invalid.Error if name is malformed.

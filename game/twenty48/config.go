@@ -6,8 +6,6 @@
 // the same moves with the same seed give the same game on every machine.
 package twenty48
 
-import "fmt"
-
 // Start selects how the initial tiles are placed.
 type Start uint8
 
@@ -23,17 +21,10 @@ const (
 	StartMiddleTwo
 )
 
-// MinSide and MaxSide limit the number of rows and of columns. On a board of two by two, tiles
-// can still move both horizontally and vertically. MaxSide is the largest number that fits in
-// the one byte that the encoding has for it.
-const (
-	MinSide = 2
-	MaxSide = 255
-)
-
 // Config holds the differences between versions of 2048.
 type Config struct {
-	// Rows and Columns are the size of the board, each from MinSide to MaxSide.
+	// Rows and Columns are the size of the board, each from 2 to 255, which fits in the one byte that
+	// the encoding has for it.
 	Rows, Columns int
 
 	// Start selects how the initial tiles are placed.
@@ -63,24 +54,4 @@ type Config struct {
 	// spawns after it. The Python/Tkinter version allows it because it never checks whether
 	// anything moved.
 	IdleMoves bool
-}
-
-// Validate returns nil if c is valid, or else an error that names the field that is out of
-// range.
-func (c Config) Validate() error {
-	switch {
-	case c.Rows < MinSide || c.Rows > MaxSide:
-		return fmt.Errorf("rows: %d is not from %d to %d", c.Rows, MinSide, MaxSide)
-	case c.Columns < MinSide || c.Columns > MaxSide:
-		return fmt.Errorf("columns: %d is not from %d to %d", c.Columns, MinSide, MaxSide)
-	case c.Start < StartSpawned || c.Start > StartMiddleTwo:
-		return fmt.Errorf("start: %d is not a known start", c.Start)
-	case c.FoursIn < 0:
-		return fmt.Errorf("fours in: %d is negative", c.FoursIn)
-	}
-	// Below 8, a spawned tile could be the goal.
-	if e, ok := exponentOf(c.Goal); !ok || e < 3 {
-		return fmt.Errorf("goal: %d is not a power of two from 8 to %d", c.Goal, MaxTile)
-	}
-	return nil
 }

@@ -14,14 +14,8 @@ type Rules struct{ config Config }
 
 var _ game.Rules = (*Rules)(nil)
 
-// New returns the rules that c describes. It panics if Config.Validate returns an error, as
-// regexp.MustCompile does, because configs are written by programmers.
-func New(c Config) *Rules {
-	if err := c.Validate(); err != nil {
-		panic("twenty48: " + err.Error())
-	}
-	return &Rules{c}
-}
+// New returns the rules that c describes.
+func New(c Config) *Rules { return &Rules{c} }
 
 // Config returns the config that was passed to New.
 func (r *Rules) Config() Config { return r.config }

@@ -156,25 +156,3 @@ func TestRules_OtherPositions(t *testing.T) {
 	require.EqualError(t, err, "twenty48: a board of 2×3 in a game of 2×2")
 	require.NotErrorIs(t, err, game.ErrIllegalMove)
 }
-
-func TestConfig_Checked(t *testing.T) {
-	t.Parallel()
-	for want, spoil := range map[string]func(*twenty48.Config){
-		"rows: 1 is not from 2 to 255":                           func(c *twenty48.Config) { c.Rows = 1 },
-		"columns: 256 is not from 2 to 255":                      func(c *twenty48.Config) { c.Columns = 256 },
-		"start: 0 is not a known start":                          func(c *twenty48.Config) { c.Start = 0 },
-		"start: 4 is not a known start":                          func(c *twenty48.Config) { c.Start = 4 },
-		"fours in: -1 is negative":                               func(c *twenty48.Config) { c.FoursIn = -1 },
-		"goal: 0 is not a power of two from 8 to 1073741824":     func(c *twenty48.Config) { c.Goal = 0 },
-		"goal: 4 is not a power of two from 8 to 1073741824":     func(c *twenty48.Config) { c.Goal = 4 },
-		"goal: 2047 is not a power of two from 8 to 1073741824":  func(c *twenty48.Config) { c.Goal = 2047 },
-		"goal: -2048 is not a power of two from 8 to 1073741824": func(c *twenty48.Config) { c.Goal = -2048 },
-	} {
-		c := classic(4, 4)
-		require.NoError(t, c.Validate())
-		spoil(&c)
-		require.EqualError(t, c.Validate(), want)
-		assert.PanicsWithValue(t, "twenty48: "+want, func() { twenty48.New(c) })
-	}
-	assert.Equal(t, classic(3, 5), twenty48.New(classic(3, 5)).Config())
-}

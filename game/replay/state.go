@@ -303,11 +303,8 @@ func (s *State) BotToMove() string {
 	return cmp.Or(s.Seats[turn].Bot, s.Seats[turn].StandIn)
 }
 
-// BotsOnly reports whether bots hold all seats.
-func (s *State) BotsOnly() bool { return botsOnly(s.Seats) }
-
 // Exhibition reports whether bots hold all seats and the game is not an attempt at a challenge.
-func (s *State) Exhibition() bool { return s.BotsOnly() && !s.IsAttempt() }
+func (s *State) Exhibition() bool { return botsOnly(s.Seats) && !s.IsAttempt() }
 
 // IsAttempt reports whether the game is an attempt at a challenge.
 func (s *State) IsAttempt() bool { return s.Attempt.ChallengeID != "" }

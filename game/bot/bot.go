@@ -48,7 +48,7 @@ var (
 )
 
 // Options limit how long and how deep a bot thinks. The zero value selects every bot's
-// defaults. A bot ignores the options that do not apply to it.
+// defaults, and no number may be negative. A bot ignores the options that do not apply to it.
 type Options struct {
 	// Source is the bot's random source, from which it takes one value per decision. The bot
 	// guards it with its own lock, so bots must not share a source. The default is seeded by
@@ -72,21 +72,7 @@ type Options struct {
 	Time time.Duration
 }
 
-func (o Options) validate() error {
-	switch {
-	case o.Depth < 0:
-		return fmt.Errorf("depth: %d is negative", o.Depth)
-	case o.Rollouts < 0:
-		return fmt.Errorf("rollouts: %d is negative", o.Rollouts)
-	case o.Work < 0:
-		return fmt.Errorf("work: %d is negative", o.Work)
-	case o.Time < 0:
-		return fmt.Errorf("time: %s is negative", o.Time)
-	}
-	return nil
-}
-
-// chooser makes a bot's decisions. The maker that creates it checks the rules and the options.
+// chooser makes a bot's decisions. The maker that creates it checks the rules.
 type chooser interface {
 	choose(m *meter, p game.Position) (game.Move, error)
 }
@@ -125,12 +111,8 @@ func Names(k game.Kind) []string {
 }
 
 // New creates the bot with the given name for variant v. It returns an error that wraps
-// ErrUnknown if the variant's kind has no bot with that name, and a different error if an
-// option is out of range.
+// ErrUnknown if the variant's kind has no bot with that name.
 func New(name string, v game.Variant, o Options) (Bot, error) {
-	if err := o.validate(); err != nil {
-		return nil, fmt.Errorf("bot %s: %w", name, err)
-	}
 	for _, m := range makers[v.Kind] {
 		if m.name != name {
 			continue

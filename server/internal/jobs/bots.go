@@ -42,6 +42,7 @@ type bots struct {
 	retry func(gameIDs ...string)
 	// running reports whether a game between bots is running rather than paused.
 	running func(ctx context.Context, served *match.Match) (bool, error)
+	make    func(name string, v game.Variant) (bot.Bot, error) // newBot, except in tests
 	// thinking limits the number of bots that think concurrently. If there are several
 	// processors, one is left free, so that players' moves are not delayed. The games from one
 	// source have at most half of the places, which also bounds how many of their bots wait before
@@ -55,7 +56,6 @@ type bots struct {
 	scheduled map[string]scheduled // by game id
 	sources   map[string]*source   // the sources of scheduled games
 	group     sync.WaitGroup
-	made      map[botKey]bot.Bot
 
 	// addresses contains the address from which each player last created a game, by player id.
 	addresses *lru.Cache[string, string]
@@ -67,8 +67,6 @@ var simplerBots = []string{standIn, "random"}
 
 // errPanicked means that a bot has panicked.
 var errPanicked = errors.New("the bot panicked")
-
-type botKey struct{ variant, name string }
 
 // scheduled is the move of a bot that waits: the version at which it is to move, and the source
 // that the game counts toward.
@@ -90,7 +88,7 @@ func newBots(
 	addresses, _ := lru.New[string, string](maxAddresses) // fails only for a size below 1
 	places := max(1, runtime.GOMAXPROCS(0)-1)
 	return &bots{
-		pace: pace, logger: logger, retry: retry, running: running, scheduled: map[string]scheduled{}, sources: map[string]*source{}, made: map[botKey]bot.Bot{},
+		pace: pace, logger: logger, retry: retry, running: running, make: newBot, scheduled: map[string]scheduled{}, sources: map[string]*source{},
 		places: places, thinking: semaphore.NewWeighted(int64(places)), addresses: addresses,
 	}
 }
@@ -203,7 +201,7 @@ func (b *bots) moveAfter(ctx context.Context, hub *match.Hub, state *replay.Stat
 
 // move makes a move for the bot whose turn it is in the given state of the match.
 func (b *bots) move(ctx context.Context, m *match.Match, state *replay.State, from *source) error {
-	player, err := b.bot(*state.Variant, state.BotToMove())
+	player, err := b.make(state.BotToMove(), *state.Variant)
 	if err != nil {
 		return err
 	}
@@ -248,7 +246,7 @@ func (b *bots) think(ctx context.Context, m *match.Match, state *replay.State, p
 			break
 		}
 		var simpler bot.Bot
-		if simpler, err = b.bot(*state.Variant, name); err == nil {
+		if simpler, err = b.make(name, *state.Variant); err == nil {
 			move, err = b.choose(ctx, simpler, state.Position)
 		}
 	}
@@ -267,19 +265,12 @@ func (b *bots) choose(ctx context.Context, player bot.Bot, position game.Positio
 	return player.Choose(ctx, position)
 }
 
-// bot returns the named bot for a variant. One instance serves all games of the variant.
-func (b *bots) bot(v game.Variant, name string) (bot.Bot, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	key := botKey{v.ID, name}
-	if made, ok := b.made[key]; ok {
-		return made, nil
-	}
+// newBot returns the named bot for a variant.
+func newBot(name string, v game.Variant) (bot.Bot, error) {
 	made, err := bot.New(name, v, bot.Options{})
 	if err != nil {
 		// The game was created by a newer server that has this bot.
 		return nil, errors.Join(replay.ErrUnknown, err)
 	}
-	b.made[key] = made
 	return made, nil
 }

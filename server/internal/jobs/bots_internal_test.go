@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/bot"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
@@ -92,8 +94,11 @@ func TestBots_Fault(t *testing.T) {
 				require.NoError(t, err)
 			}
 			b := newBots(0, logger, func(...string) {}, nil)
-			for _, name := range tt.faulty {
-				b.made[botKey{v.ID, name}] = faulty{}
+			b.make = func(name string, v game.Variant) (bot.Bot, error) {
+				if slices.Contains(tt.faulty, name) {
+					return faulty{}, nil
+				}
+				return newBot(name, v)
 			}
 			stop := b.start(ctx, hub)
 			require.True(t, b.schedule(state, 0))

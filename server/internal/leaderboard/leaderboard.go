@@ -79,9 +79,11 @@ type Entry struct {
 
 // Boards manages the boards in a store. It is safe for concurrent use.
 //
-// The variant becomes part of a board's name, so callers must check that it exists.
+// The variant becomes part of a board's name, so callers must check that it exists. Hide, Unhide, Hidden,
+// AnyHidden and Clear are those of the store. Results of games that ended while a player was hidden must
+// be recorded again, as must all results after Clear.
 type Boards struct {
-	boards store.Boards
+	store.Boards
 	tokens *page.Tokens
 	now    func() time.Time
 }
@@ -89,7 +91,7 @@ type Boards struct {
 // New returns a Boards that manages the boards in a store. now returns the time of the
 // local clock, which is used to guess which boards are current; the store's clock decides.
 func New(boards store.Boards, tokens *page.Tokens, now func() time.Time) *Boards {
-	return &Boards{boards: boards, tokens: tokens, now: now}
+	return &Boards{Boards: boards, tokens: tokens, now: now}
 }
 
 // Record records a result on the three boards of its variant. It is idempotent and the order
@@ -103,7 +105,7 @@ func (b *Boards) Record(ctx context.Context, r Result) error {
 	if err != nil {
 		return err
 	}
-	return b.boards.Record(ctx, store.BoardEntry{PlayerID: r.PlayerID, Score: r.Score, Member: member},
+	return b.Boards.Record(ctx, store.BoardEntry{PlayerID: r.PlayerID, Score: r.Score, Member: member},
 		boardAt(r.Variant, All, r.Time).stored(), boardAt(r.Variant, Week, r.Time).stored(), boardAt(r.Variant, Day, r.Time).stored())
 }
 
@@ -116,27 +118,7 @@ func (b *Boards) RecordChallenge(ctx context.Context, r Result, expires time.Tim
 	}
 	standings := challengeBoard(r.Variant, r.ChallengeID)
 	standings.Expires = expires
-	return b.boards.Record(ctx, store.BoardEntry{PlayerID: r.PlayerID, Score: r.Score, Member: member}, standings)
-}
-
-// Hide removes a player from all boards and keeps the player's results off them until Unhide.
-// It is idempotent, so it may be retried after an error.
-func (b *Boards) Hide(ctx context.Context, playerID string) error {
-	return b.boards.Hide(ctx, playerID)
-}
-
-// Unhide reverses Hide. Results of games that ended while the player was hidden must be
-// recorded again.
-func (b *Boards) Unhide(ctx context.Context, playerID string) error {
-	return b.boards.Unhide(ctx, playerID)
-}
-
-// AnyHidden reports whether any player is hidden.
-func (b *Boards) AnyHidden(ctx context.Context) (bool, error) { return b.boards.AnyHidden(ctx) }
-
-// Hidden reports, by id, which of the given players are hidden.
-func (b *Boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]bool, error) {
-	return b.boards.Hidden(ctx, playerIDs...)
+	return b.Boards.Record(ctx, store.BoardEntry{PlayerID: r.PlayerID, Score: r.Score, Member: member}, standings)
 }
 
 // Games calls visit with the ids of the games on a variant's all-time board, in batches. Games
@@ -152,7 +134,7 @@ func (b *Boards) ChallengeGames(ctx context.Context, variant, challengeID string
 }
 
 func (b *Boards) games(ctx context.Context, board store.Board, visit func(gameIDs []string) error) error {
-	return b.boards.Entries(ctx, board, func(entries []store.BoardEntry) error {
+	return b.Boards.Entries(ctx, board, func(entries []store.BoardEntry) error {
 		gameIDs := make([]string, len(entries))
 		for i, e := range entries {
 			entry, err := parseMember(e.Member)
@@ -164,10 +146,6 @@ func (b *Boards) games(ctx context.Context, board store.Board, visit func(gameID
 		return visit(gameIDs)
 	})
 }
-
-// Clear removes all entries of all boards and standings. The caller must then record the results
-// again.
-func (b *Boards) Clear(ctx context.Context) error { return b.boards.Clear(ctx) }
 
 const (
 	// maxMillis is the latest time that a member can represent, in the year 2286.

@@ -63,7 +63,7 @@ func (b *Boards) list(ctx context.Context, board board, first int64, size int) (
 func (b *Boards) page(
 	ctx context.Context, board store.Board, query string, cursor func(place int64) []byte, first int64, size int,
 ) (Page, time.Time, error) {
-	stored, err := b.boards.Page(ctx, board, first, size)
+	stored, err := b.Boards.Page(ctx, board, first, size)
 	if err != nil {
 		return Page{}, time.Time{}, err
 	}
@@ -124,7 +124,7 @@ func (b *Boards) Distribution(ctx context.Context, variant, challengeID string, 
 	for i := range n {
 		from[i] = int32((i*(int64(best)+1) + n - 1) / n)
 	}
-	atLeast, err := b.boards.AtLeast(ctx, challengeBoard(variant, challengeID), from...)
+	atLeast, err := b.Boards.AtLeast(ctx, challengeBoard(variant, challengeID), from...)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (b *Boards) rank(ctx context.Context, board store.Board, playerID string, n
 	if !id.Valid(playerID) {
 		return store.BoardRank{}, ErrNoScore
 	}
-	return b.boards.Rank(ctx, board, playerID, int(min(neighbors, MaxNeighbors)))
+	return b.Boards.Rank(ctx, board, playerID, int(min(neighbors, MaxNeighbors)))
 }
 
 // entriesOf converts consecutive stored entries of a board, starting with the one at the given

@@ -132,7 +132,7 @@ func TestBoards_TurnOfDay(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx, boards, clock := t.Context(), open(t, s), &clocked{port: s.Boards}
-		boards.boards = clock
+		boards.Boards = clock
 		evening := time.Date(2281, 3, 6, 23, 59, 59, 0, time.UTC) // a Sunday
 		require.Equal(t, time.Sunday, evening.Weekday())
 		for i := range 3 {

@@ -81,27 +81,6 @@ func row(first, last int32) []game.Cell {
 	return cells
 }
 
-func TestMove(t *testing.T) {
-	t.Parallel()
-	b := lane(t, "R . G B . G B . B R", "B")
-	p := position(t, b, 0)
-	assert.Equal(t, []game.Move{to(1, 0), to(4, 0)}, p.LegalMoves())
-
-	next, change, err := tribolo.New().Move(p, 0, to(4, 0), nil)
-	require.NoError(t, err)
-	assert.Equal(t, game.Change{Gained: 2, Taken: []game.Cell{{X: 5}}}, change)
-	assert.Equal(t, "R . G B B B B . B R", laneOf(next))
-	assert.Equal(t, p.MoveCount()+1, next.MoveCount())
-	assert.Equal(t, 1, next.Turn())
-	assert.Equal(t, b, p.Board(), "the previous position changed")
-
-	next, change, err = tribolo.New().Move(next, 1, to(7, 0), nil)
-	require.NoError(t, err)
-	assert.Equal(t, game.Change{Gained: 2, Taken: []game.Cell{{X: 8}}}, change)
-	assert.Equal(t, "R . G B B B B R R R", laneOf(next))
-	assert.Equal(t, 0, next.Turn(), "green has no move")
-}
-
 // Ensure that the turn goes to the first seat that has a move: the next seat, the one after
 // that, or the mover.
 func TestTurn(t *testing.T) {

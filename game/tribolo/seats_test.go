@@ -64,17 +64,6 @@ func toSeats(set tribolo.SeatSet) []int {
 	return seats
 }
 
-// Ensure that the cells of a resigned seat are jumped over and lost like any others.
-func TestCells_OfResignedSeat(t *testing.T) {
-	t.Parallel()
-	p := position(t, lane(t, "B R . . . . . . . .", "BRG"), 0, 1)
-	before := p.Scores()
-	next, change, err := tribolo.New().Move(p, 0, to(2, 0), nil)
-	require.NoError(t, err)
-	assert.Equal(t, []game.Cell{{X: 1}}, change.Taken)
-	assert.Equal(t, []int32{before[0] + 2, before[1] - 1, before[2]}, next.Scores())
-}
-
 func TestWinners(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

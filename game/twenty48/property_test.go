@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -210,17 +209,5 @@ func TestProperty_Game(t *testing.T) {
 		for i, b := range seen {
 			require.Equal(t, b, bytesOf(t, positions[i]), "position %d has changed", i)
 		}
-	})
-}
-
-// TestProperty_TilesRoundTrip checks that a position can be recreated from its face values.
-func TestProperty_TilesRoundTrip(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		r, p := anyPosition(t)
-		again, err := r.Position(p.Tiles(), p.Score(), p.MoveCount())
-		require.NoError(t, err)
-		require.Equal(t, p, again)
-		assert.Len(t, p.Tiles(), p.Rows()*p.Columns())
 	})
 }

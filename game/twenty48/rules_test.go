@@ -111,17 +111,6 @@ func TestGoal_StaysReached(t *testing.T) {
 	assert.Equal(t, []int{0}, stuck.Winners(game.NoMoves))
 }
 
-func TestHalfScore(t *testing.T) {
-	t.Parallel()
-	c := classic(2, 4)
-	c.HalfScore = true
-	r, p := position(t, c, "2 2 8 8 / . . . .")
-	next, change, err := r.Move(p, 0, game.Slide(game.Right), seed(1).Draws(2))
-	require.NoError(t, err)
-	assert.EqualValues(t, 10, change.Gained)
-	assert.Equal(t, []int32{10}, next.Scores())
-}
-
 func TestScore_WithinInt32(t *testing.T) {
 	t.Parallel()
 	r := twenty48.New(classic(2, 2))

@@ -43,26 +43,6 @@ func TestSlide_OneLine(t *testing.T) {
 	}
 }
 
-func TestSlide_WholeBoard(t *testing.T) {
-	t.Parallel()
-	const board = "2 . 2 / 2 4 . / 4 4 2 / 4 . 4"
-	for d, want := range map[game.Direction]string{
-		game.Up:    "4 8 4 / 8 . 4 / . . . / . . .",
-		game.Down:  ". . . / . . . / 4 . 4 / 8 8 4",
-		game.Left:  "4 . . / 2 4 . / 8 2 . / 8 . .",
-		game.Right: ". . 4 / . 2 4 / . 8 2 / . . 8",
-	} {
-		t.Run(d.String(), func(t *testing.T) {
-			t.Parallel()
-			r, p := position(t, classic(4, 3), board)
-			next, change, err := r.Move(p, 0, game.Slide(d), seed(1).Draws(2))
-			require.NoError(t, err)
-			assert.Equal(t, want, draw(beforeSpawn(next, change), 3))
-			assert.Equal(t, board, draw(p.Tiles(), 3), "the previous position changed")
-		})
-	}
-}
-
 func TestLegalMoves_FixedOrder(t *testing.T) {
 	t.Parallel()
 	for board, want := range map[string][]game.Direction{

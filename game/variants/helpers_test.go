@@ -29,23 +29,3 @@ func rules(t *testing.T, id string) *twenty48.Rules {
 	require.Truef(t, ok, "no variant %s", id)
 	return v.Rules.(*twenty48.Rules)
 }
-
-// slid returns the board of p without the tile that spawned into it.
-func slid(p game.Position, change game.Change) []int32 {
-	faces := p.(*twenty48.Position).Tiles()
-	if change.Spawned != nil {
-		faces[change.Spawned.Index] = 0
-	}
-	return faces
-}
-
-// empties returns the indices of the empty cells.
-func empties(faces []int32) []int32 {
-	var cells []int32
-	for i, face := range faces {
-		if face == 0 {
-			cells = append(cells, int32(i))
-		}
-	}
-	return cells
-}

@@ -101,7 +101,7 @@ func requireTurn(t *rapid.T, mover int, p *tribolo.Position) {
 	g := gridOf(p.Cells())
 	for i := 1; i <= tribolo.Seats; i++ {
 		seat := (mover + i) % tribolo.Seats
-		able := !p.Resigned().Has(seat) && len(g.Moves(nil, seat)) > 0
+		able := !p.Resigned().Has(seat) && len(g.Moves(seat)) > 0
 		require.Equal(t, seat == p.Turn(), able, "%s, after %s", tribolo.OwnerOf(seat), tribolo.OwnerOf(mover))
 		if able {
 			return

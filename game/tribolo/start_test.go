@@ -74,7 +74,7 @@ func TestStart_SeededShuffle(t *testing.T) {
 			g[c.X][c.Y] = []tribolo.Owner{tribolo.Blue, tribolo.Red, tribolo.Green, tribolo.Wall}[i/12]
 		}
 		first := d.Draw(3)
-		for len(g.Moves(nil, first)) == 0 {
+		for len(g.Moves(first)) == 0 {
 			first = (first + 1) % 3
 		}
 		firsts[first]++

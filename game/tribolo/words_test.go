@@ -42,7 +42,7 @@ func TestBoard_EqualsTheRules(t *testing.T) {
 			for q := range b.Moves(seat).All() {
 				listed = append(listed, q.Cell())
 			}
-			require.Equal(t, g.Moves(nil, seat), listed, "%s on\n%s", tribolo.OwnerOf(seat), b)
+			require.Equal(t, g.Moves(seat), listed, "%s on\n%s", tribolo.OwnerOf(seat), b)
 			for x := range tribolo.Columns {
 				for y := range tribolo.Rows {
 					q, _ := tribolo.SquareOf(cell(int32(x), int32(y)))
@@ -68,7 +68,7 @@ func TestBoard_EqualsTheRules(t *testing.T) {
 			}
 			for resigned := range tribolo.SeatSet(1 << tribolo.Seats) {
 				next, legal := b.Next(seat, resigned)
-				want, _ := g.Next(nil, seat, resigned)
+				want := g.Next(seat, resigned)
 				require.Equal(t, want, next, "after %s, resigned %b, on\n%s", tribolo.OwnerOf(seat), resigned, b)
 				if next != game.NoSeat {
 					require.Equal(t, b.Moves(next), legal)

@@ -1,5 +1,5 @@
 // Package tribolotest implements Tribolo on a plain grid, following the text of the rules.
-// Tests and benchmarks compare the fast board with it. Only tests import it.
+// Tests compare the fast board with it. Only tests import it.
 package tribolotest
 
 import (
@@ -66,8 +66,8 @@ func (g *Grid) Taken(seat int, to game.Cell) []game.Cell {
 	return cells
 }
 
-// Moves appends the destinations of seat's legal moves to list, ordered by x, then y.
-func (g *Grid) Moves(list []game.Cell, seat int) []game.Cell {
+// Moves returns the destinations of seat's legal moves, ordered by x, then y.
+func (g *Grid) Moves(seat int) (list []game.Cell) {
 	mover := tribolo.OwnerOf(seat)
 	for x := range g {
 	cells:
@@ -110,29 +110,12 @@ func (g *Grid) Play(seat int, to game.Cell) int {
 	return taken
 }
 
-// Next returns the seat that moves after mover, and list with that seat's moves appended. If no
-// seat can move, it returns game.NoSeat and list.
-func (g *Grid) Next(list []game.Cell, mover int, resigned tribolo.SeatSet) (int, []game.Cell) {
+// Next returns the seat that moves after mover, or game.NoSeat if no seat can move.
+func (g *Grid) Next(mover int, resigned tribolo.SeatSet) int {
 	for _, seat := range [][tribolo.Seats]int{{1, 2, 0}, {2, 0, 1}, {0, 1, 2}}[mover] {
-		if resigned.Has(seat) {
-			continue
-		}
-		if moves := g.Moves(list, seat); len(moves) > len(list) {
-			return seat, moves
+		if !resigned.Has(seat) && len(g.Moves(seat)) > 0 {
+			return seat
 		}
 	}
-	return game.NoSeat, list
-}
-
-// Score returns the number of cells that seat owns.
-func (g *Grid) Score(seat int) int {
-	n, owner := 0, tribolo.OwnerOf(seat)
-	for x := range g {
-		for _, o := range g[x] {
-			if o == owner {
-				n++
-			}
-		}
-	}
-	return n
+	return game.NoSeat
 }

@@ -14,7 +14,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/crypto/ssh"
 
-	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/names"
 	"github.com/gridstand/gridstand/internal/sshsig"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -24,8 +24,7 @@ var (
 	// ErrKeyNotLinked is returned for an SSH key that is not linked to any account, or not to
 	// the given one.
 	ErrKeyNotLinked = errors.New("the key is not linked to an account")
-	// ErrKeyTaken is returned for an SSH key that is linked to another account, or that a
-	// concurrent call is using to create an account.
+	// ErrKeyTaken is returned for an SSH key that is linked to another account.
 	ErrKeyTaken = store.ErrKeyHeld
 	// ErrTooManyKeys is returned if an account already has the maximum number of keys.
 	ErrTooManyKeys = store.ErrTooManyKeys
@@ -83,32 +82,28 @@ func (k *Keys) Player(ctx context.Context, fingerprint string) (Player, error) {
 }
 
 // Create creates an account without a token and links the key to it. A repeated call with
-// the same name and key returns the same player. It returns the errors of Store.Create, or
-// ErrKeyTaken.
+// the same name and key returns the same player, and completes a call that failed halfway.
+// It returns the errors of Store.Create, or ErrKeyTaken. Of concurrent calls with the same
+// key one succeeds; the names of the others stay taken.
 func (k *Keys) Create(ctx context.Context, name, fingerprint string, bot bool) (Player, error) {
 	if err := checkName(name); err != nil {
 		return Player{}, err
 	}
-	if err := newName(name); err != nil {
-		return Player{}, err
+	owner, linked, err := k.keys.Owner(ctx, fingerprint)
+	if err != nil {
+		return Player{}, fmt.Errorf("finding the player of a key: %w", err)
 	}
-	// No token can have this secret, because a token's secret contains no spaces. The player's
-	// id is derived from the name and the key, so that retrying a call that failed halfway
-	// completes it.
+	// No token can have this secret, because a token's secret contains no spaces.
 	secret := digestOf("no token, created with " + fingerprint)
-	a := store.Account{
-		ID:   id.Derive([]byte("player of a key"), []byte(strings.ToLower(name)), []byte(fingerprint)),
-		Name: name, Secret: secret.String(), Bot: bot,
+	if linked && !(secret.matches(owner.Secret) && names.Same(owner.Name, name)) {
+		return Player{}, ErrKeyTaken
 	}
-	holder, err := k.keys.Create(ctx, a, k.accounts.keep, fingerprint)
-	switch {
-	case err != nil:
+	player, err := k.accounts.create(ctx, name, secret, bot)
+	if err != nil {
 		return Player{}, fmt.Errorf("creating a player with a key: %w", err)
-	case holder.ID != a.ID || !secret.matches(holder.Secret):
-		return Player{}, ErrNameTaken
 	}
-	_ = k.accounts.Renew(ctx, holder.ID)
-	return playerOf(holder), nil
+	_, err = k.link(ctx, store.Key{Fingerprint: fingerprint, PlayerID: player.ID})
+	return player, err
 }
 
 // Add links the signing key to a player. The signature, in the format of package sshsig,
@@ -123,7 +118,10 @@ func (k *Keys) Add(ctx context.Context, playerID, signature, comment string) (st
 	if err != nil {
 		return store.Key{}, err
 	}
-	key := store.Key{Fingerprint: ssh.FingerprintSHA256(public), PlayerID: playerID, Comment: comment}
+	return k.link(ctx, store.Key{Fingerprint: ssh.FingerprintSHA256(public), PlayerID: playerID, Comment: comment})
+}
+
+func (k *Keys) link(ctx context.Context, key store.Key) (store.Key, error) {
 	stored, err := k.keys.Link(ctx, key, maxKeys)
 	if err != nil {
 		return store.Key{}, fmt.Errorf("linking a key: %w", err)

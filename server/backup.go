@@ -12,13 +12,11 @@ import (
 type BackedUp struct {
 	// Store is the store that was copied, in the same format as Config.Store.
 	Store string
-	// File is the absolute path of the backup.
-	File string
 	// Games is the number of games in the backup, and Bytes is its size.
 	Games, Bytes int64
 }
 
-// Backup copies the store selected by c.Store and c.Data to a new file, even while a
+// Backup copies the store selected by c.Store and c.Data to an empty file, even while a
 // server uses the store. The store must be a file, because Redis has its own backups. The
 // error is a *ConfigError or a one-line explanation.
 func Backup(ctx context.Context, c Config, file string) (BackedUp, error) {
@@ -36,14 +34,10 @@ func Backup(ctx context.Context, c Config, file string) (BackedUp, error) {
 	if err != nil {
 		return BackedUp{}, err
 	}
-	var b BackedUp
-	if b.File, err = filepath.Abs(file); err != nil {
-		return BackedUp{}, err
-	}
 	if path, err = filepath.Abs(path); err != nil {
 		return BackedUp{}, err
 	}
-	b.Store = File(path)
+	b := BackedUp{Store: File(path)}
 	b.Games, b.Bytes, err = sqlite.Backup(ctx, path, file)
 	return b, err
 }

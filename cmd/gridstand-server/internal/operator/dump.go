@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/dustin/go-humanize/english"
@@ -42,7 +45,7 @@ servers, so only its owner can read it. It has one line of JSON for each item.`,
 				return write(out)
 			}
 			report = out
-			return createFile(args[0], write)
+			return createFile(args[0], func(f *os.File) error { return write(f) })
 		},
 	}
 	set := cmd.Flags()
@@ -121,17 +124,24 @@ func counted(d server.Dumped) string {
 
 // createFile creates a file that only its owner can read, and calls write with it. The file
 // is synced to disk, and gets its name once it is complete.
-func createFile(name string, write func(io.Writer) error) (err error) {
-	if _, err := os.Lstat(name); !errors.Is(err, os.ErrNotExist) {
-		if err == nil {
+func createFile(name string, write func(*os.File) error) error {
+	if info, err := os.Lstat(name); !errors.Is(err, os.ErrNotExist) {
+		switch {
+		case err == nil && info.IsDir():
+			err = errors.New("it is a directory; add a file name")
+		case err == nil:
 			err = os.ErrExist
 		}
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	partial := name + ".partial"
-	f, err := os.OpenFile(partial, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	_ = os.Remove(partial) // what a killed command has left
+	f, err := os.OpenFile(partial, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return err
+		if reason, ok := errors.AsType[*fs.PathError](err); ok {
+			err = reason.Err // without the temporary name
+		}
+		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	err = errors.Join(write(f), f.Sync(), f.Close())
 	if err == nil {
@@ -139,6 +149,14 @@ func createFile(name string, write func(io.Writer) error) (err error) {
 	}
 	if err != nil {
 		_ = os.Remove(partial)
+		return err
 	}
-	return err
+	if runtime.GOOS == "windows" { // Windows cannot sync directories
+		return nil
+	}
+	directory, err := os.Open(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	return errors.Join(directory.Sync(), directory.Close())
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -81,9 +83,17 @@ To restore it, stop the server. Then, with the server's --data or --store,
 put it in place and freeze the open games, which may have lost moves. Then start
 the server.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			b, err := server.Backup(cmd.Context(), config, args[0])
+			name, err := filepath.Abs(args[0])
+			if err != nil {
+				return err
+			}
+			var b server.BackedUp
+			err = createFile(args[0], func(f *os.File) (err error) {
+				b, err = server.Backup(cmd.Context(), config, f.Name())
+				return err
+			})
 			if err == nil {
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s copied from %s to %s, %d bytes\n", english.Plural(int(b.Games), "game", ""), b.Store, b.File, b.Bytes)
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s copied from %s to %s, %d bytes\n", english.Plural(int(b.Games), "game", ""), b.Store, name, b.Bytes)
 			}
 			return orSelect(err)
 		},

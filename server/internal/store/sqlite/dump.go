@@ -26,18 +26,11 @@ func (d dumper) Dump(ctx context.Context, put func(store.Item) error) error {
 // Dump calls put with all data of the store at path, as of one moment, even while a server
 // is writing to it. It changes nothing.
 func Dump(ctx context.Context, path string, put func(store.Item) error) (err error) {
-	if path, err = realPath(path); err == nil {
-		err = checkBeside(path)
-	}
+	c, err := connectBeside(ctx, path)
 	if err != nil {
-		return fmt.Errorf("opening %s: %w", path, err)
-	}
-	c, err := connectReader(path)
-	if err != nil {
-		return failed(fmt.Errorf("opening %s: %w", path, explain(path, err)))
+		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	c.SetInterrupt(ctx.Done())
 	if err := exec(c, "BEGIN"); err != nil {
 		return failed(err)
 	}

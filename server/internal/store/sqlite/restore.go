@@ -115,12 +115,22 @@ func install(partial, path string) error {
 			return err
 		}
 	}
-	if runtime.GOOS != "windows" { // Windows cannot sync directories
-		if err := syncFile(filepath.Dir(path), os.O_RDONLY); err != nil {
-			return err
-		}
+	if err := syncDirectory(filepath.Dir(path)); err != nil {
+		return err
 	}
 	return mark(path, applicationID)
+}
+
+// syncDirectory syncs a directory's entries to disk.
+func syncDirectory(name string) error {
+	if runtime.GOOS == "windows" { // Windows cannot sync directories
+		return nil
+	}
+	d, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // mark sets the application ID of a database that is not open. It does not use SQLite, whose

@@ -1,9 +1,7 @@
 package operator
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"text/tabwriter"
 	"time"
@@ -84,23 +82,16 @@ leaves.`,
 // createInto leaves it unchanged, so the command is safe to run every time a container
 // starts.
 func createInto(cmd *cobra.Command, operator *server.Operator, name, file string) error {
-	out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
+	if _, err := os.Lstat(file); err == nil {
 		_, err := fmt.Fprintln(cmd.OutOrStdout(), file+": already exists")
 		return err
 	}
-	if err != nil {
-		return err
-	}
-	err = createCredential(cmd, operator, name, func(credential string) error {
-		_, err := fmt.Fprintln(out, credential)
-		return errors.Join(err, out.Close())
+	return createCredential(cmd, operator, name, func(credential string) error {
+		return createFile(file, func(f *os.File) error {
+			_, err := fmt.Fprintln(f, credential)
+			return err
+		})
 	})
-	if err != nil {
-		_ = out.Close()
-		_ = os.Remove(file)
-	}
-	return err
 }
 
 // createCredential creates a credential and passes it to write. If write fails, the credential could

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -24,8 +23,8 @@ const restoringSuffix = ".restoring"
 // with the path of a file to create, and renames that file once fill has returned. If path
 // has a store and replace is not set, it changes nothing and returns store.ErrNotEmpty.
 //
-// If the process is killed, path has either the earlier store or one that cannot be opened
-// until it is restored again; if there was none, no server creates one there.
+// If the process is killed, path has either the earlier store or the new one; if there was
+// none, no server creates one there.
 func Restore(path string, replace bool, fill func(path string) error) (err error) {
 	if path, err = realPath(path); err == nil {
 		err = os.MkdirAll(filepath.Dir(path), 0o700)
@@ -72,9 +71,6 @@ func removeFiles(path string) {
 // whether there is none.
 func checkTarget(path string, replace bool) (isNew bool, err error) {
 	f, err := look(path, os.O_RDWR)
-	if errors.Is(err, errIncomplete) {
-		return false, nil
-	}
 	if err != nil {
 		return false, err
 	}
@@ -95,21 +91,13 @@ func checkTarget(path string, replace bool) (isNew bool, err error) {
 	return false, nil
 }
 
-// install moves the closed store at partial to path. Until the files of the earlier store
-// at path are removed, the new one is marked as incomplete: SQLite would apply the earlier
-// one's write-ahead log to it.
+// install moves the closed store at partial to path, after it has moved the write-ahead log
+// of the earlier store at path into that store: SQLite would apply it to the new one.
 func install(partial, path string) error {
-	c, err := sqlite3.OpenConn(partial, sqlite3.OpenReadWrite)
-	if err != nil {
+	if err := absorbLog(partial); err != nil {
 		return err
 	}
-	err = sqlitex.ExecuteTransient(c, "PRAGMA journal_mode = DELETE", nil) // moves its own write-ahead log into it
-	if err := errors.Join(err, c.Close(), mark(partial, incompleteID)); err != nil {
-		return err
-	}
-	if err := os.Rename(partial, path); err != nil {
-		return err
-	}
+	_ = absorbLog(path) // A damaged store is replaced as it is.
 	for _, suffix := range []string{walSuffix, shmSuffix, notesSuffix} {
 		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -118,7 +106,19 @@ func install(partial, path string) error {
 	if err := syncDirectory(filepath.Dir(path)); err != nil {
 		return err
 	}
-	return mark(path, applicationID)
+	if err := os.Rename(partial, path); err != nil {
+		return err
+	}
+	return syncDirectory(filepath.Dir(path))
+}
+
+// absorbLog moves the write-ahead log of a closed database into it, if it has one.
+func absorbLog(path string) error {
+	c, err := sqlite3.OpenConn(path, sqlite3.OpenReadWrite)
+	if err != nil {
+		return err
+	}
+	return errors.Join(sqlitex.ExecuteTransient(c, "PRAGMA journal_mode = DELETE", nil), c.Close())
 }
 
 // syncDirectory syncs a directory's entries to disk.
@@ -131,17 +131,6 @@ func syncDirectory(name string) error {
 		return err
 	}
 	return errors.Join(d.Sync(), d.Close())
-}
-
-// mark sets the application ID of a database that is not open. It does not use SQLite, whose
-// journal would have to be applied if the process is killed.
-func mark(path string, id uint32) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteAt(binary.BigEndian.AppendUint32(nil, id), applicationAt)
-	return errors.Join(err, f.Sync(), f.Close())
 }
 
 // RestoreBackup fills path with a file made by Backup, for Restore. It returns the number

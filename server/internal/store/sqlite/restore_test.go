@@ -46,8 +46,8 @@ func requireHidden(t *testing.T, path, player string) {
 	assert.Equal(t, map[string]bool{player: true}, hidden)
 }
 
-// Ensure that Restore replaces a store only if asked to, that it removes the earlier store's
-// write-ahead log, which SQLite would apply to the new one, and that it says why if it cannot.
+// Ensure that Restore replaces a store only if asked to, that the earlier store's write-ahead log is not
+// applied to the new one, and that it says why if it cannot.
 func TestRestore(t *testing.T) {
 	t.Parallel()
 	backup := filepath.Join(t.TempDir(), "backup.db")
@@ -78,22 +78,6 @@ func TestRestore(t *testing.T) {
 	foreign := filepath.Join(t.TempDir(), "other")
 	require.NoError(t, os.WriteFile(foreign, bytes.Repeat([]byte("other "), 100), 0o600))
 	require.ErrorContains(t, Restore(foreign, true, fill), "file is not a database")
-}
-
-// Ensure that a store cannot be opened if the process was killed while the earlier one's files were
-// still next to it.
-func TestRestore_Killed(t *testing.T) {
-	t.Parallel()
-	path, partial := newStore(t, "ann", true), newStore(t, "bob", false)
-	require.NoError(t, mark(partial, incompleteID))
-	require.NoError(t, os.Rename(partial, path))
-	_, err := Open(Options{Path: path})
-	require.ErrorContains(t, err, `run "gridstand-server restore --replace" again`)
-	_, err = Open(Options{Path: path, Beside: true})
-	require.ErrorContains(t, err, `run "gridstand-server restore --replace" again`)
-	partial = newStore(t, "bob", false)
-	require.NoError(t, Restore(path, false, func(file string) error { return os.Rename(partial, file) }))
-	requireHidden(t, path, "bob")
 }
 
 // Ensure that a store whose data only newer programs can read is refused, although its tables are the

@@ -81,9 +81,6 @@ var upgrades = []string{
 // other databases from being opened by mistake.
 const applicationID = 0x47726473 // "Grds"
 
-// incompleteID is the application ID of a store that has not been restored completely.
-const incompleteID = 0x47726463 // "Grdc"
-
 // applicationAt is the offset of the application ID in a file.
 const applicationAt = 68
 
@@ -93,10 +90,7 @@ const pageSize = 4096
 // errForeign means that the file is a database, but not a store.
 var errForeign = errors.New("it is the database of another program")
 
-// errIncomplete means that the store has not been restored completely.
-var errIncomplete = errors.New(`it was not restored completely: run "gridstand-server restore --replace" again`)
-
-// look opens the file at path, and returns an error if it is not empty and not a complete store. It returns
+// look opens the file at path, and returns an error if it is not empty and not a store. It returns
 // nil if there is no file. It changes nothing, unlike SQLite.
 func look(path string, flag int) (_ *os.File, err error) {
 	f, err := os.OpenFile(path, flag, 0)
@@ -134,14 +128,10 @@ func look(path string, flag int) (_ *os.File, err error) {
 		}
 		application = binary.BigEndian.Uint32(frame[56+applicationAt:])
 	}
-	switch application {
-	case applicationID:
-		return f, nil
-	case incompleteID:
-		return nil, errIncomplete
-	default:
+	if application != applicationID {
 		return nil, errForeign
 	}
+	return f, nil
 }
 
 // latestVersion returns the PRAGMA user_version of a file with the given upgrades: the
@@ -189,7 +179,7 @@ func upgrade(c *sqlite3.Conn, upgrades []string) (err error) {
 }
 
 // supported reports whether a file has the latest version. It returns an error if the
-// file has a newer one, or is not a complete store.
+// file has a newer one, or is not a store.
 func supported(c *sqlite3.Conn, latest int64) (current bool, err error) {
 	version, err := number(c, "PRAGMA user_version")
 	if err != nil {
@@ -200,8 +190,6 @@ func supported(c *sqlite3.Conn, latest int64) (current bool, err error) {
 	switch {
 	case err != nil:
 		return false, err
-	case application == incompleteID:
-		return false, errIncomplete
 	case application != applicationID:
 		return false, errForeign
 	case version&tables > latest&tables:

@@ -27,9 +27,6 @@ type writer struct {
 	wake    chan struct{} // holds one value if requests are waiting
 	stopped chan struct{} // closed when the goroutine has exited
 
-	// Only the goroutine uses batch and after; it reuses them for each transaction.
-	batch []*request
-	after []func()
 	// syncs reports whether commits currently wait for the disk. If never is set, no
 	// commit waits.
 	syncs, never bool
@@ -99,8 +96,6 @@ const (
 	committing       // the caller may return early
 )
 
-var requests = sync.Pool{New: func() any { return &request{done: make(chan struct{}, 1)} }}
-
 var errClosed = &store.Error{Kind: store.Connection, Err: errors.New("the store is closed")}
 
 // newWriter starts a writer that uses c. Its commits are durable unless volatile is set.
@@ -140,10 +135,7 @@ func (w *writer) do(ctx context.Context, priority int, unsynced bool, work func(
 	if refused := w.refused.Load(); refused != nil {
 		return refused
 	}
-	r := requests.Get().(*request)
-	r.work, r.after, r.unsynced, r.notified, r.err = work, after, unsynced, false, nil
-	r.stage.Store(queued)
-
+	r := &request{work: work, after: after, unsynced: unsynced, done: make(chan struct{}, 1)}
 	w.mu.Lock()
 	full := len(w.waiting[priority]) >= maxWaiting
 	closed := w.closed
@@ -161,10 +153,7 @@ func (w *writer) do(ctx context.Context, priority int, unsynced bool, work func(
 
 	select {
 	case <-r.done:
-		err := r.err
-		r.work, r.after = nil, nil
-		requests.Put(r)
-		return err
+		return r.err
 	case <-ctx.Done():
 		return r.leave(ctx)
 	}
@@ -282,11 +271,9 @@ func (w *writer) repair() error {
 
 // take removes up to maxBatch requests of each priority from the queues, and skips
 // dropped ones. If durable is not set, it stops at requests that must be durable.
-func (w *writer) take(durable bool) []*request {
+func (w *writer) take(durable bool) (batch []*request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	clear(w.batch)
-	w.batch = w.batch[:0]
 	for p, queue := range w.waiting {
 		n := min(len(queue), maxBatch)
 		for i, r := range queue[:n] {
@@ -295,14 +282,12 @@ func (w *writer) take(durable bool) []*request {
 				break
 			}
 			if r.stage.CompareAndSwap(queued, running) {
-				w.batch = append(w.batch, r)
+				batch = append(batch, r)
 			}
 		}
-		rest := copy(queue, queue[n:])
-		clear(queue[rest:])
-		w.waiting[p] = queue[:rest]
+		w.waiting[p] = slices.Delete(queue, 0, n)
 	}
-	return w.batch
+	return batch
 }
 
 // transact executes waiting requests. It takes them off the queues only once the
@@ -384,9 +369,10 @@ func (r *request) run(c *sqlite3.Conn) (err error) {
 // commit commits the writes of a batch.
 func (w *writer) commit(batch []*request) {
 	// From here on callers may return early, because no work uses their data anymore.
+	var afters []func()
 	for _, r := range batch {
 		if r.err == nil && r.after != nil {
-			w.after = append(w.after, r.after)
+			afters = append(afters, r.after)
 		}
 		if !r.stage.CompareAndSwap(running, committing) {
 			r.notified = true
@@ -397,7 +383,7 @@ func (w *writer) commit(batch []*request) {
 	switch {
 	case err == nil:
 		w.setFailing(nil)
-		for _, after := range w.after {
+		for _, after := range afters {
 			after()
 		}
 		w.notes.write()
@@ -409,8 +395,6 @@ func (w *writer) commit(batch []*request) {
 		w.rollback()
 		err = unsettled(failed(err))
 	}
-	clear(w.after)
-	w.after = w.after[:0]
 	w.settle(batch, err)
 }
 

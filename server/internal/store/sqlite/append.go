@@ -14,13 +14,9 @@ import (
 // transaction.
 func (g games) Append(ctx context.Context, gameID string, e store.Entry) (store.Appended, error) {
 	var done store.Appended
-	err := g.db.commit(ctx, false, func(c *sqlite3.Conn) (err error) {
+	err := g.db.write(ctx, func(c *sqlite3.Conn) (err error) {
 		done, err = g.append(ctx, c, gameID, e)
 		return err
-	}, func() {
-		if done.Watchers >= 0 {
-			g.db.notes.add(gameID, e.Next.Version)
-		}
 	})
 	if isCorrupt(err) {
 		err = g.damage(ctx, gameID, err)
@@ -68,6 +64,7 @@ func (g games) append(ctx context.Context, c *sqlite3.Conn, gameID string, e sto
 			return store.Appended{}, err
 		}
 	}
+	g.db.notes.add(gameID, e.Next.Version)
 	return store.Appended{Time: at, Watchers: g.feed.count(gameID), Then: e.Then != nil}, nil
 }
 

@@ -51,7 +51,7 @@ type file struct {
 //
 // If ctx is the one passed to store.Entry.Then, work runs in the append's transaction.
 func (d *db) write(ctx context.Context, work func(c *sqlite3.Conn) error) error {
-	return d.commit(ctx, false, work, nil)
+	return d.commit(ctx, false, work)
 }
 
 // refusal is an error from work that has written nothing that must be undone, such as a limit that
@@ -71,7 +71,7 @@ func isRefusal(err error) bool {
 // also makes everything written before it durable, so this is enough for data that merely
 // supports or repeats a later durable write.
 func (d *db) writeUnsynced(ctx context.Context, work func(c *sqlite3.Conn) error) error {
-	return d.commit(ctx, true, work, nil)
+	return d.commit(ctx, true, work)
 }
 
 // repeatUnsynced runs work in one unsynced transaction after another, until it changes fewer
@@ -99,15 +99,13 @@ func (d *db) change(ctx context.Context, text string, args ...any) (changed bool
 	return changed, err
 }
 
-// commit is like write, or like writeUnsynced if unsynced is set, but also calls after, if
-// it is not nil, once the transaction is committed, unless work returned a refusal. Calls to
-// after are made in commit order.
-func (d *db) commit(ctx context.Context, unsynced bool, work func(c *sqlite3.Conn) error, after func()) error {
+// commit is write, or writeUnsynced if unsynced is set.
+func (d *db) commit(ctx context.Context, unsynced bool, work func(c *sqlite3.Conn) error) error {
 	var err error
 	if t := transactionOf(ctx); t != nil {
 		err = t.run(work)
 	} else {
-		err = d.writer.do(ctx, d.priority, unsynced, work, after)
+		err = d.writer.do(ctx, d.priority, unsynced, work)
 	}
 	// The wrapper must not leave this function: if Then returned it, the append would count as refused
 	// although its entry is written.

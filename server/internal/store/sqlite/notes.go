@@ -23,6 +23,7 @@ type notes struct {
 	file *os.File
 	size int64  // of the lines in the file
 	next []byte // lines to write
+	sure int    // the length of the lines in next whose transaction was committed
 	lost []string
 }
 
@@ -71,28 +72,36 @@ func (n *notes) read(c *sqlite3.Conn) error {
 	return nil
 }
 
-// add notes a game's last version.
+// add notes a game's last version as of the current transaction.
 func (n *notes) add(gameID string, version int32) {
 	if n != nil {
 		n.next = fmt.Appendf(n.next, "%s %d\n", gameID, version)
 	}
 }
 
-// write writes the added lines. If that fails, such as on a full disk, the next call tries again.
-func (n *notes) write() {
+// commit writes the added lines. If that fails, such as on a full disk, the next call tries again.
+func (n *notes) commit() {
 	if n == nil || len(n.next) == 0 {
 		return
 	}
+	n.sure = len(n.next)
 	if _, err := n.file.WriteAt(n.next, n.size); err == nil {
 		n.size += int64(len(n.next))
-		n.next = n.next[:0]
+		n.next, n.sure = n.next[:0], 0
+	}
+}
+
+// rollback drops the lines of the current transaction.
+func (n *notes) rollback() {
+	if n != nil {
+		n.next = n.next[:n.sure]
 	}
 }
 
 // reset removes all lines, because the database has all entries, unless games lost some.
 func (n *notes) reset() {
 	if n != nil && len(n.lost) == 0 && n.file.Truncate(0) == nil {
-		n.size, n.next = 0, n.next[:0]
+		n.size, n.next, n.sure = 0, n.next[:0], 0
 	}
 }
 

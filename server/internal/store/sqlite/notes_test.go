@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -60,6 +62,10 @@ func TestLost(t *testing.T) {
 	require.NoError(t, d.sweep(t.Context()))
 	play(t, s, "b", 3, 4)
 	play(t, s, "c", 1, 1)
+	refused := entry("c", 2)
+	refused.Then = func(context.Context, time.Time) error { return errors.New("no") }
+	_, err = s.Games.Append(t.Context(), "c", refused)
+	require.Error(t, err)
 	requireLost(copied(notesSuffix, walSuffix))
 	requireLost(copied(walSuffix), []string{}...)
 	requireLost(copied(notesSuffix), "b", "c")

@@ -72,9 +72,6 @@ const (
 // request is a piece of work for the writer.
 type request struct {
 	work func(c *sqlite3.Conn) error
-	// after, if not nil, is called after a successful commit, in the order in which the
-	// work ran, unless the work returned a refusal.
-	after func()
 	// unsynced reports whether the request may complete before its writes are on the
 	// disk.
 	unsynced bool
@@ -128,14 +125,14 @@ func (w *writer) nudge() {
 // do runs work in a transaction, and returns once the transaction is durable, or committed
 // if unsynced is set. If ctx is done before the work has begun, the work is dropped; if ctx
 // expires or is canceled during the commit, the error is store.ErrUnsettled.
-func (w *writer) do(ctx context.Context, priority int, unsynced bool, work func(c *sqlite3.Conn) error, after func()) error {
+func (w *writer) do(ctx context.Context, priority int, unsynced bool, work func(c *sqlite3.Conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if refused := w.refused.Load(); refused != nil {
 		return refused
 	}
-	r := &request{work: work, after: after, unsynced: unsynced, done: make(chan struct{}, 1)}
+	r := &request{work: work, unsynced: unsynced, done: make(chan struct{}, 1)}
 	w.mu.Lock()
 	full := len(w.waiting[priority]) >= maxWaiting
 	closed := w.closed
@@ -369,11 +366,7 @@ func (r *request) run(c *sqlite3.Conn) (err error) {
 // commit commits the writes of a batch.
 func (w *writer) commit(batch []*request) {
 	// From here on callers may return early, because no work uses their data anymore.
-	var afters []func()
 	for _, r := range batch {
-		if r.err == nil && r.after != nil {
-			afters = append(afters, r.after)
-		}
 		if !r.stage.CompareAndSwap(running, committing) {
 			r.notified = true
 			r.done <- struct{}{}
@@ -383,10 +376,7 @@ func (w *writer) commit(batch []*request) {
 	switch {
 	case err == nil:
 		w.setFailing(nil)
-		for _, after := range afters {
-			after()
-		}
-		w.notes.write()
+		w.notes.commit()
 	case sqlite3.ErrCode(err).ToPrimary() == sqlite3.ResultFull:
 		w.rollback() // the frame that would make the commit valid was not written
 		err = failed(err)
@@ -432,6 +422,7 @@ func (w *writer) setFailing(failure *store.Error) {
 
 // rollback rolls back the transaction, unless SQLite has already done so.
 func (w *writer) rollback() {
+	w.notes.rollback()
 	if !w.conn.AutocommitEnabled() {
 		_ = exec(w.conn, "ROLLBACK") // fails only if there is no transaction
 	}

@@ -47,7 +47,7 @@ func TestLost(t *testing.T) {
 	}
 	checkpoint := func() {
 		t.Helper()
-		require.NoError(t, d.write(t.Context(), func(*sqlite3.Conn) error { d.writer.full = true; return nil }))
+		require.NoError(t, d.write(t.Context(), func(*sqlite3.Conn) error { d.writer.suspect = true; return nil }))
 		require.NoError(t, d.saveClock(t.Context()))
 	}
 	play(t, s, "a", 1, 3)

@@ -30,9 +30,8 @@ type writer struct {
 	// syncs reports whether commits currently wait for the disk. If never is set, no
 	// commit waits.
 	syncs, never bool
-	// suspect reports whether a sync has failed, and full whether the disk was full; see repair.
-	// Only the goroutine uses them.
-	suspect, full bool
+	// suspect reports whether a sync has failed; see repair. Only the goroutine uses it.
+	suspect bool
 
 	// written is the number of requests since the last call of tendLog, and examined the number of
 	// pages in the write-ahead log when its length was last compared with its limits. tight reports
@@ -239,30 +238,22 @@ func (w *writer) sync(durable bool) error {
 	return err
 }
 
-// repair checkpoints the database and starts a new log if a sync has failed or the disk was full.
-//
-// After a failed sync the log may lack pages that were written before, and the next sync would
-// succeed regardless, because the system reports an error only once. Data after such a gap would be
-// lost in a power failure. On a full disk, a new log leaves its space to the database.
+// repair checkpoints the database and starts a new log if a sync has failed. The log may lack
+// pages that were written before, and the next sync would succeed regardless, because the system
+// reports an error only once. Data after such a gap would be lost in a power failure.
 func (w *writer) repair() error {
-	if !w.suspect && !w.full {
+	if !w.suspect {
 		return nil
 	}
-	if !w.suspect {
-		w.conn.SetBusyTimeout(0) // A long read must not delay each write on a disk that was full.
-	}
 	blocked, err := number(w.conn, "PRAGMA wal_checkpoint(TRUNCATE)")
-	w.conn.SetBusyTimeout(busyTimeout)
 	switch {
 	case err != nil:
 		return err
-	case blocked != 0 && w.suspect:
+	case blocked != 0:
 		return store.Failed(store.Timeout, "the disk failed, and a long read prevents earlier writes from being repeated")
 	}
-	w.suspect, w.full = false, false
-	if blocked == 0 {
-		w.notes.reset()
-	}
+	w.suspect = false
+	w.notes.reset()
 	return nil
 }
 
@@ -393,7 +384,6 @@ func (w *writer) commit(batch []*request) {
 func (w *writer) settle(batch []*request, err error) {
 	if failure, ok := errors.AsType[*store.Error](err); ok {
 		w.setFailing(failure)
-		w.full = w.full || failure.Kind == store.Full
 	}
 	for _, r := range batch {
 		if r.notified {

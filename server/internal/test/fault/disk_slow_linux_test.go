@@ -111,8 +111,7 @@ func (d *disk) used() int64 {
 }
 
 // moveUntilRefused fills the disk, makes moves until the store is full, and returns the refused
-// move. A server that was refused a write first moves
-// the write-ahead log into the file, which may leave space for more moves.
+// move. A refused move may fit later, because its write has another size.
 func (o *outage) moveUntilRefused(t *testing.T, d *disk) pb.Direction {
 	t.Helper()
 	var direction pb.Direction

@@ -45,9 +45,9 @@ type file struct {
 // transaction is shared with other waiting writes. If work returns an error, all its
 // writes are rolled back.
 //
-// If other work in the transaction fails, work may run twice, so it must reset the
-// variables that hold its results at the start. An error from work splits the
-// transaction, unless it is a refusal, which write returns without that wrapper.
+// If other work in the transaction fails, work may run again, so it must reset the
+// variables that hold its results at the start. After an error from work, the transaction
+// begins again without it, unless it is a refusal, which write returns without that wrapper.
 //
 // If ctx is the one passed to store.Entry.Then, work runs in the append's transaction.
 func (d *db) write(ctx context.Context, work func(c *sqlite3.Conn) error) error {

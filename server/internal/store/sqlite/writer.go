@@ -303,10 +303,10 @@ func (w *writer) transact() {
 }
 
 // finish runs the work of a batch in the open transaction, and ends the transaction. If
-// some work fails, finish runs the work before it again and commits that, and executes
-// the rest in a new transaction. A refusal is not a failure, because there is nothing to undo.
+// some work fails, finish begins again without it. A refusal is not a failure, because there
+// is nothing to undo.
 //
-// With a savepoint for each piece of work, less work would run twice. But savepoints
+// With a savepoint for each piece of work, no work would run twice. But savepoints
 // would make all work 20% slower, and after an error from a corrupt page SQLite can only
 // roll back the transaction.
 func (w *writer) finish(batch []*request) {
@@ -325,15 +325,8 @@ func (w *writer) finish(batch []*request) {
 			w.settle(batch, failed(batch[bad].err))
 			return
 		}
-		if bad > 0 {
-			if err := exec(w.conn, "BEGIN IMMEDIATE"); err != nil {
-				w.settle(batch, failed(err))
-				return
-			}
-			w.finish(batch[:bad])
-		}
 		w.settle(batch[bad:bad+1], nil)
-		if batch = batch[bad+1:]; len(batch) == 0 {
+		if batch = slices.Delete(batch, bad, bad+1); len(batch) == 0 {
 			return
 		}
 		if err := exec(w.conn, "BEGIN IMMEDIATE"); err != nil {

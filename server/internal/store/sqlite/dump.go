@@ -7,7 +7,6 @@ import (
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
-	"zombiezen.com/go/sqlite/sqlitex"
 
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -106,11 +105,6 @@ func dump(c *sqlite3.Conn, now int64, put func(store.Item) error) error {
 	return each(c, "SELECT id, game FROM games ORDER BY id", func(s *sqlite3.Stmt) error {
 		return dumpGame(c, s.ColumnText(0), s.ColumnInt64(1), now, put)
 	})
-}
-
-// each is like query, but ends with the first error of row.
-func each(c *sqlite3.Conn, text string, row func(s *sqlite3.Stmt) error, args ...any) error {
-	return sqlitex.Execute(c, text, &sqlitex.ExecOptions{Args: args, ResultFunc: row})
 }
 
 // dumpGame calls put with a game's log and head. If some of it is on a corrupt page, the

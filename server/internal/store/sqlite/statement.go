@@ -1,10 +1,10 @@
 package sqlite
 
 import (
-	"fmt"
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 // exec runs a statement without reading its result. Each connection prepares a statement
@@ -27,28 +27,26 @@ func execEach(c *sqlite3.Conn, text string, values []string, args ...any) error 
 // query runs a statement and calls row for each row of its result. If row is nil, the
 // rows are skipped.
 func query(c *sqlite3.Conn, text string, row func(s *sqlite3.Stmt), args ...any) error {
-	s, err := c.Prepare(text)
-	if err != nil {
-		return err
-	}
-	for i, arg := range args {
-		if err := bind(s, i+1, arg); err != nil {
-			return err
-		}
-	}
-	for {
-		more, err := s.Step()
-		if err != nil {
-			return err
-		}
-		if !more {
-			// Reading the last row has reset the statement.
-			return nil
-		}
+	return each(c, text, func(s *sqlite3.Stmt) error {
 		if row != nil {
 			row(s)
 		}
+		return nil
+	}, args...)
+}
+
+// each is like query, but ends with the first error of row. It replaces the times in args by
+// their milliseconds, and the zero time by NULL.
+func each(c *sqlite3.Conn, text string, row func(s *sqlite3.Stmt) error, args ...any) error {
+	for i, arg := range args {
+		switch at, ok := arg.(time.Time); {
+		case ok && at.IsZero():
+			args[i] = nil
+		case ok:
+			args[i] = at.UnixMilli()
+		}
 	}
+	return sqlitex.Execute(c, text, &sqlitex.ExecOptions{Args: args, ResultFunc: row})
 }
 
 // all returns what scan reads from each row of a query's result.
@@ -73,36 +71,6 @@ func has(c *sqlite3.Conn, text string, args ...any) (found bool, err error) {
 func firstText(s *sqlite3.Stmt) string { return s.ColumnText(0) }
 
 func firstInt(s *sqlite3.Stmt) int64 { return s.ColumnInt64(0) }
-
-func bind(s *sqlite3.Stmt, i int, arg any) error {
-	switch v := arg.(type) {
-	case nil:
-		s.BindNull(i)
-	case int64:
-		s.BindInt64(i, v)
-	case int:
-		s.BindInt64(i, int64(v))
-	case int32:
-		s.BindInt64(i, int64(v))
-	case uint64:
-		s.BindInt64(i, int64(v))
-	case bool:
-		s.BindBool(i, v)
-	case string:
-		s.BindText(i, v)
-	case []byte:
-		s.BindBytes(i, v)
-	case time.Time: // in milliseconds; the zero time is NULL
-		if v.IsZero() {
-			s.BindNull(i)
-		} else {
-			s.BindInt64(i, v.UnixMilli())
-		}
-	default:
-		return fmt.Errorf("unsupported type of a statement argument: %T", arg)
-	}
-	return nil
-}
 
 // blob returns a copy of a column.
 func blob(s *sqlite3.Stmt, column int) []byte {

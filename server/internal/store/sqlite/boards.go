@@ -109,14 +109,9 @@ func (b boards) record(c *sqlite3.Conn, entry store.BoardEntry, on store.Board) 
 		return err
 	}
 	if found {
-		if err := exec(c, "UPDATE scores SET score = ?, member = ? WHERE board = ? AND player = ?",
-			at.score, at.member, board, entry.PlayerID); err != nil {
+		if err := b.remove(c, board, entry.PlayerID, old); err != nil {
 			return err
 		}
-		if err := b.uncount(c, board, old); err != nil {
-			return err
-		}
-		return b.count(c, board, at)
 	}
 	if err := exec(c, "INSERT INTO scores (board, player, score, member) VALUES (?, ?, ?, ?)",
 		board, entry.PlayerID, at.score, at.member); err != nil {

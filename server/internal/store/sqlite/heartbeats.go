@@ -46,22 +46,17 @@ func recordHeartbeat(c *sqlite3.Conn, b store.Heartbeat, now time.Time) (r store
 	}
 	r.Now = now
 	var newest time.Time
-	oldest, oldestAt := "", now
-	for id, s := range stored {
+	for _, s := range stored {
 		newest = latest(newest, s.At)
-		if id != b.ServerID && s.At.Before(oldestAt) {
-			oldest, oldestAt = id, s.At
-		}
 	}
 	if err := exec(c, "UPDATE servers SET missing = 1 WHERE NOT missing AND NOT stopped AND time < ? AND id <> ?",
 		now.Add(-b.MissingAfter), b.ServerID); err != nil {
 		return r, err
 	}
 	r.Missing = c.Changes()
-	if oldest != "" && (now.Sub(oldestAt) > b.Keep || len(stored) > b.MaxServers) {
-		if err := exec(c, "DELETE FROM servers WHERE id = ?", oldest); err != nil {
-			return r, err
-		}
+	if err := exec(c, `DELETE FROM servers WHERE id = (SELECT id FROM servers WHERE id <> ?1 ORDER BY time LIMIT 1) AND (time < ?2 OR ?3)`,
+		b.ServerID, now.Add(-b.Keep), len(stored) > b.MaxServers); err != nil {
+		return r, err
 	}
 	r.At = latest(now, mine)
 	if err := putServer(c, b.ServerID, store.ServerHeartbeat{At: r.At}); err != nil {

@@ -12,28 +12,24 @@ import (
 	sqlite3 "zombiezen.com/go/sqlite"
 )
 
-// explain adds to an error from opening the database at path what SQLite does not report: why this
-// process may not use one of the files, or what to do about a damaged one.
+// explain adds to an error from opening the database at path what SQLite and the system do not
+// report: to whom a file belongs that this process may not use, or what to do about a damaged one.
 func explain(path string, err error) error {
 	if isCorrupt(err) {
 		return fmt.Errorf("it is damaged, or is not a file of Gridstand; restore a backup, or name another file (%w)", err)
 	}
-	for _, name := range []string{path + lockSuffix, path, path + walSuffix, path + shmSuffix} {
-		denied := access(name)
-		info, statErr := os.Stat(name)
-		if !errors.Is(denied, fs.ErrPermission) || statErr != nil {
-			continue
+	denied := errors.Is(err, fs.ErrPermission)
+	if file, ok := errors.AsType[*fs.PathError](err); ok && denied {
+		if info, statErr := os.Stat(file.Path); statErr == nil {
+			if of, ok := owner(info); ok {
+				return fmt.Errorf("%w: it belongs to %s and has mode %04o; this process runs as %s, who must own it and be able to read and write it",
+					err, userName(of), info.Mode().Perm(), userName(os.Geteuid()))
+			}
 		}
-		of, ok := owner(info)
-		if !ok {
-			return denied
-		}
-		return fmt.Errorf("%w: it belongs to %s and has mode %04o; this process runs as %s, who must own it and be able to read and write it",
-			denied, userName(of), info.Mode().Perm(), userName(os.Geteuid()))
 	}
 	code := sqlite3.ErrCode(err).ToPrimary()
-	if errors.Is(err, fs.ErrPermission) || code == sqlite3.ResultReadOnly || code == sqlite3.ResultCantOpen {
-		return fmt.Errorf("%w; this process must be able to write to %s", err, filepath.Dir(path))
+	if denied || code == sqlite3.ResultReadOnly || code == sqlite3.ResultCantOpen {
+		return fmt.Errorf("%w; this process must be able to write to %s, and to the files in it that begin with %s", err, filepath.Dir(path), filepath.Base(path))
 	}
 	return err
 }

@@ -27,8 +27,6 @@ type file struct {
 	memory bool
 	logger *slog.Logger
 	writer *writer
-	// run identifies the period since the file was opened: it has a new value each time.
-	run string
 	// info identifies the open file, and replaced logs that its name refers to another one.
 	info     os.FileInfo
 	replaced sync.Once

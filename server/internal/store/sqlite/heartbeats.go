@@ -27,11 +27,7 @@ func (h heartbeats) Record(ctx context.Context, b store.Heartbeat) (result store
 			return err
 		})
 	}
-	if err != nil {
-		return store.HeartbeatResult{}, wrap("storing a heartbeat", err)
-	}
-	result.Run = h.db.run
-	return result, nil
+	return result, wrap("storing a heartbeat", err)
 }
 
 // recordHeartbeat stores a heartbeat.

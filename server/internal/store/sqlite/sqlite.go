@@ -8,7 +8,6 @@ package sqlite
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -175,7 +174,7 @@ func (e *engine) openFile(o Options) (_ *file, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &file{path: o.Path, memory: o.Memory, logger: o.Logger, wall: o.Now, run: rand.Text()}
+	f := &file{path: o.Path, memory: o.Memory, logger: o.Logger, wall: o.Now}
 	f.clock.time, f.clock.read = latest, o.Now()
 	if f.info, err = os.Stat(f.path); err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func TestGames_CorruptPage(t *testing.T) {
 	for n := range 150 {
 		all = append(all, fmt.Sprintf("game-%d", n))
 	}
-	d := s.Engine.(engineOn).db
+	d := s.Engine.(*engine).db
 	require.NoError(t, d.write(t.Context(), func(c *sqlite3.Conn) error {
 		return then(t.Context(), c, func(ctx context.Context) error {
 			for n := range int32(length) {
@@ -66,7 +66,7 @@ func TestGames_CorruptPage(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, damaged, 0o600))
 		s, err := Open(Options{Path: path})
 		require.NoError(t, err, "page %d", page)
-		neverSync(t, s.Engine.(engineOn).db)
+		neverSync(t, s.Engine.(*engine).db)
 		var hurt atomic.Int64
 		var group sync.WaitGroup
 		for _, game := range append(all, "a new one") {

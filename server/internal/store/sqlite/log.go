@@ -105,7 +105,7 @@ func (f *file) emptyLog() error {
 }
 
 // Sizes returns the sizes of the database and of its write-ahead log in bytes.
-func (e engineOn) Sizes() (database, log int64) {
+func (e *engine) Sizes() (database, log int64) {
 	for suffix, size := range map[string]*int64{"": &database, walSuffix: &log} {
 		if info, err := os.Stat(e.db.path + suffix); err == nil {
 			*size = info.Size()

@@ -19,7 +19,7 @@ func TestTendLog_Grows(t *testing.T) {
 	var log bytes.Buffer
 	s, err := Open(Options{Memory: true, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	require.NoError(t, err)
-	d := s.Engine.(engineOn).db
+	d := s.Engine.(*engine).db
 	newTable(t, d)
 	other, err := sqlite3.OpenConn(d.path, sqlite3.OpenReadOnly)
 	require.NoError(t, err)
@@ -33,11 +33,11 @@ func TestTendLog_Grows(t *testing.T) {
 	grow(0)
 	assert.Equal(t, 1, bytes.Count(log.Bytes(), []byte("level=WARN")), log.String())
 	assert.Contains(t, log.String(), "id=log-grows")
-	_, grown := s.Engine.(engineOn).Sizes()
+	_, grown := s.Engine.(*engine).Sizes()
 	assert.Greater(t, grown, int64(grownPages*pageSize))
 	require.NoError(t, other.Close())
 	grow(200)
-	_, size := s.Engine.(engineOn).Sizes()
+	_, size := s.Engine.(*engine).Sizes()
 	assert.LessOrEqual(t, size, int64(logLimit))
 	require.NoError(t, s.Close())
 }

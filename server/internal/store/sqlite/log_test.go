@@ -23,7 +23,7 @@ func TestTendLog_Tight(t *testing.T) {
 		for n := range 400 { // one page each
 			require.NoError(t, insert(t.Context(), d, n))
 		}
-		_, log := engineOn{db: d}.Sizes()
+		_, log := (&engine{db: d}).Sizes()
 		assert.InEpsilon(t, want*pageSize, log, 0.5, "with %d bytes", free)
 	}
 }
@@ -36,7 +36,7 @@ func TestClose_LogNotEmptied(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	s, err := Open(Options{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	require.NoError(t, err)
-	d := s.Engine.(engineOn).db
+	d := s.Engine.(*engine).db
 	require.NoError(t, d.write(t.Context(), func(c *sqlite3.Conn) error { return exec(c, "CREATE TABLE test (n)") }))
 	other, err := sqlite3.OpenConn(path, sqlite3.OpenReadOnly)
 	require.NoError(t, err)

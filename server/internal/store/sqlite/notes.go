@@ -119,7 +119,7 @@ func (n *notes) close(empty bool) error {
 
 // Lost returns the IDs of the games that had acknowledged entries that the file and its write-ahead log
 // lacked when it was opened. It returns them at each start until Settle is called.
-func (e engineOn) Lost() []string {
+func (e *engine) Lost() []string {
 	if e.db.notes == nil {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (e engineOn) Lost() []string {
 }
 
 // Settle notes that the games of Lost have been dealt with.
-func (e engineOn) Settle(ctx context.Context) error {
+func (e *engine) Settle(ctx context.Context) error {
 	return e.db.write(ctx, func(*sqlite3.Conn) error {
 		for _, id := range e.Lost() {
 			e.db.notes.add(id, 0)

@@ -21,7 +21,7 @@ func TestLost(t *testing.T) {
 	now := time.Now()
 	path := filepath.Join(t.TempDir(), "store.db")
 	s := openStore(t, Options{Path: path, Now: func() time.Time { return now }})
-	d := s.Engine.(engineOn).background
+	d := s.Engine.(*engine).background
 	copied := func(parts ...string) string { // as a kill leaves the files
 		t.Helper()
 		to := filepath.Join(t.TempDir(), "store.db")
@@ -37,11 +37,11 @@ func TestLost(t *testing.T) {
 		for range 2 {
 			s, err := Open(Options{Path: path})
 			require.NoError(t, err)
-			e := s.Engine.(engineOn)
+			e := s.Engine.(*engine)
 			require.ElementsMatch(t, want, e.Lost())
 			require.NoError(t, s.Close()) // as a tool does, which leaves the games to the next server
 		}
-		e := openStore(t, Options{Path: path}).Engine.(engineOn)
+		e := openStore(t, Options{Path: path}).Engine.(*engine)
 		require.NoError(t, e.Settle(t.Context()))
 		require.Empty(t, e.Lost())
 	}

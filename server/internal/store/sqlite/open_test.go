@@ -24,7 +24,7 @@ func TestOpen_Again(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "store.db")
 	s, err := Open(Options{Path: path})
 	require.NoError(t, err)
-	d := s.Engine.(engineOn).db
+	d := s.Engine.(*engine).db
 	require.NoError(t, d.write(t.Context(), func(c *sqlite3.Conn) error { return exec(c, "CREATE TABLE test (n INTEGER PRIMARY KEY)") }))
 	require.NoError(t, insert(t.Context(), d, 1))
 	assert.Equal(t, "sqlite:"+path, s.Name())

@@ -21,7 +21,7 @@ func TestClose_Replaced(t *testing.T) {
 	path, backup := filepath.Join(t.TempDir(), "store.db"), filepath.Join(t.TempDir(), "backup.db")
 	s, err := Open(Options{Path: path})
 	require.NoError(t, err)
-	d := s.Engine.(engineOn).db
+	d := s.Engine.(*engine).db
 	newTable(t, d)
 	insertRows(t, d, 1, 500)
 	require.NoError(t, failure(Backup(t.Context(), path, backup)))
@@ -92,8 +92,8 @@ func crashed(t *testing.T, n int) string {
 	path, copied := filepath.Join(t.TempDir(), "store.db"), filepath.Join(t.TempDir(), "store.db")
 	s, err := Open(Options{Path: path})
 	require.NoError(t, err)
-	newTable(t, s.Engine.(engineOn).db)
-	insertRows(t, s.Engine.(engineOn).db, 1, n)
+	newTable(t, s.Engine.(*engine).db)
+	insertRows(t, s.Engine.(*engine).db, 1, n)
 	for _, part := range []string{"", walSuffix} {
 		copyFile(t, path+part, copied+part) // From here on, nothing else may use this store.
 	}
@@ -122,7 +122,7 @@ func assertRows(t *testing.T, path string, n int) {
 	s, err := Open(Options{Path: path})
 	require.NoError(t, err)
 	defer s.Close()
-	require.NoError(t, s.Engine.(engineOn).db.read(t.Context(), func(c *sqlite3.Conn) error {
+	require.NoError(t, s.Engine.(*engine).db.read(t.Context(), func(c *sqlite3.Conn) error {
 		intact, err := number(c, "SELECT integrity_check = 'ok' FROM pragma_integrity_check")
 		require.NoError(t, err)
 		assert.EqualValues(t, 1, intact, "the file is corrupt")

@@ -204,7 +204,7 @@ func spareProcessor() {
 // ports returns the store's interfaces, implemented using d.
 func ports(e *engine, d *db) *store.Store {
 	return &store.Store{
-		Engine:      engineOn{e, d},
+		Engine:      e,
 		Games:       games{d, e.feed},
 		Feed:        e.feed,
 		Queue:       queue{d},
@@ -336,7 +336,8 @@ func configureWriter(c *sqlite3.Conn, memory bool) error {
 	return err
 }
 
-// engine is an open file and the resources that are released together with it.
+// engine implements store.Engine for an open file, and has the resources that are released together
+// with it.
 type engine struct {
 	readers        []*sqlitex.Pool
 	db, background *db
@@ -347,29 +348,23 @@ type engine struct {
 	temporary      string    // temporary directory, "" if none
 }
 
-// engineOn implements store.Engine using one db of an open file.
-type engineOn struct {
-	*engine
-	db *db
-}
-
-func (e engineOn) Name() string {
+func (e *engine) Name() string {
 	if e.db.memory {
 		return "memory"
 	}
 	return "sqlite:" + e.db.path
 }
 
-func (e engineOn) Durable() bool       { return !e.db.memory }
-func (e engineOn) Shared() bool        { return false }
-func (e engineOn) Transactional() bool { return true }
+func (e *engine) Durable() bool       { return !e.db.memory }
+func (e *engine) Shared() bool        { return false }
+func (e *engine) Transactional() bool { return true }
 
 // Ping reads from the file.
-func (e engineOn) Ping(ctx context.Context) error {
-	return e.db.read(ctx, func(c *sqlite3.Conn) error { return exec(c, "SELECT time FROM clock") })
+func (e *engine) Ping(ctx context.Context) error {
+	return e.background.read(ctx, func(c *sqlite3.Conn) error { return exec(c, "SELECT time FROM clock") })
 }
 
-func (e engineOn) Time(context.Context) (time.Time, error) {
+func (e *engine) Time(context.Context) (time.Time, error) {
 	return time.UnixMilli(e.db.now()).UTC(), nil
 }
 

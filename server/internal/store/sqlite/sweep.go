@@ -44,7 +44,7 @@ const (
 )
 
 // Run removes expired data periodically until ctx is done.
-func (e engineOn) Run(ctx context.Context) {
+func (e *engine) Run(ctx context.Context) {
 	failing := false
 	periodic.Run(ctx, sweepEvery, func() {
 		err := e.background.sweep(ctx)

@@ -17,7 +17,7 @@ func TestSweep(t *testing.T) {
 	t.Parallel()
 	now, ctx := time.Now(), t.Context()
 	s := openStore(t, Options{Memory: true, Now: func() time.Time { return now }})
-	d := s.Engine.(engineOn).background
+	d := s.Engine.(*engine).background
 	lasting := store.Board{Variant: "classic", Window: "all"}
 	expiring := store.Board{Variant: "classic", Window: "day", Expires: now.Add(time.Hour)}
 	const many = sweepRows + 1

@@ -28,7 +28,7 @@ func openDB(t testing.TB, o Options) *db {
 	s, err := Open(o)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, s.Close()) })
-	d := s.Engine.(engineOn).db
+	d := s.Engine.(*engine).db
 	if !o.Beside {
 		require.NoError(t, d.write(t.Context(), func(c *sqlite3.Conn) error {
 			return exec(c, "CREATE TABLE IF NOT EXISTS test (n INTEGER PRIMARY KEY) STRICT")
@@ -160,7 +160,7 @@ func TestAppend_RefusedThen(t *testing.T) {
 	s := openStore(t, Options{Memory: true})
 	mine := errors.New("mine")
 	_, err := s.Games.Append(t.Context(), "a", store.Entry{Next: store.ID{Version: 1, Digest: 1}, Then: func(ctx context.Context, _ time.Time) error {
-		return s.Engine.(engineOn).db.write(ctx, func(*sqlite3.Conn) error { return refusal{mine} })
+		return s.Engine.(*engine).db.write(ctx, func(*sqlite3.Conn) error { return refusal{mine} })
 	}})
 	require.ErrorIs(t, err, mine)
 	tail, err := s.Games.Tail(t.Context(), "a")
@@ -191,7 +191,7 @@ func TestWrite_DropsAbandonedWork(t *testing.T) {
 func TestWrite_QueueFull(t *testing.T) {
 	t.Parallel()
 	s := openStore(t, Options{Memory: true})
-	d, background := s.Engine.(engineOn).db, s.Background.Engine.(engineOn).db
+	d, background := s.Engine.(*engine).db, s.Engine.(*engine).background
 	release := block(t, d)
 	var group sync.WaitGroup
 	nothing := func(*sqlite3.Conn) error { return nil }

@@ -3,7 +3,6 @@ package redis
 import (
 	"context"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -22,8 +21,6 @@ type nodeFeed struct {
 	addr     string
 	pubsub   *goredis.PubSub
 	channels map[string]bool // requested channels; true if the node has confirmed the subscription
-	alive    atomic.Bool     // the node has sent something since the last check
-	ended    chan struct{}
 }
 
 // leave unsubscribes from channels.
@@ -81,7 +78,7 @@ func (f *feed) joinAt(ctx context.Context, master *goredis.Client, channels []st
 	f.mu.Lock()
 	n, connected := f.nodes[addr]
 	if !connected {
-		n = &nodeFeed{addr: addr, pubsub: master.Subscribe(ctx), channels: map[string]bool{}, ended: make(chan struct{})}
+		n = &nodeFeed{addr: addr, pubsub: master.Subscribe(ctx), channels: map[string]bool{}}
 		f.nodes[addr] = n
 	}
 	for _, channel := range channels {
@@ -101,18 +98,28 @@ func (f *feed) joinAt(ctx context.Context, master *goredis.Client, channels []st
 		if !connected {
 			connected = true
 			f.group.Go(func() { f.receive(ctx, n) })
-			f.group.Go(func() { n.watch(ctx) })
 		}
 	}
 }
 
-// receive forwards the messages of a node until the connection fails or is closed.
+// followPing is how long a node may be silent before it is pinged, and how long it then
+// has to answer before its connection is closed.
+const followPing = 3 * time.Second
+
+// receive forwards the messages of a node until the connection fails, the node stops
+// answering, or ctx is done.
 func (f *feed) receive(ctx context.Context, n *nodeFeed) {
-	defer close(n.ended)
 	defer f.lost(ctx, n)
+	end := func() { _ = n.pubsub.Close() }
+	stop := context.AfterFunc(ctx, end)
+	defer stop()
+	silent, gone := time.AfterFunc(followPing, func() { _ = n.pubsub.Ping(ctx) }), time.AfterFunc(2*followPing, end)
+	defer silent.Stop()
+	defer gone.Stop()
 	for {
 		m, err := n.pubsub.Receive(ctx)
-		n.alive.Store(true)
+		silent.Reset(followPing)
+		gone.Reset(2 * followPing)
 		if goredis.HasErrorPrefix(err, "MOVED") || goredis.HasErrorPrefix(err, "CLUSTERDOWN") {
 			f.refused(ctx, n, err)
 			continue
@@ -214,34 +221,5 @@ func (f *feed) failed(ctx context.Context, addr string, games int, err error) {
 	f.mu.Unlock()
 	if !known && ctx.Err() == nil {
 		f.logger.Warn("cannot receive moves from other servers; will retry", "id", "games-not-followed", "games", games, "error", err)
-	}
-}
-
-// followPing is how long a node may be silent before it is pinged, and how long it then
-// has to answer before its connection is closed.
-const followPing = 3 * time.Second
-
-// watch closes the connection when the node stops answering or ctx is done.
-func (n *nodeFeed) watch(ctx context.Context) {
-	ticker := time.NewTicker(followPing)
-	defer ticker.Stop()
-	for pinged := false; ; {
-		select {
-		case <-n.ended:
-			return
-		case <-ctx.Done():
-			_ = n.pubsub.Close()
-			return
-		case <-ticker.C:
-		}
-		switch {
-		case n.alive.Swap(false):
-			pinged = false
-		case pinged || n.pubsub.Ping(ctx) != nil:
-			_ = n.pubsub.Close()
-			return
-		default:
-			pinged = true
-		}
 	}
 }

@@ -37,19 +37,6 @@ func boardKey(b store.Board) string { return "scores:{" + b.Variant + ":" + b.Wi
 // bestKey is the key of the hash that holds each player's best member on the board.
 func bestKey(board string) string { return board + ":best" }
 
-// boardOf returns the board that a key belongs to, or false if the key is not a board's.
-func boardOf(key string) (store.Board, bool) {
-	name, ok := strings.CutPrefix(key, "scores:{")
-	if !ok {
-		return store.Board{}, false
-	}
-	if name, ok = strings.CutSuffix(name, "}"); !ok {
-		return store.Board{}, false // the hash of best members
-	}
-	variant, window, ok := strings.Cut(name, ":")
-	return store.Board{Variant: variant, Window: window}, ok
-}
-
 func boardEntry(member string, score int32) store.BoardEntry {
 	_, rest, _ := strings.Cut(member, ":")
 	playerID, _, _ := strings.Cut(rest, ":")
@@ -86,7 +73,7 @@ func (b boards) Record(ctx context.Context, entry store.BoardEntry, boards ...st
 		return err
 	}
 	for _, board := range boards {
-		if err := b.drop(ctx, board, entry.PlayerID); err != nil {
+		if err := b.drop(ctx, boardKey(board), entry.PlayerID); err != nil {
 			return err
 		}
 	}
@@ -167,7 +154,7 @@ func (b boards) Hide(ctx context.Context, playerID string) error {
 	if err := b.client.SAdd(ctx, hiddenKey, playerID).Err(); err != nil {
 		return wrap("hiding a player", err)
 	}
-	return b.each(ctx, func(board store.Board) error { return b.drop(ctx, board, playerID) })
+	return b.each(ctx, func(key string) error { return b.drop(ctx, key, playerID) })
 }
 
 func (b boards) Unhide(ctx context.Context, playerID string) error {
@@ -184,14 +171,13 @@ func (b boards) AnyHidden(ctx context.Context) (bool, error) {
 	return n > 0, wrap("reading hidden players", err)
 }
 
-// each calls visit for every board. It stops at the first error, including one from visit.
-func (b boards) each(ctx context.Context, visit func(store.Board) error) error {
-	return scanKeys(ctx, b.client, "scores:{*}", func(keys []string) error {
+// each calls visit with the key of every board. It stops at the first error, including one
+// from visit.
+func (b boards) each(ctx context.Context, visit func(key string) error) error {
+	return scanKeys(ctx, b.client, boardKey(store.Board{Variant: "*", Window: "*"}), func(keys []string) error {
 		for _, key := range keys {
-			if board, ok := boardOf(key); ok {
-				if err := visit(board); err != nil {
-					return err
-				}
+			if err := visit(key); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -204,16 +190,14 @@ func (b boards) Entries(ctx context.Context, board store.Board, visit func([]sto
 	})
 }
 
-// drop removes a player from a board.
-func (b boards) drop(ctx context.Context, board store.Board, playerID string) error {
-	key := boardKey(board)
+// drop removes a player from the board at key.
+func (b boards) drop(ctx context.Context, key, playerID string) error {
 	return wrap("removing an entry from a board", dropScore.Run(ctx, b.client, []string{key, bestKey(key)}, playerID).Err())
 }
 
 // Clear removes the keys of a board in one command, so that they always agree.
 func (b boards) Clear(ctx context.Context) error {
-	return b.each(ctx, func(board store.Board) error {
-		key := boardKey(board)
+	return b.each(ctx, func(key string) error {
 		return wrap("clearing a board", b.client.Unlink(ctx, key, bestKey(key)).Err())
 	})
 }

@@ -3,7 +3,6 @@ package redis
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -204,31 +203,17 @@ var accountFields = []string{"name", "secret", "bot", "created", "renamed"}
 
 // parseAccount reads the values of accountFields. It returns false if the hash does not
 // exist.
-func parseAccount(id string, values []any) (store.Account, bool, error) {
-	if len(values) >= len(accountFields) && values[0] == nil {
+func parseAccount(id string, values []any) (account store.Account, exists bool, err error) {
+	account = store.Account{ID: id, Name: stringAt(values, 0), Secret: stringAt(values, 1), Bot: stringAt(values, 2) == "1"}
+	if account.Name == "" {
 		return store.Account{}, false, nil
 	}
-	texts, last := make([]string, len(accountFields)), len(accountFields)-1
-	for i, field := range accountFields {
-		var ok bool
-		if i < len(values) {
-			texts[i], ok = values[i].(string)
-		}
-		if !ok && i < last {
-			return store.Account{}, false, store.Failed(store.Corrupt, "the account of player %s has no %s", id, field)
-		}
+	account.Created, err = parseTime(stringAt(values, 3))
+	if renamed := stringAt(values, 4); err == nil && renamed != "" {
+		account.Renamed, err = parseTime(renamed)
 	}
-	created, err := strconv.ParseInt(texts[3], 10, 64)
 	if err != nil {
-		return store.Account{}, false, store.Failed(store.Corrupt, "the account of player %s has no time of creation: %w", id, err)
-	}
-	account := store.Account{ID: id, Name: texts[0], Secret: texts[1], Bot: texts[2] == "1", Created: time.UnixMilli(created).UTC()}
-	if texts[last] != "" {
-		renamed, err := strconv.ParseInt(texts[last], 10, 64)
-		if err != nil {
-			return store.Account{}, false, store.Failed(store.Corrupt, "the account of player %s has no time of its name: %w", id, err)
-		}
-		account.Renamed = time.UnixMilli(renamed).UTC()
+		return store.Account{}, false, store.Failed(store.Corrupt, "the account of player %s cannot be read: %w", id, err)
 	}
 	return account, true, nil
 }

@@ -337,11 +337,11 @@ func parseRecord(m goredis.XMessage) (store.Record, error) {
 	return store.Record{ID: id, Time: at, Raw: []byte(field("e")), Seed: []byte(field("s"))}, nil
 }
 
-// parseTime parses an entry's time.
+// parseTime parses a time in Unix milliseconds.
 func parseTime(s string) (time.Time, error) {
 	ms, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("not the time of a log entry: %q", s)
+		return time.Time{}, fmt.Errorf("not a time: %q", s)
 	}
 	return time.UnixMilli(ms).UTC(), nil
 }

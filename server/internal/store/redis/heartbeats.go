@@ -110,7 +110,7 @@ func parseServer(value string) (s store.ServerHeartbeat, err error) {
 	if len(words) < 2 {
 		return s, fmt.Errorf("not a heartbeat: %q", value)
 	}
-	s.At, err = parseMilli(words[0])
+	s.At, err = parseTime(words[0])
 	s.Left = len(words) > 2 && words[2] == "left"
 	return s, err
 }
@@ -129,10 +129,4 @@ func fromMilli(ms int64) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms)
-}
-
-// parseMilli is like fromMilli, but takes the number as a string.
-func parseMilli(text string) (time.Time, error) {
-	ms, err := strconv.ParseInt(text, 10, 64)
-	return fromMilli(ms), err
 }

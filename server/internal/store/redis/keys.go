@@ -166,8 +166,8 @@ func timedText(at time.Time, text string) string {
 
 func parseTimed(stored string) (at time.Time, text string, err error) {
 	milliseconds, text, _ := strings.Cut(stored, " ")
-	n, err := strconv.ParseInt(milliseconds, 10, 64)
-	return time.UnixMilli(n).UTC(), text, err
+	at, err = parseTime(milliseconds)
+	return at, text, err
 }
 
 // credentials implements store.Credentials with a hash from names to times and digests.

@@ -162,7 +162,16 @@ func (b boards) Unhide(ctx context.Context, playerID string) error {
 }
 
 func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]bool, error) {
-	hidden, err := among(ctx, b.client, hiddenKey, playerIDs)
+	if len(playerIDs) == 0 {
+		return nil, nil
+	}
+	are, err := b.client.SMIsMember(ctx, hiddenKey, playerIDs).Result()
+	hidden := map[string]bool{}
+	for i, is := range are {
+		if is {
+			hidden[playerIDs[i]] = true
+		}
+	}
 	return hidden, wrap("reading hidden players", err)
 }
 

@@ -72,21 +72,6 @@ func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {
 	return result, wrap("reading heartbeats", err)
 }
 
-// among returns those of the given values that are members of a set.
-func among(ctx context.Context, client goredis.UniversalClient, key string, values []string) (map[string]bool, error) {
-	if len(values) == 0 {
-		return nil, nil
-	}
-	are, err := client.SMIsMember(ctx, key, values).Result()
-	members := map[string]bool{}
-	for i, is := range are {
-		if is {
-			members[values[i]] = true
-		}
-	}
-	return members, err
-}
-
 func (h heartbeats) Claim(ctx context.Context, work string, d time.Duration) (bool, error) {
 	err := h.client.SetArgs(ctx, claimKey(work), "1", goredis.SetArgs{Mode: "NX", TTL: d}).Err()
 	if errors.Is(err, goredis.Nil) {

@@ -228,7 +228,19 @@ func (b boards) Unhide(ctx context.Context, playerID string) error {
 const selectHidden = "SELECT 1 FROM hidden WHERE player = ?"
 
 func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]bool, error) {
-	hidden, err := b.among(ctx, playerIDs, selectHidden)
+	hidden := map[string]bool{}
+	err := b.read(ctx, func(c *sqlite3.Conn) error {
+		for _, id := range playerIDs {
+			is, err := has(c, selectHidden, id)
+			if err != nil {
+				return err
+			}
+			if is {
+				hidden[id] = true
+			}
+		}
+		return nil
+	})
 	return hidden, wrap("reading hidden players", err)
 }
 

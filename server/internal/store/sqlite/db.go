@@ -135,27 +135,6 @@ func readOne[T any](ctx context.Context, d *db, work func(c *sqlite3.Conn) (T, e
 	return result, err
 }
 
-// among returns those of the given values for which a query returns a row. The query's
-// first parameter is the value; args are the others.
-func (d *db) among(ctx context.Context, values []string, text string, args ...any) (map[string]bool, error) {
-	if len(values) == 0 {
-		return nil, nil
-	}
-	return readOne(ctx, d, func(c *sqlite3.Conn) (map[string]bool, error) {
-		found := map[string]bool{}
-		for _, value := range values {
-			is, err := has(c, text, append([]any{value}, args...)...)
-			if err != nil {
-				return nil, err
-			}
-			if is {
-				found[value] = true
-			}
-		}
-		return found, nil
-	})
-}
-
 // failed does the same as the function of that name, and also logs the first error about
 // a corrupt page.
 func (f *file) failed(err error) error {

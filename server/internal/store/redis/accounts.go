@@ -132,7 +132,7 @@ func (a accounts) Create(ctx context.Context, account store.Account, keep time.D
 	if claimed.holder != account.ID || claimed.lasting {
 		return a.holding(ctx, claimed.holder)
 	}
-	created, wrote, err := a.write(ctx, account, keep)
+	created, err := a.write(ctx, account, keep)
 	if err != nil {
 		return store.Account{}, err
 	}
@@ -140,16 +140,12 @@ func (a accounts) Create(ctx context.Context, account store.Account, keep time.D
 	if err != nil {
 		return store.Account{}, err
 	}
-	if claimed.holder == account.ID {
-		return created, nil
+	// If this call hung until its claim expired, another call may have taken the name. Then no
+	// caller learns of the account that this one wrote.
+	if claimed.holder != account.ID {
+		return a.holding(ctx, claimed.holder)
 	}
-	// The claim expired while this call hung, and another call took the name.
-	if wrote {
-		if err := a.client.Del(ctx, playerKey(account.ID)).Err(); err != nil {
-			return store.Account{}, failed(err)
-		}
-	}
-	return a.holding(ctx, claimed.holder)
+	return created, nil
 }
 
 // nameClaim describes who holds a name after a call of claim.
@@ -184,17 +180,15 @@ func (a accounts) holding(ctx context.Context, id string) (store.Account, error)
 	return account, nil
 }
 
-// write stores an account unless it already exists. It returns the stored account, and
-// whether this call stored it.
-func (a accounts) write(ctx context.Context, account store.Account, keep time.Duration) (store.Account, bool, error) {
+// write stores an account unless it already exists. It returns the stored account.
+func (a accounts) write(ctx context.Context, account store.Account, keep time.Duration) (store.Account, error) {
 	values, err := createAccountScript.Run(ctx, a.client, []string{playerKey(account.ID)},
 		account.Name, account.Secret, account.Bot, keep.Milliseconds()).Slice()
 	if err != nil {
-		return store.Account{}, false, failed(err)
+		return store.Account{}, failed(err)
 	}
 	stored, _, err := parseAccount(account.ID, values)
-	wrote := len(values) > len(accountFields) && values[len(accountFields)] == int64(1)
-	return stored, wrote, err
+	return stored, err
 }
 
 // accountFields are the fields of an account's hash, in the order that parseAccount

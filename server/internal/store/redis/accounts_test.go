@@ -1,17 +1,13 @@
 package redis
 
 import (
-	"context"
-	"strings"
 	"testing"
 	"time"
 
-	goredis "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/internal/id"
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -66,25 +62,6 @@ func TestAccounts_Create_Interrupted(t *testing.T) {
 	})
 }
 
-// Ensure that a call that hung until its claim expired does not leave behind a second
-// account with the same name.
-func TestAccounts_Create_TooLate(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, r *rig) {
-		ctx, other := t.Context(), id.New()
-		hooked := redistest.NewClient(t, r.addr)
-		hooked.AddHook(afterScript{calls: 2, do: func() { // The first script that runs claims the name, the second writes the account.
-			assert.NoError(t, r.client.Set(ctx, "player-name:{ann}", other, 0).Err())
-		}})
-		s, err := New(Clients{Appends: hooked, Calls: hooked, Background: hooked})
-		require.NoError(t, err)
-		_, err = s.Accounts.Create(ctx, store.Account{ID: id.New(), Name: "Ann"}, keepAccounts)
-		require.ErrorIs(t, err, store.ErrNameHeld)
-		assert.Equal(t, other, r.client.Get(ctx, "player-name:{ann}").Val())
-		assert.Equal(t, []string{"player-name:{ann}"}, r.client.Keys(ctx, "*").Val())
-	})
-}
-
 // Ensure that a call that ended after it claimed the name neither renamed the account nor gave the
 // name to another one, and that repeating it completes it.
 func TestAccounts_Rename_Interrupted(t *testing.T) {
@@ -105,30 +82,4 @@ func TestAccounts_Rename_Interrupted(t *testing.T) {
 		}
 		assert.Equal(t, bob.ID, r.client.Get(ctx, "player-name:{bob}").Val())
 	})
-}
-
-// afterScript is a hook that calls do once, after the given number of scripts have
-// succeeded.
-type afterScript struct {
-	calls int32
-	do    func()
-}
-
-func (h afterScript) DialHook(next goredis.DialHook) goredis.DialHook { return next }
-
-func (h afterScript) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
-	return next
-}
-
-func (h afterScript) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
-	var ran int32
-	return func(ctx context.Context, cmd goredis.Cmder) error {
-		err := next(ctx, cmd)
-		if strings.HasPrefix(cmd.Name(), "eval") && err == nil {
-			if ran++; ran == h.calls {
-				h.do()
-			}
-		}
-		return err
-	}
 }

@@ -61,7 +61,6 @@ func (n *node) serve(ctx context.Context) error {
 		base.run("metrics", n.admin.run)
 	}
 	readers := newStage(ctx, fail)
-	readers.run("follower", n.store.Feed.Run)
 	readers.run("lists", noError(n.directory.Run))
 	matches := newStage(ctx, fail)
 	matches.run("matches", n.hub.Run)

@@ -78,7 +78,7 @@ func (env *env) stillWithin(timeout time.Duration, addr string) *server {
 		ServerID: fmt.Sprint("server-", servers.Add(1)), Idle: time.Hour,
 	})
 	env.t.Cleanup(s.Hub.close) // Wait for the hub's goroutines, unless the test has already done so.
-	s.run(s.Feed.Run)
+	s.run(func(ctx context.Context) error { on.Run(ctx); return nil })
 	return s
 }
 

@@ -146,7 +146,7 @@ func TestAudience_LateReply(t *testing.T) {
 		ServerID: "server", Idle: time.Hour,
 	})
 	t.Cleanup(s.Hub.close)
-	s.run(s.Feed.Run)
+	s.run(func(ctx context.Context) error { on.Run(ctx); return nil })
 	s.create(name("a"), "classic")
 	late.match = s.match(name("a"))
 	defer late.match.newWatcher(t.Context(), Spectator).Close()

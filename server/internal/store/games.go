@@ -241,8 +241,9 @@ type Head struct {
 	Watchers int
 }
 
-// Feed notifies a server of new entries in the games that it follows. The feed of an engine that
-// servers do not share publishes no entries, because the server has appended all of them itself.
+// Feed notifies a server of new entries in the games that it follows, while Engine.Run is running.
+// The feed of an engine that servers do not share publishes no entries, because the server has
+// appended all of them itself.
 type Feed interface {
 	// Follow passes the events of a game to l, starting with Listening, until Leave is
 	// called. It may call Listening before it returns. A game has at most one listener.
@@ -250,8 +251,6 @@ type Feed interface {
 	// Leave stops passing the game's events to its listener. A call to the listener may
 	// still be running when Leave returns.
 	Leave(gameID string)
-	// Run runs the feed until ctx is done. It is called once.
-	Run(ctx context.Context) error
 }
 
 // Listener receives the events of a game. Its methods must not block, because all other events for

@@ -59,8 +59,8 @@ type Engine interface {
 	// Time returns the current time according to the store's clock, the basis of all
 	// stored times.
 	Time(ctx context.Context) (time.Time, error)
-	// Run does the engine's background work, such as removing expired data, until ctx is
-	// done. It is called once.
+	// Run does the engine's background work, such as removing expired data and receiving what
+	// the Feed passes on, until ctx is done. It is called once.
 	Run(ctx context.Context)
 	// Close releases the store's resources. Call it only after Run and all other calls
 	// have returned.

@@ -81,8 +81,8 @@ func (f *feed) wake() {
 // the feed stops reading from the connections.
 const feedBuffer = 4096
 
-// Run implements store.Feed. It retries while Redis is unavailable.
-func (f *feed) Run(ctx context.Context) error {
+// run receives messages until ctx is done. It retries while Redis is unavailable.
+func (f *feed) run(ctx context.Context) {
 	defer f.group.Wait()
 	// Subscribing may wait for a connection, which must not delay messages.
 	f.group.Go(func() {
@@ -95,7 +95,7 @@ func (f *feed) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case m := <-f.messages:
 			f.dispatch(m)
 		}

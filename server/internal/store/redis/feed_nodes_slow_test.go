@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -45,11 +46,11 @@ func newClusterRig(t *testing.T, nodes int) (*clusterRig, *redistest.Cluster) {
 	})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- r.store.Feed.Run(ctx) }()
+	var group sync.WaitGroup
+	group.Go(func() { r.store.Run(ctx) })
 	t.Cleanup(func() {
 		cancel()
-		assert.NoError(t, <-done)
+		group.Wait()
 		assert.NoError(t, r.store.Close())
 	})
 	for i := range 40 {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -55,11 +56,11 @@ func follow(t *testing.T, client goredis.UniversalClient) *feed {
 	t.Helper()
 	f := newFeed(client, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- f.Run(ctx) }()
+	var group sync.WaitGroup
+	group.Go(func() { f.run(ctx) })
 	t.Cleanup(func() {
 		cancel()
-		assert.NoError(t, waittest.Receive(t, "the end of the feed", done))
+		group.Wait()
 	})
 	return f
 }

@@ -59,17 +59,18 @@ func New(c Clients) (*store.Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating the append pipeline: %w", err)
 	}
-	s := portsOn(c, c.Calls, pipeline)
-	s.Feed = newFeed(c.Calls, cmp.Or(c.Logger, slog.New(slog.DiscardHandler)))
-	s.Background = portsOn(c, c.Background, pipeline)
+	feed := newFeed(c.Calls, cmp.Or(c.Logger, slog.New(slog.DiscardHandler)))
+	s := portsOn(c, c.Calls, pipeline, feed)
+	s.Background = portsOn(c, c.Background, pipeline, feed)
 	return s, nil
 }
 
 // portsOn returns the store's interfaces, implemented using the given client.
-func portsOn(c Clients, client goredis.UniversalClient, pipeline *goredis.AutoPipeliner) *store.Store {
+func portsOn(c Clients, client goredis.UniversalClient, pipeline *goredis.AutoPipeliner, f *feed) *store.Store {
 	return &store.Store{
-		Engine:      engine{c, client},
+		Engine:      engine{c, client, f},
 		Games:       newGames(c, client, pipeline),
+		Feed:        f,
 		Accounts:    accounts{client},
 		Keys:        keys{accounts{client}},
 		Sessions:    sessions{accounts{client}},
@@ -89,13 +90,14 @@ func portsOn(c Clients, client goredis.UniversalClient, pipeline *goredis.AutoPi
 type engine struct {
 	clients Clients
 	client  goredis.UniversalClient
+	feed    *feed
 }
 
-func (e engine) Name() string          { return cmp.Or(e.clients.URL, e.clients.Name) }
-func (e engine) Durable() bool         { return true }
-func (e engine) Shared() bool          { return true }
-func (e engine) Transactional() bool   { return false }
-func (e engine) Run(_ context.Context) {}
+func (e engine) Name() string            { return cmp.Or(e.clients.URL, e.clients.Name) }
+func (e engine) Durable() bool           { return true }
+func (e engine) Shared() bool            { return true }
+func (e engine) Transactional() bool     { return false }
+func (e engine) Run(ctx context.Context) { e.feed.run(ctx) }
 
 func (e engine) Ping(ctx context.Context) error { return failed(e.client.Ping(ctx).Err()) }
 

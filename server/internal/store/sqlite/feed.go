@@ -33,11 +33,6 @@ func (f *feed) Leave(gameID string) {
 	delete(f.listeners, gameID)
 }
 
-func (f *feed) Run(ctx context.Context) error {
-	<-ctx.Done()
-	return nil
-}
-
 // count returns the number of spectators of a game.
 func (f *feed) count(gameID string) int {
 	f.mu.Lock()

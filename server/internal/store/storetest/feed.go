@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -50,15 +51,15 @@ func (f *follower) await(t *testing.T, want string) {
 	}
 }
 
-// runFeed runs a Feed until the test ends.
-func runFeed(t *testing.T, feed store.Feed) {
+// runFeed runs a store until the test ends, so that its feed passes on what it receives.
+func runFeed(t *testing.T, s *store.Store) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- feed.Run(ctx) }()
+	var group sync.WaitGroup
+	group.Go(func() { s.Run(ctx) })
 	t.Cleanup(func() {
 		cancel()
-		assert.NoError(t, waittest.Receive(t, "the end of the feed", done))
+		group.Wait()
 	})
 }
 
@@ -68,7 +69,7 @@ func Feed(t *testing.T, open Open) {
 	start := func(t *testing.T) games {
 		t.Helper()
 		g := newGames(t, open)
-		runFeed(t, g.s.Feed)
+		runFeed(t, g.s)
 		return g
 	}
 	t.Run("passes on the audience to a follower", func(t *testing.T) {

@@ -20,10 +20,7 @@ type ID struct {
 
 // String returns the ID as version-digest.
 func (id ID) String() string {
-	var room [10 + 1 + 20]byte // enough for the maximum number of digits
-	b := strconv.AppendInt(room[:0], int64(id.Version), 10)
-	b = append(b, '-')
-	return string(strconv.AppendUint(b, id.Digest, 10))
+	return strconv.Itoa(int(id.Version)) + "-" + strconv.FormatUint(id.Digest, 10)
 }
 
 // ParseID parses an ID formatted by String.

@@ -64,8 +64,8 @@ type HeartbeatResult struct {
 	// Missing is the number of servers that have become missing since the last heartbeat
 	// of any server.
 	Missing int
-	// Run identifies the store's process; it is "" if unknown. If it changes, the store
-	// may have lost acknowledged writes.
+	// Run identifies the store's process; it is "" if unknown, or if it is the server's own.
+	// If it changes, the store may have lost acknowledged writes.
 	Run string
 }
 

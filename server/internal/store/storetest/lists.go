@@ -21,7 +21,6 @@ func Lists(t *testing.T, open Open) {
 		}
 	})
 	t.Run("games that move", func(t *testing.T) { moving(t, open(t)) })
-	t.Run("forget", func(t *testing.T) { forget(t, open(t).Lists) })
 	t.Run("trim", func(t *testing.T) { trim(t, open(t)) })
 	t.Run("trim of games that are kept forever", func(t *testing.T) { trimNothing(t, open(t)) })
 	t.Run("many at once", func(t *testing.T) { writeMany(t, open(t).Lists) })
@@ -134,23 +133,6 @@ func moving(t *testing.T, s *store.Store) {
 	assert.Equal(t, 2, count(time.Hour))
 	require.NoError(t, s.Lists.Forget(t.Context(), store.List{Status: store.Active}, idle.GameID))
 	assert.Equal(t, 1, count(time.Hour))
-}
-
-func forget(t *testing.T, lists store.Lists) {
-	start := now()
-	write(t, lists, listing(start, 0), listing(start, 1), listing(start, 2))
-	for _, l := range []store.List{
-		{Order: store.ByWatchers, Variant: "classic", Status: store.Active}, {Status: store.Active}, {},
-	} {
-		for range 2 {
-			require.NoError(t, lists.Forget(t.Context(), l, gameIDs(0, 2)...))
-		}
-		require.NoError(t, lists.Forget(t.Context(), l))
-		assert.Equal(t, gameIDs(1), listed(t, lists, l))
-	}
-	mine := store.List{PlayerID: playerID(1)}
-	require.NoError(t, lists.Forget(t.Context(), mine, gameID(1)))
-	assert.Empty(t, listed(t, lists, mine))
 }
 
 func trim(t *testing.T, s *store.Store) {

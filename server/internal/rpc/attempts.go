@@ -94,7 +94,7 @@ func (s *Service) createAttempt(ctx context.Context, request *pb.CreateGameReque
 	if err := s.admitGame(ctx, by.ID, entrant.GameID); err != nil {
 		return nil, err
 	}
-	state, err := s.planAttempt(ctx, c, entrant)
+	state, err := s.beginAttempt(ctx, c, entrant)
 	return s.createdGame(ctx, state, err)
 }
 
@@ -107,8 +107,7 @@ func (s *Service) admitGame(ctx context.Context, playerID, gameID string) error 
 	return s.reserve(ctx, playerID, gameID)
 }
 
-// beginAttempt creates an entrant's attempt unless it already exists, and schedules it
-// with the Planner. The caller plans its later actions.
+// beginAttempt begins an entrant's attempt, unless it already exists.
 func (s *Service) beginAttempt(ctx context.Context, c *challenge.Challenge, e challenge.Entrant) (*replay.State, error) {
 	var dayStreak int32
 	if c.Kind == replay.Daily {
@@ -117,20 +116,7 @@ func (s *Service) beginAttempt(ctx context.Context, c *challenge.Challenge, e ch
 			return nil, err
 		}
 	}
-	if err := s.Planner.Begin(ctx, e.GameID); err != nil {
-		return nil, err
-	}
-	return s.Hub.Create(ctx, e.GameID, c.Attempt(e, dayStreak), c.Seed)
-}
-
-// planAttempt is like beginAttempt, but also adds the attempt to the lists and plans its next
-// action.
-func (s *Service) planAttempt(ctx context.Context, c *challenge.Challenge, e challenge.Entrant) (*replay.State, error) {
-	state, err := s.beginAttempt(ctx, c, e)
-	if err == nil {
-		err = s.Planner.Plan(ctx, state)
-	}
-	return state, err
+	return s.begin(ctx, e.GameID, c.Attempt(e, dayStreak), c.Seed)
 }
 
 // listedAttempts returns the attempts in heads that the list may show to the caller, keyed

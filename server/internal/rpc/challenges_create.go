@@ -68,7 +68,7 @@ func (s *Service) CreateChallenge(ctx context.Context, request *pb.CreateChallen
 		return nil, errOtherChallenge
 	}
 	for _, e := range c.Entrants {
-		if _, err := s.planAttempt(ctx, c, e); err != nil {
+		if _, err := s.beginAttempt(ctx, c, e); err != nil {
 			return nil, err
 		}
 	}

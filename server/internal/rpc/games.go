@@ -61,22 +61,25 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 			return s.createdGame(ctx, nil, err)
 		}
 	}
-	if err := s.takeGameQuotas(ctx, player.ID); err != nil {
+	if err := s.admitGame(ctx, player.ID, newID); err != nil {
 		return nil, err
 	}
-	if err := s.reserve(ctx, player.ID, newID); err != nil {
+	state, err := s.begin(ctx, newID, created, seed)
+	return s.createdGame(ctx, state, err)
+}
+
+// begin creates a game unless it already exists, adds it to the lists, and plans its next action. It
+// schedules the game before it creates it, so that if this server dies, another one adds the game to
+// the lists.
+func (s *Service) begin(ctx context.Context, gameID string, created replay.Created, seed game.Seed) (*replay.State, error) {
+	if err := s.Planner.Begin(ctx, gameID); err != nil {
 		return nil, err
 	}
-	// Schedule the game before creating it, so that if this server dies, another one adds
-	// the game to the lists.
-	if err := s.Planner.Begin(ctx, newID); err != nil {
-		return nil, err
-	}
-	state, err := s.Hub.Create(ctx, newID, created, seed)
+	state, err := s.Hub.Create(ctx, gameID, created, seed)
 	if err == nil {
 		err = s.Planner.Plan(ctx, state)
 	}
-	return s.createdGame(ctx, state, err)
+	return state, err
 }
 
 func (s *Service) createdGame(ctx context.Context, state *replay.State, err error) (*pb.CreateGameResponse, error) {

@@ -88,7 +88,7 @@ func (s *Service) addEntrant(ctx context.Context, c *challenge.Challenge, by acc
 	if err != nil {
 		return nil, err // The game may exist, if the entrant left before. If not, reserve will release it.
 	}
-	_, err = s.planAttempt(ctx, joined, e)
+	_, err = s.beginAttempt(ctx, joined, e)
 	return joined, err
 }
 
@@ -126,7 +126,7 @@ func (s *Service) RaceNow(ctx context.Context, _ *pb.RaceNowRequest) (*pb.RaceNo
 	}
 	for _, e := range c.Entrants {
 		if e.Player.ID == by.ID || e == challenge.StandIn(c.ID, nowBot) {
-			if _, err := s.planAttempt(ctx, c, e); err != nil {
+			if _, err := s.beginAttempt(ctx, c, e); err != nil {
 				return nil, err
 			}
 		}
@@ -217,13 +217,12 @@ func (s *Service) raceChanged(ctx context.Context, c *challenge.Challenge, now t
 func (s *Service) startRace(
 	ctx context.Context, challengeID string, may func(*challenge.Challenge) error,
 ) (*challenge.Challenge, error) {
-	var states []*replay.State
-	started, err := s.Challenges.Start(ctx, challengeID, may, func(c *challenge.Challenge) error {
-		states = make([]*replay.State, len(c.Entrants))
+	return s.Challenges.Start(ctx, challengeID, may, func(c *challenge.Challenge) error {
 		var group errgroup.Group
-		for i, e := range c.Entrants {
-			group.Go(func() (err error) {
-				if states[i], err = s.beginAttempt(ctx, c, e); err == nil {
+		for _, e := range c.Entrants {
+			group.Go(func() error {
+				_, err := s.beginAttempt(ctx, c, e)
+				if err == nil {
 					err = s.Planner.Opens(ctx, e.GameID)
 				}
 				return err
@@ -231,13 +230,4 @@ func (s *Service) startRace(
 		}
 		return group.Wait()
 	})
-	if err != nil {
-		return nil, err
-	}
-	for _, state := range states {
-		if err := s.Planner.Plan(ctx, state); err != nil {
-			s.Logger.Debug("cannot plan an attempt", "game", state.ID, "error", err) // Planner.Opens has already scheduled the attempt, within seconds of the start.
-		}
-	}
-	return started, nil
 }

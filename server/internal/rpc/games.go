@@ -253,18 +253,8 @@ func (s *Service) JoinGame(ctx context.Context, request *pb.JoinGameRequest) (*p
 		}
 		return nil, match.ErrSeatTaken // not ErrGameOver, because whether the attempt is over may be secret
 	}
-	// Reserve the game before the player joins it.
-	counted := false
-	state, err := m.Join(ctx, seated(player), seat, func() error {
-		err := s.reserve(ctx, player.ID, request.GetGameId())
-		counted = err == nil
-		return err
-	})
-	if counted && (errors.Is(err, match.ErrSeatTaken) || errors.Is(err, replay.ErrGameOver)) {
-		if err := s.releaseReservation(ctx, m.State(), player.ID); err != nil {
-			return nil, err
-		}
-	}
+	// If another player takes the seat after the reservation, the game counts as open until it ends.
+	state, err := m.Join(ctx, seated(player), seat, func() error { return s.reserve(ctx, player.ID, request.GetGameId()) })
 	if err != nil {
 		return nil, err
 	}
@@ -275,14 +265,6 @@ func (s *Service) JoinGame(ctx context.Context, request *pb.JoinGameRequest) (*p
 		return nil, err
 	}
 	return &pb.JoinGameResponse{Game: translate.Game(state, m.Spectators())}, nil
-}
-
-// releaseReservation releases the reservation of a game that the player could not join.
-func (s *Service) releaseReservation(ctx context.Context, state *replay.State, playerID string) error {
-	if playerID == state.Creator.ID || len(state.SeatsOf(playerID)) > 0 {
-		return nil
-	}
-	return s.Accounts.Release(ctx, playerID, state.ID)
 }
 
 // seatNamed returns the seat specified in a request, or game.NoSeat if the request

@@ -48,8 +48,6 @@ type fanout struct {
 	version int32 // version of the last update sent
 	started bool
 	ended   bool // set when the fanout accepts no more members
-
-	reserved int // number of members and of views that are about to join; guarded by fanouts.mu
 }
 
 type member struct {
@@ -63,14 +61,20 @@ type member struct {
 const fanoutSize = 1024
 
 // add adds v as a member and returns errJoined, unless v has an update to send first, which it
-// returns. The error is errEnded if only another fanout may accept v, or the reason why v's context
+// returns. The error is errFull if only another fanout may accept v, or the reason why v's context
 // is done.
 func (f *fanout) add(v *gameView) (update match.Update, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.ended {
-		return update, errEnded
+	if f.ended || len(f.members) == fanoutSize {
+		f.service.fanouts.forget(f)
+		return update, errFull
 	}
+	defer func() {
+		if !f.started {
+			f.end()
+		}
+	}()
 	if update, _ = v.watcher.Next(v.version); update != (match.Update{}) {
 		return update, nil
 	}
@@ -109,8 +113,13 @@ func (f *fanout) remove(i int) {
 	f.members[last] = member{}
 	f.members = f.members[:last]
 	v.in.Store(nil)
-	f.service.fanouts.release(f)
 	go v.followAlone()
+}
+
+// end makes the fanout accept no more members. The caller holds mu.
+func (f *fanout) end() {
+	f.ended = true
+	f.service.fanouts.forget(f)
 }
 
 // dissolve detaches all members. The caller holds mu.
@@ -156,8 +165,7 @@ func (f *fanout) deliver() (changed <-chan struct{}) {
 			f.dissolve()
 		}
 	}
-	f.ended = true
-	f.service.fanouts.forget(f)
+	f.end()
 	return nil
 }
 
@@ -173,8 +181,7 @@ func (f *fanout) recover() {
 		m.stream.Abort()
 	}
 	f.dissolve()
-	f.ended = true
-	f.service.fanouts.forget(f)
+	f.end()
 }
 
 // send sends the encoded message record to all members. e is the event that it contains,
@@ -207,21 +214,16 @@ func (f *fanout) send(record any, e *match.Event) {
 var (
 	// errJoined means that the view joined a fanout, which sends further updates.
 	errJoined = errors.New("joined a fanout")
-	// errEnded means that the fanout accepts no more members.
-	errEnded = errors.New("the fanout has ended")
+	// errFull means that the fanout has no room for another member, or has ended.
+	errFull = errors.New("the fanout is full")
 )
 
 // join adds v to a fanout and returns errJoined, unless v has an update to send first, which it
 // returns, or v's context is done.
 func (v *gameView) join() (match.Update, error) {
 	for {
-		f := v.service.fanoutOf(v.match)
-		update, err := f.add(v)
-		if errors.Is(err, errJoined) {
-			return update, err
-		}
-		v.service.fanouts.release(f)
-		if !errors.Is(err, errEnded) {
+		f := v.service.fanouts.of(v)
+		if update, err := f.add(v); !errors.Is(err, errFull) {
 			return update, err
 		}
 	}
@@ -264,30 +266,19 @@ type fanouts struct {
 	latest map[*match.Match]*fanout
 }
 
-// fanoutOf returns a fanout of m with a place reserved for a view. If the view does not
-// join, the caller must call release.
-func (s *Service) fanoutOf(m *match.Match) *fanout {
-	all := &s.fanouts
+// of returns the newest fanout of v's match.
+func (all *fanouts) of(v *gameView) *fanout {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	f := all.latest[m]
-	if f == nil || f.reserved >= fanoutSize {
-		f = &fanout{service: s, match: m, emptied: make(chan struct{}, 1)}
+	f := all.latest[v.match]
+	if f == nil {
+		f = &fanout{service: v.service, match: v.match, emptied: make(chan struct{}, 1)}
 		if all.latest == nil {
 			all.latest = map[*match.Match]*fanout{}
 		}
-		all.latest[m] = f
+		all.latest[v.match] = f
 	}
-	f.reserved++
 	return f
-}
-
-func (all *fanouts) release(f *fanout) {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	if f.reserved--; f.reserved == 0 && all.latest[f.match] == f {
-		delete(all.latest, f.match)
-	}
 }
 
 // forget removes f from latest, so that new views join another fanout.

@@ -22,16 +22,11 @@ type challengeSnapshot struct {
 	message *pb.WatchChallengeResponse
 	err     error
 	// final is set if no newer snapshot will follow.
-	final bool
-	// keepAlive makes streams send the snapshot even if its content is unchanged.
-	keepAlive bool
-	replaced  chan struct{} // closed when there is a newer snapshot
+	final    bool
+	replaced chan struct{} // closed when there is a newer snapshot
 
 	match.EncodedOnce
 }
-
-// etag returns the snapshot's etag, or "" if it has no message.
-func (s *challengeSnapshot) etag() string { return s.message.GetEtag() }
 
 // liveChallenges holds a Service's live challenges.
 type liveChallenges struct {
@@ -48,8 +43,7 @@ type liveChallenge struct {
 	id      string
 	address string                            // address of the first stream, which the first read counts toward
 	latest  atomic.Pointer[challengeSnapshot] // has neither message nor err before the first update
-	streams int                               // number of open streams; guarded by liveChallenges.mu
-	players map[string]int                    // number of open streams of each player; guarded by liveChallenges.mu
+	players map[string]int                    // number of open streams of each player, and of callers without a token; guarded by liveChallenges.mu
 
 	ctx    context.Context
 	cancel context.CancelFunc // cancels ctx
@@ -92,7 +86,6 @@ func (s *Service) addStream(id, playerID, address string) *liveChallenge {
 		l.ctx, l.cancel = context.WithCancel(context.Background())
 		go l.run()
 	}
-	l.streams++
 	l.players[playerID]++
 	return l
 }
@@ -104,7 +97,7 @@ func (s *Service) removeStream(l *liveChallenge, playerID string) {
 	if l.players[playerID]--; l.players[playerID] == 0 {
 		delete(l.players, playerID)
 	}
-	if l.streams--; l.streams > 0 {
+	if len(l.players) > 0 {
 		s.live.mu.Unlock()
 		return
 	}

@@ -126,8 +126,8 @@ func (l *liveChallenge) update() error {
 	digest := sha256.Sum256(encoded)
 	m.Etag, m.Now = hex.EncodeToString(digest[:etagBytes]), timestamppb.New(time.Now().Add(l.ahead))
 	final := l.final()
-	if m.GetEtag() != l.latest.Load().etag() || final || keepAlive {
-		l.publish(&challengeSnapshot{message: m, final: final, keepAlive: keepAlive})
+	if m.GetEtag() != l.latest.Load().message.GetEtag() || final || keepAlive {
+		l.publish(&challengeSnapshot{message: m, final: final})
 	}
 	return nil
 }

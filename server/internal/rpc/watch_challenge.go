@@ -31,14 +31,18 @@ func (s *Service) OpenWatchChallenge(ctx context.Context, request *pb.WatchChall
 			service: s, method: pb.ChallengeService_WatchChallenge_FullMethodName, stream: stream, form: formOf(stream),
 			done: stream.Context().Done(),
 		},
-		live: s.addStream(id, caller(ctx).ID, s.Address(ctx)), playerID: caller(ctx).ID, etag: request.GetEtag(),
+		live: s.addStream(id, caller(ctx).ID, s.Address(ctx)), playerID: caller(ctx).ID,
 	}
 	v.updates = v
 	ctx, cancel := context.WithTimeout(ctx, maxCall)
 	defer cancel()
-	if v.seen, err = v.live.first(ctx); err != nil {
+	first, err := v.live.first(ctx)
+	if err != nil {
 		v.Close()
 		return nil, err
+	}
+	if first.message.GetEtag() == request.GetEtag() {
+		v.sent = first
 	}
 	return &v.View, nil
 }
@@ -49,8 +53,7 @@ type challengeView struct {
 	live *liveChallenge
 	// playerID is the id of the caller, or empty.
 	playerID string
-	etag     string             // etag of the last snapshot sent
-	seen     *challengeSnapshot // last snapshot that was sent or, at first, that the client may have
+	sent     *challengeSnapshot // last snapshot that the client has
 }
 
 // Close implements updates.
@@ -59,20 +62,18 @@ func (v *challengeView) Close() { v.service.removeStream(v.live, v.playerID) }
 // Over implements updates.
 func (v *challengeView) Over() bool {
 	latest := v.live.latest.Load()
-	return latest.final && latest.etag() == v.etag
+	return latest.final && latest == v.sent
 }
 
 // next returns the latest snapshot whenever there is a new one. A slow client misses the
 // snapshots in between.
 func (v *challengeView) next() (message any, changed <-chan struct{}, err error) {
 	latest := v.live.latest.Load()
-	isNew := latest.etag() != v.etag || latest.keepAlive && latest != v.seen
-	v.seen = latest
 	switch {
 	case latest.err != nil:
 		return nil, nil, latest.err
-	case isNew:
-		v.etag = latest.etag()
+	case latest != v.sent:
+		v.sent = latest
 		return latest.Encoded(v.form, func() any { return v.encode(latest.message) }), nil, nil
 	}
 	return nil, latest.replaced, context.Cause(v.stream.Context())

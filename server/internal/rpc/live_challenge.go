@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/gridstand/gridstand/game/replay"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/match"
@@ -62,7 +61,6 @@ type liveChallenge struct {
 	finished  bool // whether all attempts at the race are over
 
 	entrants map[string]*entrantGame // games that the server follows, by ID
-	ranked   []*replay.State         // the states from which the standings of a race were computed
 
 	sentAt time.Time // when the latest snapshot was published
 }

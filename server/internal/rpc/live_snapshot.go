@@ -25,12 +25,11 @@ const (
 	// proxies do not close the stream as idle.
 	repeatEvery = 15 * time.Second
 
-	// The intervals between reads of a race: before it opens (for its roster), while it is
-	// open, and from when it closes until its standings are final. open_time and
-	// close_time trigger a read immediately.
-	rosterEvery = 500 * time.Millisecond
+	// The intervals between reads of a race: while it is open and entrants play, and before and after
+	// that, for its roster and for its final standings. open_time and close_time trigger a read
+	// immediately.
 	recordEvery = 5 * time.Second
-	closedEvery = time.Second
+	rosterEvery = 500 * time.Millisecond
 	// boardEvery is the interval between reads of any other challenge and its standings.
 	boardEvery = 2 * time.Second
 	// liveReads is the number of live challenges that the server reads again per second. If
@@ -60,12 +59,10 @@ func (l *liveChallenge) stage() challenge.Status { return l.c.Status(l.now) }
 // readDue returns the local time of the challenge's next read.
 func (l *liveChallenge) readDue() time.Time {
 	every := recordEvery
-	switch stage := l.stage(); {
+	switch {
 	case l.c.Kind != replay.Race:
 		every = boardEvery
-	case stage == challenge.Closed:
-		every = closedEvery
-	case stage != challenge.Open, l.finished: // If all have finished, a server is about to close the race.
+	case l.stage() != challenge.Open, l.finished: // If all have finished, a server is about to close the race.
 		every = rosterEvery
 	}
 	due := l.readAt.Add(every)
@@ -99,8 +96,7 @@ func (l *liveChallenge) update() error {
 	ctx, cancel := context.WithTimeout(l.ctx, maxCall)
 	defer cancel()
 	keepAlive := time.Since(l.sentAt) >= repeatEvery
-	reads := l.c == nil || !time.Now().Before(l.readDue())
-	if reads {
+	if l.c == nil || !time.Now().Before(l.readDue()) {
 		if err := l.read(ctx); err != nil {
 			return err
 		}
@@ -112,9 +108,6 @@ func (l *liveChallenge) update() error {
 		states, err := l.states(ctx)
 		if err != nil {
 			return err
-		}
-		if !reads && !keepAlive && slices.Equal(states, l.ranked) {
-			return nil
 		}
 		l.rank(states)
 	}
@@ -198,7 +191,6 @@ func (l *liveChallenge) final() bool {
 
 // rank updates the standings of a race from the states of its entrants' games.
 func (l *liveChallenge) rank(states []*replay.State) {
-	l.ranked = states
 	l.standings = rankEntrants(l.c, states, l.hidden)
 	l.total = int32(len(l.standings))
 	l.finished = !slices.ContainsFunc(states, func(state *replay.State) bool {

@@ -196,7 +196,7 @@ func TestStart_Metrics(t *testing.T) {
 	_, err = move(ctx, conn, g)
 	require.NoError(t, err)
 
-	_, err = pb.NewGameServiceClient(conn).GetGame(playertest.WithToken(ctx, "wrong"), &pb.GetGameRequest{GameId: "none"})
+	_, err = pb.NewGameServiceClient(conn).GetGame(playertest.WithToken(waittest.Context(t), "wrong"), &pb.GetGameRequest{GameId: "none"})
 	require.Error(t, err, "for the metrics of refusals")
 
 	url := "http://" + server.MetricsAddr().String() + "/metrics"

@@ -46,7 +46,7 @@ func (s *Service) authenticate(ctx context.Context, method string) (context.Cont
 		return s.authenticateHost(ctx, method, token, keys[0])
 	}
 	if !sound || token == "" {
-		return ctx, errNotBearer
+		return ctx, errTokenForm
 	}
 	player, session, err := s.Sessions.Verify(ctx, token)
 	if err != nil {

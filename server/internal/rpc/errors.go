@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -117,10 +116,6 @@ var (
 	errBadToken        = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: "the token is not valid"}
 	errTokenForm       = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: `the authorization header must be "Bearer", a space and the token`}
 )
-
-// errNotBearer is the error for an authorization header that does not consist of a scheme
-// and a token.
-var errNotBearer = fmt.Errorf("authorization header: %w", account.ErrBadToken)
 
 // Errors for calls by SSH hosts and calls about SSH keys.
 var (
@@ -240,8 +235,6 @@ func (s *Service) refusal(err error) (reason string, f *failure) {
 	switch {
 	case ok:
 		return exceeded.Field, rateLimited(exceeded)
-	case errors.Is(err, errNotBearer):
-		return wrongToken, errTokenForm
 	case errors.Is(err, account.ErrBadToken):
 		return wrongToken, errBadToken
 	case errors.Is(err, account.ErrBadCredential):

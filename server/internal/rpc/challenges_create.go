@@ -229,6 +229,9 @@ func (s *Service) rematch(ctx context.Context, c *challenge.Challenge, givenID s
 	return nil
 }
 
+// errSeedHidden is the failure for a rematch of a game that is not over.
+var errSeedHidden = precondition(pb.ReasonSeedHidden, "the game is not over")
+
 // seedHidden returns the failure for a rematch of a game whose seed is not public yet. If the
 // game is a finished attempt, it tells when the challenge closes.
 func (s *Service) seedHidden(ctx context.Context, state *replay.State) error {

@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -19,6 +18,7 @@ import (
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
@@ -146,10 +146,8 @@ var storageUnavailable = &failure{
 	message: "the store does not answer; retry the call", retry: storageRetry,
 }
 
-// failureTable maps errors of the lower packages to failures that are always the same.
-type failureTable map[error]*failure
-
-var failures = failureTable{
+// failures maps errors of the lower packages to failures that are always the same.
+var failures = map[error]*failure{
 	match.ErrNotSeated:         {code: codes.PermissionDenied, reason: pb.ReasonNotSeated, message: "you do not have a seat in this game, or not this seat"},
 	match.ErrSeatTaken:         precondition(pb.ReasonSeatTaken, "the seat is taken"),
 	match.ErrUndoAttempt:       precondition(pb.ReasonUndoNotAllowed, "moves of an attempt at a challenge cannot be undone"),
@@ -172,16 +170,15 @@ var failures = failureTable{
 		code: codes.ResourceExhausted, reason: pb.ReasonTooManyKeys,
 		message: "your account has the maximum number of SSH keys; remove one first",
 	},
-}
-
-// of returns the failure for an error, or nil if it is not in the table.
-func (t failureTable) of(err error) *failure {
-	for known, f := range t {
-		if errors.Is(err, known) {
-			return f
-		}
-	}
-	return nil
+	challenge.ErrNotFound:       notFound(pb.ReasonChallengeNotFound, "there is no challenge with this id, or it has expired"),
+	challenge.ErrNoDaily:        notFound(pb.ReasonChallengeNotFound, "this variant has no daily game"),
+	challenge.ErrNoDay:          notFound(pb.ReasonChallengeNotFound, "there is no daily game on this day, or it has expired"),
+	challenge.ErrClosed:         precondition(pb.ReasonChallengeClosed, "the challenge is closed"),
+	challenge.ErrStarted:        precondition(pb.ReasonChallengeStarted, "the race has started"),
+	challenge.ErrFull:           precondition(pb.ReasonChallengeFull, "the race is full"),
+	challenge.ErrNotCreator:     {code: codes.PermissionDenied, reason: pb.ReasonNotCreator, message: "only the creator of the race can do this"},
+	challenge.ErrNotEntered:     precondition(pb.ReasonNotEntered, "you are not on the roster of this race"),
+	challenge.ErrTooFewEntrants: precondition(pb.ReasonTooFewEntrants, "a race needs two entrants, at least one of them a player"),
 }
 
 // toStatus translates an error from any lower package into an error that the contract
@@ -190,7 +187,12 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 	if known, ok := errors.AsType[*failure](err); ok {
 		return known
 	}
-	if f := cmp.Or(challengeFailure(err), failures.of(err), gameFailure(err)); f != nil {
+	for known, f := range failures {
+		if errors.Is(err, known) {
+			return f
+		}
+	}
+	if f := detailed(err); f != nil {
 		return f
 	}
 	if reason, f := s.refusal(err); f != nil {
@@ -203,12 +205,14 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 	return s.unanswered(ctx, method, err)
 }
 
-// gameFailure returns the failure for an error that depends on the game or on a field of the
-// request, or nil for any other error.
-func gameFailure(err error) *failure {
+// detailed returns the failure for an error that depends on the game, on the challenge or on a field
+// of the request, or nil for any other error.
+func detailed(err error) *failure {
 	var (
 		field    *invalid.Error
 		conflict *match.VersionConflictError
+		notOpen  *challenge.NotOpenError
+		hidden   *challenge.HiddenError
 	)
 	switch {
 	case errors.As(err, &field):
@@ -224,8 +228,28 @@ func gameFailure(err error) *failure {
 		f := precondition(pb.ReasonIllegalMove, err.Error())
 		f.metadata = map[string]string{"detail": err.Error()}
 		return f
+	case errors.As(err, &notOpen):
+		return notYet(pb.ReasonChallengeNotOpen, notOpen)
+	case errors.As(err, &hidden):
+		f := precondition(pb.ReasonChallengeOpen, hidden.Error())
+		f.metadata = map[string]string{"challenge_id": hidden.ChallengeID, "close_time": hidden.Until.UTC().Format(timeFormat)}
+		return f
 	}
 	return nil
+}
+
+// timeFormat is the format of times in error metadata: RFC 3339 with milliseconds, in
+// UTC.
+const timeFormat = "2006-01-02T15:04:05.000Z"
+
+// notYet returns the failure for a challenge that is not open yet.
+func notYet(reason string, e *challenge.NotOpenError) *failure {
+	f := precondition(reason, e.Error())
+	f.metadata = map[string]string{"challenge_id": e.ChallengeID}
+	if !e.At.IsZero() {
+		f.metadata["open_time"] = e.At.UTC().Format(timeFormat)
+	}
+	return f
 }
 
 // refusal returns the failure for a call that is refused because of a limit, a wrong token or

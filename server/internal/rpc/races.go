@@ -64,7 +64,7 @@ func (s *Service) race(ctx context.Context, given string) (by account.Player, c 
 	}
 	c, now, err = s.Challenges.Get(ctx, given)
 	if err == nil && c.Kind != replay.Race {
-		err = challenge.ErrNotRace
+		err = invalid.Field("challenge_id", "must be the id of a race")
 	}
 	return by, c, now, err
 }

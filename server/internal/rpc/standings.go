@@ -17,6 +17,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/page"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // ListStandings implements pb.ChallengeServiceServer.
@@ -146,20 +147,16 @@ func (s *Service) listRace(
 		return response, nil
 	}
 	// As on leaderboards, ranks in a race may change between the reads of two pages.
-	query, first := "race "+c.ID, 0
-	if token := request.GetPageToken(); token != "" {
-		cursor, err := s.Tokens.Open(ctx, query, token)
-		if err != nil {
-			return nil, err
-		}
-		if len(cursor) != 1 || int(cursor[0]) > challenge.MaxEntrants {
-			return nil, page.BadToken()
-		}
-		first = min(int(cursor[0]), len(lines))
+	query := "race " + c.ID
+	after, err := s.Tokens.OpenPlace(ctx, query, request.GetPageToken())
+	if err != nil {
+		return nil, err
 	}
+	first := min(int(after.Rank), len(lines))
 	next := min(first+size, len(lines))
 	if next < len(lines) {
-		if response.NextPageToken, err = s.Tokens.Seal(ctx, query, []byte{byte(next)}); err != nil {
+		last := store.Place{Rank: int64(next), GameID: lines[next-1].GetGameId()}
+		if response.NextPageToken, err = s.Tokens.SealPlace(ctx, query, last); err != nil {
 			return nil, err
 		}
 	}

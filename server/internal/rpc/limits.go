@@ -89,17 +89,15 @@ const signatureCost = 50
 // rowsPerRead is the number of rows of a list that count as one read.
 const rowsPerRead = 25
 
-// readCost returns the number of reads that a request counts as: 0 for a move;
-// signatureCost for a new key; otherwise one for each rowsPerRead entries that it requests, and at
-// least 1. needsStore reports whether the call reads the store.
-func readCost(request any) (cost int, needsStore bool) {
+// readCost returns the number of reads of the store that a request counts as: 0 for a move and for what
+// needs no store; signatureCost for a new key; otherwise one for each rowsPerRead entries that it
+// requests, and at least 1.
+func readCost(request any) int {
 	switch request.(type) {
-	case *pb.MoveRequest, *pb.UndoRequest, *pb.ResignRequest:
-		return 0, false
-	case *pb.ListVariantsRequest, *pb.GetServerInfoRequest:
-		return 1, false
+	case *pb.MoveRequest, *pb.UndoRequest, *pb.ResignRequest, *pb.ListVariantsRequest, *pb.GetServerInfoRequest:
+		return 0
 	case *pb.AddKeyRequest:
-		return signatureCost, true
+		return signatureCost
 	}
 	entries := 0
 	if r, ok := request.(interface{ GetNeighbors() int32 }); ok {
@@ -109,13 +107,13 @@ func readCost(request any) (cost int, needsStore bool) {
 		entries = max(entries, cmp.Or(int(r.GetPageSize()), page.DefaultSize))
 	}
 	entries = min(max(entries, 0), page.MaxSize)
-	return max(1, (entries+rowsPerRead-1)/rowsPerRead), true
+	return max(1, (entries+rowsPerRead-1)/rowsPerRead)
 }
 
 // read admits a call that is not a move, of which the front has charged one read.
 func (s *Service) read(ctx context.Context, request any) error {
-	cost, needsStore := readCost(request)
-	if !needsStore {
+	cost := readCost(request)
+	if cost == 0 {
 		return nil
 	}
 	address := s.Address(ctx)

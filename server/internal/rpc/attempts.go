@@ -120,8 +120,9 @@ func (s *Service) beginAttempt(ctx context.Context, c *challenge.Challenge, e ch
 }
 
 // listedAttempts returns the attempts in heads that the list may show to the caller, keyed
-// by game ID. As with show, a finished attempt includes its seed if the seed is public.
-func (s *Service) listedAttempts(ctx context.Context, l store.List, heads []gamelog.Head) (map[string]*replay.State, error) {
+// by game ID. As with show, a finished attempt includes its seed if the seed is public. now is the
+// store's time; it is zero if nothing in the list depends on it.
+func (s *Service) listedAttempts(ctx context.Context, l store.List, heads []gamelog.Head) (_ map[string]*replay.State, now time.Time, err error) {
 	var states []*replay.State
 	var ids []string
 	for _, head := range heads {
@@ -129,13 +130,14 @@ func (s *Service) listedAttempts(ctx context.Context, l store.List, heads []game
 			states, ids = append(states, state), append(ids, state.Attempt.ChallengeID)
 		}
 	}
-	if len(states) == 0 {
-		return nil, nil
+	waiting := l.PlayerID == "" && slices.ContainsFunc(heads, unattended) // The time decides which are absent.
+	if len(states) == 0 && !waiting {
+		return nil, now, nil
 	}
 	slices.Sort(ids)
 	found, now, err := s.Challenges.GetAll(ctx, slices.Compact(ids)...)
 	if err != nil {
-		return nil, err
+		return nil, now, err
 	}
 	challenges := make(map[string]*challenge.Challenge, len(found))
 	for _, c := range found {
@@ -155,7 +157,7 @@ func (s *Service) listedAttempts(ctx context.Context, l store.List, heads []game
 		}
 		shown[state.ID] = state
 	}
-	return shown, nil
+	return shown, now, nil
 }
 
 // listsAttempt reports whether the list l may show an attempt to the player with the given

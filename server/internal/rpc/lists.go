@@ -164,15 +164,9 @@ func (s *Service) filter(ctx context.Context, l store.List, candidates []store.P
 			return nil, err
 		}
 	}
-	attempts, err := s.listedAttempts(ctx, l, heads)
+	attempts, now, err := s.listedAttempts(ctx, l, heads)
 	if err != nil {
 		return nil, err
-	}
-	var now time.Time // only games that wait need it
-	if l.PlayerID == "" && slices.ContainsFunc(heads, unattended) {
-		if _, now, err = s.Challenges.GetAll(ctx); err != nil {
-			return nil, err
-		}
 	}
 	var gone []string
 	for i, head := range heads {

@@ -58,11 +58,14 @@ func (s *Service) authenticate(ctx context.Context, method string) (context.Cont
 	return context.WithValue(ctx, identityKey{}, identity{player: player, session: session}), nil
 }
 
-// caller returns the calling player, with an empty ID if the call has no token.
-func caller(ctx context.Context) account.Player {
+// identityOf returns what a call's context contains about its caller.
+func identityOf(ctx context.Context) identity {
 	by, _ := ctx.Value(identityKey{}).(identity)
-	return by.player
+	return by
 }
+
+// caller returns the calling player, with an empty ID if the call has no token.
+func caller(ctx context.Context) account.Player { return identityOf(ctx).player }
 
 // mustCaller returns the calling player, or an error if the call has no token.
 func mustCaller(ctx context.Context) (account.Player, error) {

@@ -84,10 +84,3 @@ func ofAccount(method string) bool {
 	}
 	return true
 }
-
-// sshKey returns the fingerprint of the player's SSH key if the call comes from an SSH
-// host, and "" otherwise.
-func sshKey(ctx context.Context) string {
-	by, _ := ctx.Value(identityKey{}).(identity)
-	return by.key
-}

@@ -30,7 +30,7 @@ func (s *Service) CreatePlayer(ctx context.Context, request *pb.CreatePlayerRequ
 // createPlayer creates an account and returns its token. If the call is from an SSH host,
 // it links the account to the player's SSH key and returns no token.
 func (s *Service) createPlayer(ctx context.Context, request *pb.CreatePlayerRequest) (account.Player, string, error) {
-	key := sshKey(ctx)
+	key := identityOf(ctx).key
 	if key == "" {
 		return s.Accounts.Create(ctx, request.GetName(), request.GetSecret(), request.GetBot())
 	}
@@ -43,23 +43,16 @@ func (s *Service) createPlayer(ctx context.Context, request *pb.CreatePlayerRequ
 
 // nameRefused returns the error for a name that is taken or reserved, or err if it is another error.
 func nameRefused(err error, name string) error {
+	f := &failure{code: codes.AlreadyExists, reason: pb.ReasonNameTaken, metadata: map[string]string{"name": name}}
 	switch {
 	case errors.Is(err, account.ErrNameTaken):
-		return nameTaken("the name %q is already taken", name)
+		f.message = fmt.Sprintf("the name %q is already taken", name)
 	case errors.Is(err, account.ErrNameReserved):
-		return nameTaken("the name %q is reserved; choose another", name)
+		f.message = fmt.Sprintf("the name %q is reserved; choose another", name)
+	default:
+		return err
 	}
-	return err
-}
-
-// nameTaken returns the error for a name that is not available. Its message is format with
-// the name filled in.
-func nameTaken(format, name string) error {
-	return &failure{
-		code: codes.AlreadyExists, reason: pb.ReasonNameTaken,
-		message:  fmt.Sprintf(format, name),
-		metadata: map[string]string{"name": name},
-	}
+	return f
 }
 
 // GetPlayer implements pb.PlayerServiceServer.

@@ -67,7 +67,7 @@ func (s *Service) EndSession(ctx context.Context, request *pb.EndSessionRequest)
 	if err != nil {
 		return nil, err
 	}
-	by, _ := ctx.Value(identityKey{}).(identity)
+	by := identityOf(ctx)
 	id := request.GetSessionId()
 	switch {
 	case id == "" && by.session == "":

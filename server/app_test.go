@@ -27,27 +27,9 @@ import (
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
-	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
-
-// Ensure that the secret for page tokens is stored at startup. By the time of the first
-// list call, the store may be unable to write.
-func TestStart_PageSecret(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "store.db")
-	c := servertest.Config(t)
-	c.Store = server.File(path)
-	_, stop := servertest.Start(t, c)
-	stop()
-	s, err := sqlite.Open(sqlite.Options{Path: path})
-	require.NoError(t, err)
-	secret, err := s.Secrets.Secret(t.Context(), "page", []byte("of the test"))
-	require.NoError(t, err)
-	assert.NotEqual(t, "of the test", string(secret))
-	require.NoError(t, s.Close())
-}
 
 // play creates an account, and a game in which it plays.
 func play(ctx context.Context, t *testing.T, conn *grpc.ClientConn) (context.Context, *pb.Game) {

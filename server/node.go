@@ -100,11 +100,6 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 		}
 	}
 	n.connect(append(transport, grpc.Creds(n.front.Credentials(encryption))))
-	if !n.store.Shared() {
-		// Write the secret now. Otherwise the first list call, which should be read-only,
-		// would have to write the secret even if the disk is full.
-		_ = page.NewTokens(n.store.Secrets).Prepare(ctx)
-	}
 	return n, n.quarantineLost(ctx)
 }
 

@@ -54,13 +54,6 @@ type Tokens struct {
 // NewTokens returns a Tokens that uses the secret in the given store.
 func NewTokens(secrets store.Secrets) *Tokens { return &Tokens{secrets: secrets} }
 
-// Prepare reads the secret, and writes one if the store has none, so that no list call has
-// to wait for that.
-func (t *Tokens) Prepare(ctx context.Context) error {
-	_, err := t.sealer(ctx)
-	return err
-}
-
 // Seal encrypts a cursor, a position in a list, into a token that is valid only for the
 // same query. The token reveals only the cursor's length, because a cursor may contain
 // data that the caller must not see.

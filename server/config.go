@@ -110,10 +110,6 @@ type Config struct {
 	Reflection bool
 	// StopTimeout is how long a shutdown may wait for calls in progress.
 	StopTimeout time.Duration
-	// Idle is how long a game without players and watchers stays in memory. It must be long enough
-	// for a player to think and for a client to reconnect, and servers find only in these games
-	// what a rollback of the store has lost.
-	Idle time.Duration
 	// Stall is how long an HTTP client may read nothing before its connection is closed.
 	Stall time.Duration
 
@@ -153,7 +149,6 @@ func DefaultConfig() Config {
 		Limits:       limits.Default(),
 		Reflection:   true,
 		StopTimeout:  10 * time.Second,
-		Idle:         time.Minute,
 		Stall:        time.Minute,
 	}
 }
@@ -249,8 +244,6 @@ func (c *Config) validate() error {
 		return wrong("keep-finished", "must be more than 0")
 	case c.StopTimeout < 0:
 		return wrong("stop-timeout", "must not be negative")
-	case c.Idle <= 0:
-		return wrong("idle", "must be more than 0")
 	case c.Stall < time.Second:
 		return wrong("stall", "must be at least 1s")
 	}

@@ -34,7 +34,6 @@ func TestConfig_Validate(t *testing.T) {
 		{"min-turn-limit", func(c *Config) { c.MinTurnLimit = 6 * time.Second }},
 		{"bot-pace", func(c *Config) { c.BotPace = -1 }},
 		{"keep-finished", func(c *Config) { c.KeepFinished = -time.Hour }},
-		{"idle", func(c *Config) { c.Idle = 0 }},
 		{"stall", func(c *Config) { c.Stall = time.Millisecond }},
 		{"public-url", func(c *Config) { c.PublicURL = "play.example" }},
 		{"public-url", func(c *Config) { c.PublicURL = "https://play.example/" }},

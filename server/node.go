@@ -179,6 +179,11 @@ func (n *node) listenWeb(encryption *tls.Config) (net.Listener, error) {
 	return tls.NewListener(n.front.Beside(inner), encryption), nil
 }
 
+// keepIdle is how long a game without players and watchers stays in memory. It is long enough for a player
+// to think and for a client to reconnect, and servers find only in these games what a rollback of the
+// store has lost.
+const keepIdle = time.Minute
+
 // connect creates the server's components, and the gRPC and HTTP servers that use them.
 func (n *node) connect(transport []grpc.ServerOption) {
 	c := n.Config.recovery(n.store, n.logger)
@@ -202,7 +207,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	n.challenges = challenge.New(challenges)
 	n.hub = match.NewHub(match.Config{
 		Log: n.log, Feed: n.store.Feed, Windows: n.challenges, Transactional: n.store.Transactional(), Jobs: n.jobs, Observer: observer{n.metrics, n.directory, n.jobs},
-		ServerID: serverID, Idle: n.Idle, MaxEvents: n.Limits.EventsPerGame,
+		ServerID: serverID, Idle: keepIdle, MaxEvents: n.Limits.EventsPerGame,
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Spectators)
 	if file, ok := n.store.Engine.(interface{ Sizes() (file, log int64) }); ok {

@@ -50,12 +50,9 @@ func Add(flags *pflag.FlagSet, c *server.Config) {
 			"address that limits apply to")
 	flags.BoolVar(&c.Reflection, "reflection", c.Reflection, "let tools such as grpcurl list the services")
 	flags.DurationVar(&c.StopTimeout, "stop-timeout", c.StopTimeout, "how long a stop waits for calls in progress")
-	// These flags are hidden: they exist only so that tests can shorten the times.
-	flags.DurationVar(&c.Idle, "idle", c.Idle, "how long a game without players and watchers stays in memory")
+	// This flag is hidden: it exists only so that tests can change the time.
 	flags.DurationVar(&c.Stall, "stall", c.Stall, "how long a watcher may take to read a message")
-	for _, hidden := range []string{"idle", "stall"} {
-		_ = flags.MarkHidden(hidden) // cannot fail: the flag exists
-	}
+	_ = flags.MarkHidden("stall") // cannot fail: the flag exists
 	Limits(flags, &c.Limits)
 	for _, limit := range limits.Table {
 		if limit.Flag != "" {

@@ -73,9 +73,6 @@ type Config struct {
 	// LogLevel and LogFormat configure the log on standard error.
 	LogLevel  slog.Level
 	LogFormat string
-	// Keepalive is how long a connection may be idle before it is probed, or 0 for no
-	// probes.
-	Keepalive time.Duration
 	// AbandonAfter is how long a game may go without a move before it ends.
 	AbandonAfter time.Duration
 	// WaitingFor is how long a game may wait for players before it ends.
@@ -136,7 +133,6 @@ func DefaultConfig() Config {
 		Data:         stateDirectory(),
 		LogLevel:     slog.LevelInfo,
 		LogFormat:    "text",
-		Keepalive:    30 * time.Second,
 		AbandonAfter: 7 * 24 * time.Hour,
 		WaitingFor:   24 * time.Hour,
 		MinTurnLimit: maxTurnFloor,
@@ -185,9 +181,6 @@ func wrong(flag, format string, args ...any) error {
 	return &ConfigError{Flag: flag, Err: fmt.Errorf(format, args...)}
 }
 
-// minKeepalive is the shortest value that gRPC accepts.
-const minKeepalive = time.Second
-
 // maxTurnFloor is the largest valid MinTurnLimit. The contract guarantees that every
 // server allows games with a turn limit of five seconds.
 const maxTurnFloor = 5 * time.Second
@@ -228,8 +221,6 @@ func (c *Config) validate() error {
 		return wrong("pprof", "needs --metrics, the address on which it is served")
 	case !slices.Contains(LogFormats, c.LogFormat):
 		return wrong("log-format", "must be %s, not %q", strings.Join(LogFormats, " or "), c.LogFormat)
-	case c.Keepalive != 0 && c.Keepalive < minKeepalive:
-		return wrong("keepalive", "must be 0 or at least %v", minKeepalive)
 	case c.AbandonAfter <= 0:
 		return wrong("abandon-after", "must be more than 0")
 	case c.WaitingFor <= 0:

@@ -26,8 +26,6 @@ func TestConfig_Validate(t *testing.T) {
 		{"tls-cert", func(c *Config) { c.TLSKey = "key.pem" }},
 		{"pprof", func(c *Config) { c.Pprof = true }},
 		{"log-format", func(c *Config) { c.LogFormat = "xml" }},
-		{"keepalive", func(c *Config) { c.Keepalive = time.Millisecond }},
-		{"keepalive", func(c *Config) { c.Keepalive = -time.Second }},
 		{"abandon-after", func(c *Config) { c.AbandonAfter = 0 }},
 		{"waiting-for", func(c *Config) { c.WaitingFor = 0 }},
 		{"min-turn-limit", func(c *Config) { c.MinTurnLimit = 0 }},
@@ -57,6 +55,6 @@ func TestConfig_Validate(t *testing.T) {
 
 	unlimited := DefaultConfig()
 	unlimited.Limits.MessageBytes, unlimited.Limits.StreamsPerConnection, unlimited.Limits.MovesPerSecond = 0, 0, 0
-	unlimited.Limits.OpenGamesPerPlayer, unlimited.Limits.WatchersPerGame, unlimited.Keepalive = 0, 0, 0
+	unlimited.Limits.OpenGamesPerPlayer, unlimited.Limits.WatchersPerGame = 0, 0
 	assert.NoError(t, unlimited.validate(), "no limits")
 }

@@ -18,8 +18,9 @@ import (
 )
 
 const (
-	// probeTimeout is how long a client may take to answer a probe before its connection
-	// counts as dead.
+	// probeAfter is how long a connection may be idle before it is probed, and probeTimeout is how
+	// long the client may take to answer before the connection counts as dead.
+	probeAfter   = 30 * time.Second
 	probeTimeout = 10 * time.Second
 	// minPing is the minimum interval between a client's probes. The server disconnects
 	// clients that probe more often.
@@ -50,6 +51,7 @@ const (
 // for each.
 func transportOptions(c Config) []grpc.ServerOption {
 	options := []grpc.ServerOption{
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: probeAfter, Timeout: probeTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPing, PermitWithoutStream: true}),
 		grpc.ConnectionTimeout(handshakeTimeout),
 		grpc.MaxHeaderListSize(maxHeaderBytes),
@@ -60,9 +62,6 @@ func transportOptions(c Config) []grpc.ServerOption {
 		// Shutdown must wait until every handler has returned.
 		grpc.WaitForHandlers(true),
 		grpc.MaxRecvMsgSize(cmp.Or(c.Limits.MessageBytes, math.MaxInt32)),
-	}
-	if c.Keepalive > 0 {
-		options = append(options, grpc.KeepaliveParams(keepalive.ServerParameters{Time: c.Keepalive, Timeout: probeTimeout}))
 	}
 	if c.Limits.StreamsPerConnection > 0 {
 		options = append(options, grpc.MaxConcurrentStreams(uint32(c.Limits.StreamsPerConnection)))

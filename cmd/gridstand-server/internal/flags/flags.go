@@ -35,8 +35,6 @@ func Add(flags *pflag.FlagSet, c *server.Config) {
 	flags.Var((*levelValue)(&c.LogLevel), "log-level", "minimum `level` to log: debug, info, warn or error")
 	flags.StringVar(&c.LogFormat, "log-format", c.LogFormat,
 		"`format` of the log, which goes to standard error: "+strings.Join(server.LogFormats, " or "))
-	flags.DurationVar(&c.Keepalive, "keepalive", c.Keepalive,
-		"idle time after which a connection is probed, and closed if it is dead; 0 for never")
 	Retention(flags, c)
 	flags.DurationVar(&c.WaitingFor, "waiting-for", c.WaitingFor, "time after which a game that is still waiting for players ends; it ends earlier, ten minutes after all have left")
 	flags.DurationVar(&c.MinTurnLimit, "min-turn-limit", c.MinTurnLimit, "shortest turn limit that a game may have, at most 5s")

@@ -26,8 +26,8 @@ const (
 	// memory.
 	keptPictures = 256
 	// liveAge and finishedAge are how long a picture of an active game and of a finished
-	// game, respectively, is served before the game is read again. Clients may cache it for
-	// as long.
+	// game, respectively, is served before it is drawn again. Clients may cache it for as
+	// long.
 	liveAge     = 10 * time.Second
 	finishedAge = 24 * time.Hour
 	// drawingReads is the number of reads that drawing a picture counts as.
@@ -36,9 +36,7 @@ const (
 
 // subject is what a picture shows.
 type subject struct {
-	// version changes whenever the picture does.
-	version string
-	// age is how long the picture may be served before the subject is read again.
+	// age is how long the picture may be served before it is drawn again.
 	age  time.Duration
 	draw func(io.Writer) error
 }
@@ -55,11 +53,10 @@ type pictures struct {
 
 // drawing is a cached picture.
 type drawing struct {
-	version string
-	png     []byte
-	etag    string
-	age     time.Duration // see subject
-	fresh   time.Time     // when the subject must be read again
+	png   []byte
+	etag  string
+	age   time.Duration // see subject
+	fresh time.Time     // when the picture must be drawn again
 }
 
 func newPictures(read func(ctx context.Context, kind, id string) (subject, error), charge func(context.Context, int) error) *pictures {
@@ -96,8 +93,8 @@ func writeImage(w http.ResponseWriter, r *http.Request, png []byte, etag string,
 // the pictures that are drawn at once.
 func (p *pictures) picture(ctx context.Context, kind, id string) (drawing, error) {
 	key := kind + "/" + id
-	d, ok := p.kept.Get(key)
-	if ok && p.now().Before(d.fresh) {
+	d, _ := p.kept.Get(key)
+	if p.now().Before(d.fresh) {
 		return d, nil
 	}
 	s, err := p.read(ctx, kind, id)
@@ -107,17 +104,14 @@ func (p *pictures) picture(ctx context.Context, kind, id string) (drawing, error
 		}
 		return drawing{}, err
 	}
-	if !ok || d.version != s.version {
-		if err := p.charge(ctx, drawingReads); err != nil {
-			return drawing{}, err
-		}
-		var b bytes.Buffer
-		if err := s.draw(&b); err != nil {
-			return drawing{}, err
-		}
-		d = drawing{version: s.version, png: b.Bytes(), etag: etagOf(b.Bytes())}
+	if err := p.charge(ctx, drawingReads); err != nil {
+		return drawing{}, err
 	}
-	d.age, d.fresh = s.age, p.now().Add(s.age)
+	var b bytes.Buffer
+	if err := s.draw(&b); err != nil {
+		return drawing{}, err
+	}
+	d = drawing{png: b.Bytes(), etag: etagOf(b.Bytes()), age: s.age, fresh: p.now().Add(s.age)}
 	p.kept.Add(key, d)
 	return d, nil
 }
@@ -140,16 +134,14 @@ func (c Config) subject(ctx context.Context, kind, id string) (subject, error) {
 		return posted(playerPoster(found, last), false), err
 	default:
 		g, err := c.game(ctx, id)
-		return subject{
-			strconv.Itoa(int(g.GetVersion())), ageOf(g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED),
-			func(w io.Writer) error { return picture.Draw(w, g) },
-		}, err
+		finished := g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED
+		return subject{ageOf(finished), func(w io.Writer) error { return picture.Draw(w, g) }}, err
 	}
 }
 
 // posted returns a poster as a subject.
 func posted(poster picture.Poster, finished bool) subject {
-	return subject{poster.Version(), ageOf(finished), func(w io.Writer) error { return picture.DrawPoster(w, poster) }}
+	return subject{ageOf(finished), func(w io.Writer) error { return picture.DrawPoster(w, poster) }}
 }
 
 // ageOf returns how long a picture may be served.

@@ -23,11 +23,11 @@ import (
 // gallery is a picture handler with fake games and a fake clock.
 type gallery struct {
 	*pictures
-	clock                 time.Time
-	games                 map[string]*pb.Game
-	looks, drawn, charged atomic.Int32
-	draw                  func(io.Writer, *pb.Game) error
-	affords               int32 // reads
+	clock          time.Time
+	games          map[string]*pb.Game
+	drawn, charged atomic.Int32
+	draw           func(io.Writer, *pb.Game) error
+	affords        int32 // reads
 }
 
 func newGallery() *gallery {
@@ -36,12 +36,9 @@ func newGallery() *gallery {
 		"over": {Id: "over", Version: 9, Status: pb.GameStatus_GAME_STATUS_FINISHED},
 	}}
 	g.pictures = newPictures(func(_ context.Context, kind, id string) (subject, error) {
-		g.looks.Add(1)
 		if found := g.games[id]; found != nil && kind == "g" {
-			return subject{
-				strconv.Itoa(int(found.GetVersion())), ageOf(found.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED),
-				func(w io.Writer) error { return g.draw(w, found) },
-			}, nil
+			finished := found.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED
+			return subject{ageOf(finished), func(w io.Writer) error { return g.draw(w, found) }}, nil
 		}
 		return subject{}, status.Error(codes.NotFound, "no such game")
 	}, func(_ context.Context, reads int) error {
@@ -72,8 +69,8 @@ func (g *gallery) get(ctx context.Context, method, id string, headers ...string)
 	return w
 }
 
-// Ensure that a picture is at most 10 seconds old, no matter how often it is requested,
-// and that each version of a game is drawn only once.
+// Ensure that a picture is at most 10 seconds old, and that it is not drawn more often, no matter how
+// often it is requested.
 func TestPictures_Live(t *testing.T) {
 	t.Parallel()
 	g := newGallery()
@@ -84,13 +81,7 @@ func TestPictures_Live(t *testing.T) {
 		assert.Equal(t, "image/png", w.Header().Get("Content-Type"))
 		assert.Equal(t, "public, max-age=10", w.Header().Get("Cache-Control"))
 	}
-	assert.EqualValues(t, 1, g.looks.Load())
-
-	g.clock = g.clock.Add(liveAge)
-	g.get(t.Context(), http.MethodGet, "live")
-	assert.EqualValues(t, 2, g.looks.Load())
-	assert.EqualValues(t, 1, g.drawn.Load(), "the game has not changed")
-
+	assert.EqualValues(t, 1, g.drawn.Load())
 	g.games["live"] = &pb.Game{Id: "live", Version: 8, Status: pb.GameStatus_GAME_STATUS_FINISHED}
 	assert.Equal(t, "picture of live at 7", g.get(t.Context(), http.MethodGet, "live").Body.String())
 	g.clock = g.clock.Add(liveAge)
@@ -154,6 +145,4 @@ func TestPictures_OfOneAddress(t *testing.T) {
 	assert.Equal(t, http.StatusTooManyRequests, w.Code)
 	assert.EqualValues(t, 2, g.drawn.Load())
 	assert.Equal(t, http.StatusOK, g.get(greedy, http.MethodGet, "game-1").Code, "a cached picture is not drawn")
-	g.clock = g.clock.Add(liveAge)
-	assert.Equal(t, http.StatusOK, g.get(greedy, http.MethodGet, "game-1").Code, "the game has not changed")
 }

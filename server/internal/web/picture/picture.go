@@ -83,23 +83,27 @@ func (c *canvas) icon(r image.Rectangle, radius float64, under color.RGBA) {
 // stage draws a line of text that says whether the game is live or how it ended, with its
 // baseline at y.
 func (c *canvas) stage(g *pb.Game, x, y, width float64) {
-	const size = 34
 	ink := colors.Accent
-	switch g.GetStatus() {
-	case pb.GameStatus_GAME_STATUS_ACTIVE:
-		ink = colors.Good
-		const dot = 20
-		top := int(y - size*capHeight/2 - dot/2)
-		c.round(image.Rect(int(x), top, int(x)+dot, top+dot), dot/2, colors.Ground, ink)
-		x += dot + 12
-		width -= dot + 12
-	case pb.GameStatus_GAME_STATUS_WAITING:
+	if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
 		ink = colors.Dim
 	}
 	words := describe.Stage(g)
 	// The text is in the winner's color, and omits the winner's name so that it fits.
 	if won := describe.Winners(g, func(*pb.Seat) string { return "" }); won != "" {
 		words = won
+	}
+	c.state(words, g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE, x, y, width, ink)
+}
+
+// state draws a line of text with its baseline at y. If it says that something is live, the line begins
+// with a dot and has another color.
+func (c *canvas) state(words string, live bool, x, y, width float64, ink color.RGBA) {
+	const size, dot = 34, 20
+	if live {
+		ink = colors.Good
+		top := int(y - size*capHeight/2 - dot/2)
+		c.round(image.Rect(int(x), top, int(x)+dot, top+dot), dot/2, colors.Ground, ink)
+		x, width = x+dot+12, width-dot-12
 	}
 	c.line(words, bold, 22, size, x, y, width, ink)
 }

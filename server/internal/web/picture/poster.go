@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"image"
 	"io"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -60,14 +59,6 @@ func DrawPoster(w io.Writer, p Poster) error {
 	for i, line := range lines {
 		c.line(line, medium, 26, 36, x, 348+float64(i)*52, width, colors.Text)
 	}
-	const size, dot = 34, 20
-	y, ink := float64(Height-margin-2), colors.Accent
-	if p.Live {
-		ink = colors.Good
-		top := int(y - size*capHeight/2 - dot/2)
-		c.round(image.Rect(int(x), top, int(x)+dot, top+dot), dot/2, colors.Ground, ink)
-		x, width = x+dot+12, width-dot-12
-	}
-	c.line(p.Foot, bold, 22, size, x, y, width, ink)
+	c.state(p.Foot, p.Live, x, Height-margin-2, width, colors.Accent)
 	return encoder.Encode(w, c.img)
 }

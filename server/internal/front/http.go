@@ -37,14 +37,10 @@ func (f *Front) Handler(next http.Handler) http.Handler {
 		}
 		answer := &httpAnswer{ResponseWriter: w, call: s, multiplexed: r.ProtoMajor > 1}
 		defer answer.end()
-		request := r.WithContext(s)
 		if huge {
 			s.budget.charge(int(limit) / bytesPerRead)
 		}
-		if f.Limits.MessageBytes > 0 && r.Body != http.NoBody {
-			request.Body = http.MaxBytesReader(w, r.Body, limit)
-		}
-		next.ServeHTTP(answer, request)
+		next.ServeHTTP(answer, r.WithContext(s))
 		if free[r.URL.Path] && !s.reached.Load() && !s.budget.take(1) { // It was malformed.
 			c.refused()
 		}

@@ -319,6 +319,7 @@ func TestText(t *testing.T) {
 	for name, test := range map[string]struct{ method, request, status, says string }{
 		"call":           {"GetServerInfo", base64.StdEncoding.EncodeToString([]byte("\x00\x00\x00\x00\x02{}")), "", `"gridstand"`},
 		"refused":        {"GetGame", base64.StdEncoding.EncodeToString([]byte("\x00\x00\x00\x00\x0e" + `{"gameId":"x"}`)), "5", ""},
+		"large":          {"GetServerInfo", base64.StdEncoding.EncodeToString([]byte("\x00\x00\x00\x0f\xa0{}" + strings.Repeat(" ", 3998))), "", `"gridstand"`},
 		"unknown method": {"Cheat", base64.StdEncoding.EncodeToString([]byte("\x00\x00\x00\x00\x02{}")), "12", ""},
 	} {
 		response, body := s.do(t, "POST", "/gridstand.v1.GameService/"+test.method, test.request, "Content-Type", kind)

@@ -187,18 +187,13 @@ func (b *Budgets) StoreUp(up bool) { b.storeAway.Store(!up) }
 // list takes longer than reading it.
 func (b *Budgets) EnterCall(ctx context.Context, address string) error {
 	s := callOf(ctx)
-	if s != nil {
-		s.encoded() // A request over HTTP may need several calls.
-	}
+	s.encoded() // A request over HTTP may need several calls.
 	leave, err := b.Enter(ctx, address)
 	if err != nil {
 		return err
 	}
-	leave = sync.OnceFunc(leave)
-	if s != nil {
-		s.leave, ctx = leave, s.Context
-	}
-	context.AfterFunc(ctx, leave)
+	s.leave = sync.OnceFunc(leave)
+	context.AfterFunc(s.Context, s.leave)
 	return nil
 }
 

@@ -111,9 +111,6 @@ func (f *Front) Options() []grpc.ServerOption {
 // stream.
 func (f *Front) tap(ctx context.Context, info *tap.Info) (context.Context, error) {
 	c := connOf(ctx)
-	if c == nil {
-		return ctx, nil
-	}
 	c.unpaid = max(c.unpaid-bytesPerCall, -bytesPerCall)
 	s, err := f.admit(ctx, c, info.FullMethodName, info.Header["x-forwarded-for"])
 	if err != nil {
@@ -126,9 +123,6 @@ func (f *Front) tap(ctx context.Context, info *tap.Info) (context.Context, error
 // Unary is an interceptor that counts responses until the client has read them, and notices refusals.
 func (f *Front) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	s := callOf(ctx)
-	if s == nil {
-		return handler(ctx, request)
-	}
 	if s.begin != nil {
 		s.begin()
 		defer s.end()

@@ -41,15 +41,10 @@ type peerAddr struct {
 	conn *conn
 }
 
-// connOf returns the connection of a call or request, or nil if it is not one of the Front's
-// connections.
+// connOf returns the connection of a call or request.
 func connOf(ctx context.Context) *conn {
-	if p, ok := peer.FromContext(ctx); ok {
-		if addr, ok := p.Addr.(*peerAddr); ok {
-			return addr.conn
-		}
-	}
-	return nil
+	p, _ := peer.FromContext(ctx)
+	return p.Addr.(*peerAddr).conn
 }
 
 // AddrPort returns the address and port of a TCP address, and an invalid AddrPort for any

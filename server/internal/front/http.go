@@ -12,18 +12,13 @@ import (
 const bodyMargin = 1 << 10
 
 // Handler wraps next in a handler that applies the limits. HTTP requests and gRPC streams
-// share the same counts. The limits apply to requests on the Front's connections, which
-// the handler recognizes by the peer in the context: http.Server.ConnContext must set it to
-// the connection's remote address.
+// share the same counts. The handler recognizes the Front's connection by the peer in the
+// context: http.Server.ConnContext must set it to the connection's remote address.
 func (f *Front) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.handlers.Add(1)
 		defer f.handlers.Add(-1)
 		c := connOf(r.Context())
-		if c == nil {
-			next.ServeHTTP(w, r)
-			return
-		}
 		c.prove()
 		limit := int64(f.Limits.MessageBytes + bodyMargin)
 		huge := f.Limits.MessageBytes > 0 && r.ContentLength > limit

@@ -13,10 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
 
@@ -40,55 +38,6 @@ func play(ctx context.Context, t *testing.T, conn *grpc.ClientConn) (context.Con
 
 func move(ctx context.Context, conn *grpc.ClientConn, g *pb.Game) (*pb.MoveResponse, error) {
 	return pb.NewGameServiceClient(conn).Move(ctx, playertest.Slide(g))
-}
-
-// Ensure that streams of the health service and of reflection count like others, and that one more is
-// allowed as soon as one of them ends.
-func TestStart_OtherServices(t *testing.T) {
-	t.Parallel()
-	c := servertest.Config(t)
-	c.Limits.StreamsPerAddress = 2
-	for name, watch := range map[string]func(ctx context.Context, conn *grpc.ClientConn) error{
-		"health": func(ctx context.Context, conn *grpc.ClientConn) error {
-			stream, err := grpc_health_v1.NewHealthClient(conn).Watch(ctx, &grpc_health_v1.HealthCheckRequest{})
-			if err == nil {
-				_, err = stream.Recv()
-			}
-			return err
-		},
-		"reflection": func(ctx context.Context, conn *grpc.ClientConn) error {
-			stream, err := grpc_reflection_v1.NewServerReflectionClient(conn).ServerReflectionInfo(ctx)
-			if err == nil {
-				err = stream.Send(&grpc_reflection_v1.ServerReflectionRequest{
-					MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_ListServices{},
-				})
-			}
-			if err == nil {
-				_, err = stream.Recv()
-			}
-			return err
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			server, _ := servertest.Start(t, c)
-			conn := servertest.Dial(t, server.Addr())
-			first, end := context.WithCancel(waittest.Context(t))
-			require.NoError(t, watch(first, conn))
-			require.NoError(t, watch(waittest.Context(t), conn))
-			err := watch(waittest.Context(t), conn)
-			assert.Equal(t, codes.ResourceExhausted, status.Code(err))
-			var metadata map[string]string
-			for _, detail := range status.Convert(err).Details() {
-				if info, ok := detail.(*errdetails.ErrorInfo); ok {
-					metadata = info.GetMetadata()
-				}
-			}
-			assert.Equal(t, map[string]string{"limit": "2", "limit_name": "streams_per_address"}, metadata)
-			end()
-			waittest.Until(t, "a stream is allowed", func() bool { return watch(waittest.Context(t), conn) == nil })
-		})
-	}
 }
 
 func TestStart_NoReflection(t *testing.T) {

@@ -156,10 +156,10 @@ func TestTap_Calls(t *testing.T) {
 		require.Empty(t, refusedBy)
 		s, end, refusedBy := c.open(anyMethod)
 		require.Empty(t, refusedBy)
-		_, _, refusedBy = c.open(anyMethod)
-		assert.Equal(t, "streams_per_address", refusedBy)
-		_, _, refusedBy = c.open(pb.GameService_Move_FullMethodName)
-		assert.Equal(t, "streams_per_address", refusedBy)
+		for _, method := range []string{anyMethod, pb.GameService_Move_FullMethodName, "/grpc.health.v1.Health/Watch"} {
+			_, _, refusedBy = c.open(method)
+			assert.Equal(t, "streams_per_address", refusedBy)
+		}
 		_, proxy := f.connect(t, proxyAddress)
 		_, _, refusedBy = proxy.open(anyMethod, clientAddress)
 		assert.Equal(t, "streams_per_address", refusedBy)

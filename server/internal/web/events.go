@@ -64,7 +64,7 @@ func (c Config) watchChallenge(ctx context.Context, r *http.Request, stream grpc
 // ServeHTTP implements http.Handler.
 func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(readerContext(r.Context()))
-	s := &eventStream{stall: e.Stall, ctx: ctx, cancel: cancel}
+	s := &eventStream{ctx: ctx, cancel: cancel}
 	handedOver := false
 	defer func() {
 		if !handedOver {
@@ -90,8 +90,8 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.first = append(s.first, reconnectHint()...)
-	if conn, err := hijack(w, r); err == nil {
-		s.out, s.first = conn, append(answerHead(r, header), s.first...)
+	if conn, err := hijack(w, r, e.Stall); err == nil {
+		s.conn, s.out, s.first = conn, conn, append(answerHead(r, header), s.first...)
 		s.raw = rawConn(conn.Conn)
 		disconnected()
 		handedOver = e.readers.start(s)

@@ -17,10 +17,21 @@ const sendBuffer = 64 << 10
 
 // conn is a connection hijacked from net/http, so that net/http keeps no goroutine and no
 // buffers for it. The server only writes to it.
-type conn struct{ net.Conn }
+type conn struct {
+	net.Conn
+	stall time.Duration // how long the client may read nothing of a message
+}
 
-// Abort implements output. It discards data that the client has not received.
-func (c conn) Abort() {
+// Write implements net.Conn.
+func (c *conn) Write(b []byte) (int, error) {
+	_ = c.SetWriteDeadline(time.Now().Add(c.stall))
+	defer func() { _ = c.SetWriteDeadline(time.Time{}) }()
+	return c.Conn.Write(b)
+}
+
+// abort makes the current Write return even if it is blocked, and makes later Writes fail. It discards
+// data that the client has not received.
+func (c *conn) abort() {
 	if tcp, ok := socket(c.Conn).(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
 	}
@@ -34,20 +45,20 @@ func (c conn) Abort() {
 var errNotHijackable = errors.New("the connection cannot be hijacked")
 
 // hijack takes over a request's connection, unless the connection uses HTTP/2.
-func hijack(w http.ResponseWriter, r *http.Request) (conn, error) {
+func hijack(w http.ResponseWriter, r *http.Request, stall time.Duration) (*conn, error) {
 	if r.ProtoMajor != 1 {
-		return conn{}, errNotHijackable
+		return nil, errNotHijackable
 	}
 	c, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		return conn{}, err
+		return nil, err
 	}
 	_ = c.SetReadDeadline(time.Time{})
 	_ = c.SetWriteDeadline(time.Time{})
 	if tcp, ok := socket(c).(*net.TCPConn); ok {
 		_ = tcp.SetWriteBuffer(sendBuffer)
 	}
-	return conn{c}, nil
+	return &conn{c, stall}, nil
 }
 
 // socket returns the connection at the bottom of c's wrappers.
@@ -73,14 +84,14 @@ func answerHead(r *http.Request, header http.Header) []byte {
 	return b.Bytes()
 }
 
-// flusher is the output of a response whose connection cannot be hijacked, because HTTP/2
-// requests share it.
+// flusher writes a response whose connection cannot be hijacked, because HTTP/2 requests share it. Package
+// front limits how long a Write may take.
 type flusher struct {
 	w    http.ResponseWriter
 	ctrl *http.ResponseController
 }
 
-// Write implements output.
+// Write implements io.Writer.
 func (f *flusher) Write(b []byte) (int, error) {
 	n, err := f.w.Write(b)
 	if err != nil {
@@ -88,12 +99,3 @@ func (f *flusher) Write(b []byte) (int, error) {
 	}
 	return n, f.ctrl.Flush()
 }
-
-// SetWriteDeadline implements output.
-func (f *flusher) SetWriteDeadline(t time.Time) error { return f.ctrl.SetWriteDeadline(t) }
-
-// Abort implements output.
-func (f *flusher) Abort() { _ = f.ctrl.SetWriteDeadline(time.Unix(1, 0)) }
-
-// Close implements output.
-func (f *flusher) Close() error { return nil }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
@@ -24,28 +23,16 @@ import (
 type eventStream struct {
 	grpc.ServerStream // nil: package rpc uses only the methods below
 
-	out   output
+	out   io.Writer       // conn, or a flusher
+	conn  *conn           // nil if the connection is not hijacked
 	first []byte          // data to write before the next message
-	raw   syscall.RawConn // out's socket, for non-blocking writes; nil unless shared is set
-
-	stall time.Duration // how long the client may read nothing of a message
+	raw   syscall.RawConn // conn's socket, for non-blocking writes; nil if they are not possible
 
 	ctx    context.Context
 	cancel context.CancelFunc
 	view   *rpc.View   // nil until the view has been opened
 	onEnd  func(error) // called when the stream ends; nil if the stream was never opened
 	err    error       // error that ended the stream
-}
-
-// output is the connection to the client.
-type output interface {
-	io.Writer
-	SetWriteDeadline(t time.Time) error
-	// Abort makes the current Write return even if it is blocked, and makes later Writes
-	// fail.
-	Abort()
-	// Close ends the response. It does nothing if net/http itself ends the response.
-	Close() error
 }
 
 // OnEnd implements metrics.Lasting. The interceptors run only while the stream is being
@@ -81,9 +68,7 @@ func (s *eventStream) write(record []byte) error {
 	if len(record) == 0 {
 		return nil
 	}
-	_ = s.out.SetWriteDeadline(time.Now().Add(s.stall))
 	_, err := s.out.Write(record)
-	_ = s.out.SetWriteDeadline(time.Time{})
 	return unavailable(err)
 }
 
@@ -110,10 +95,10 @@ func (s *eventStream) Encode(m proto.Message) any {
 	return record
 }
 
-// Abort implements rpc.Sharer. The client reconnects.
+// Abort implements rpc.Sharer, for a stream whose connection is hijacked. The client reconnects.
 func (s *eventStream) Abort() {
 	s.cancel()
-	s.out.Abort()
+	s.conn.abort()
 }
 
 // drop ends a stream whose client has disconnected.
@@ -133,8 +118,8 @@ func (s *eventStream) end(err error) {
 // close closes the stream, whether or not it was opened.
 func (s *eventStream) close() {
 	s.cancel()
-	if s.out != nil {
-		_ = s.out.Close()
+	if s.conn != nil {
+		_ = s.conn.Close()
 	}
 	if s.view != nil {
 		s.view.Close()

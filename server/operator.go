@@ -140,10 +140,7 @@ func (o *Operator) IdenticalDaily(ctx context.Context, variant string) ([][]stri
 }
 
 // Credential is an SSH host's service credential, without its secret.
-type Credential struct {
-	Name    string
-	Created time.Time
-}
+type Credential = store.Credential
 
 // CreateCredential creates a service credential for an SSH host and returns it. The
 // credential cannot be retrieved later. The error is a one-line explanation of why the
@@ -153,14 +150,7 @@ func (o *Operator) CreateCredential(ctx context.Context, name string) (string, e
 }
 
 // Credentials returns the service credentials, sorted by name.
-func (o *Operator) Credentials(ctx context.Context) ([]Credential, error) {
-	all, err := o.hosts.List(ctx)
-	credentials := make([]Credential, len(all))
-	for i, c := range all {
-		credentials[i] = Credential{Name: c.Name, Created: c.Created}
-	}
-	return credentials, err
-}
+func (o *Operator) Credentials(ctx context.Context) ([]Credential, error) { return o.hosts.List(ctx) }
 
 // RevokeCredential removes a service credential. Running servers stop accepting it within
 // two seconds.
@@ -193,8 +183,7 @@ func (o *Operator) QuarantineBefore(ctx context.Context, before time.Time) ([]st
 		}
 		before = now
 	}
-	ids, err := o.recovery.QuarantineBefore(ctx, before)
-	return ids, err
+	return o.recovery.QuarantineBefore(ctx, before)
 }
 
 // recovery returns the configuration of a liveness.Recovery for the store s. A server must

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"path/filepath"
-	"strings"
 
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
@@ -20,14 +19,10 @@ type BackedUp struct {
 // server uses the store. The store must be a file, because Redis has its own backups. The
 // error is a *ConfigError or a one-line explanation.
 func Backup(ctx context.Context, c Config, file string) (BackedUp, error) {
-	if err := c.validate(); err != nil {
-		return BackedUp{}, err
+	path, err := c.checkLasting()
+	if err == nil && path == "" {
+		err = wrong("store", "backup needs a file, sqlite:PATH; for a Redis, run redis-cli --rdb FILE")
 	}
-	path, ok := strings.CutPrefix(c.Store, fileScheme)
-	if !ok {
-		return BackedUp{}, wrong("store", "backup needs a file, sqlite:PATH; for a Redis, run redis-cli --rdb FILE")
-	}
-	path, err := c.file(path)
 	if err == nil {
 		err = exists(path)
 	}

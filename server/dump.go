@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/gridstand/gridstand/server/internal/liveness"
@@ -123,21 +122,12 @@ func (c *Config) restoreRedis(ctx context.Context, replace bool, fill func(*stor
 	return redis.FinishRestore(ctx, s)
 }
 
-// checkLasting checks c, and returns the path of its store, or "" if the store is a Redis.
+// checkLasting checks c, and returns the same as lasting.
 func (c *Config) checkLasting() (path string, err error) {
 	if err := c.validate(); err != nil {
 		return "", err
 	}
-	switch kind, rest, _ := strings.Cut(c.Store, ":"); {
-	case c.Store == Memory:
-		return "", wrong("store", "a store in memory exists only inside its server")
-	case kind == "sqlite":
-		return c.file(rest)
-	case kind == "redis" || kind == "rediss":
-		return "", nil
-	default:
-		return "", errNoStoreKind()
-	}
+	return c.lasting()
 }
 
 // openStopped opens the Redis that c selects, unless a server is using it, or was using it

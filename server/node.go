@@ -91,7 +91,8 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 		func() error { return n.listen(webEncryption) },
 		n.listenAdmin,
 	}
-	if _, ok := c.newFile(); ok { // A server that cannot listen on its address must not create an empty store.
+	if path, err := c.lasting(); err == nil && path != "" && exists(path) != nil {
+		// A server that cannot listen on its address must not create an empty store.
 		steps = append(steps[1:], steps[0])
 	}
 	for _, step := range steps {

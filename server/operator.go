@@ -48,11 +48,8 @@ func OperateAlone(ctx context.Context, c Config) (*Operator, error) {
 }
 
 func operate(ctx context.Context, c Config, options sqlite.Options) (_ *Operator, err error) {
-	if err := c.validate(); err != nil {
+	if _, err := c.checkLasting(); err != nil {
 		return nil, err
-	}
-	if c.Store == Memory {
-		return nil, wrong("store", "a store in memory exists only inside its server")
 	}
 	options.Logger = slog.New(slog.DiscardHandler)
 	o := &Operator{}

@@ -30,38 +30,42 @@ func (c *Config) openStore(ctx context.Context, logger *slog.Logger) (*store.Sto
 // open opens the store that c selects, which must not be Memory. If the store is a file,
 // open applies options, and creates the file if create is set.
 func (c *Config) open(ctx context.Context, options sqlite.Options, create bool) (s *store.Store, err error) {
-	kind, rest, _ := strings.Cut(c.Store, ":")
-	switch kind {
-	case "sqlite":
-		if options.Path, err = c.file(rest); err != nil {
-			return nil, err
-		}
-		if !create {
-			if err := exists(options.Path); err != nil {
-				return nil, err
-			}
-		}
-		warnNetwork(options.Path, options.Logger)
-		s, err = sqlite.Open(options)
-		var unusable *fs.PathError
-		switch {
-		case !errors.As(err, &unusable):
-			return s, err
-		case rest == "":
-			return nil, &ConfigError{"data", err}
-		default:
-			return nil, &ConfigError{"store", err}
-		}
-	case "redis", "rediss":
+	options.Path, err = c.lasting()
+	if err == nil && options.Path == "" {
 		return c.openRedis(ctx, redis.Open, options.Logger)
+	}
+	if err == nil && !create {
+		err = exists(options.Path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	warnNetwork(options.Path, options.Logger)
+	s, err = sqlite.Open(options)
+	var unusable *fs.PathError
+	switch {
+	case !errors.As(err, &unusable):
+		return s, err
+	case c.Store == File(""):
+		return nil, &ConfigError{"data", err}
 	default:
-		return nil, errNoStoreKind()
+		return nil, &ConfigError{"store", err}
 	}
 }
 
-// errNoStoreKind does not quote the value, because it may be a URL with a password.
-func errNoStoreKind() error {
-	return wrong("store", "must be sqlite:PATH for a file, redis://HOST:PORT for a Redis, or %s", Memory)
+// lasting returns the path of the store's file, or "" if the store is a Redis. It returns an error for
+// a store in memory.
+func (c *Config) lasting() (path string, err error) {
+	switch kind, rest, _ := strings.Cut(c.Store, ":"); {
+	case c.Store == Memory:
+		return "", wrong("store", "a store in memory exists only inside its server")
+	case kind == "sqlite":
+		return c.file(rest)
+	case kind == "redis" || kind == "rediss":
+		return "", nil
+	default: // The value is not quoted, because it may be a URL with a password.
+		return "", wrong("store", "must be sqlite:PATH for a file, redis://HOST:PORT for a Redis, or %s", Memory)
+	}
 }
 
 // openRedis calls open, such as redis.Open, with the URL of the store.
@@ -86,20 +90,6 @@ func exists(path string) error {
 		return fmt.Errorf("%w: %w", ErrNoStore, err)
 	}
 	return nil
-}
-
-// newFile returns the path of the file that openStore would create. It returns false if the
-// store is not a file, or the file exists and is not empty.
-func (c *Config) newFile() (path string, ok bool) {
-	path, ok = c.storeFile()
-	return path, ok && exists(path) != nil
-}
-
-// storeFile returns the path of the store's file. It returns false if the store is not a file.
-func (c *Config) storeFile() (path string, ok bool) {
-	rest, ok := strings.CutPrefix(c.Store, fileScheme)
-	path, err := c.file(rest)
-	return path, ok && err == nil
 }
 
 // dataFile is the name of the file in Config.Data.

@@ -3,7 +3,6 @@ package web
 import (
 	"errors"
 
-	"connectrpc.com/connect"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 )
@@ -11,16 +10,10 @@ import (
 // jsonCodec encodes messages in JSON. Unlike the codec of package connect, it rejects
 // requests with unknown fields, because these are most likely mistakes. For example,
 // misspelling a field must not make a private game public.
-type jsonCodec struct{ name string }
-
-// jsonCodecs returns options that register the codec under both names that package connect
-// looks up.
-func jsonCodecs() connect.HandlerOption {
-	return connect.WithHandlerOptions(connect.WithCodec(jsonCodec{"json"}), connect.WithCodec(jsonCodec{"json; charset=utf-8"}))
-}
+type jsonCodec struct{}
 
 // Name implements connect.Codec.
-func (c jsonCodec) Name() string { return c.name }
+func (jsonCodec) Name() string { return "json" }
 
 // Marshal implements connect.Codec.
 func (c jsonCodec) Marshal(message any) ([]byte, error) { return c.MarshalAppend(nil, message) }

@@ -101,13 +101,13 @@ func accepted(streams bool) []string {
 
 // contentType returns a request's content type without its parameters. If the type is
 // JSON, contentType also removes the parameters from the request, because JSON is always
-// UTF-8, and package connect accepts only one spelling of the charset parameter.
+// UTF-8, and package connect has another codec for JSON with a charset parameter.
 func contentType(r *http.Request) string {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {
 		return ""
 	}
-	if kind == "application/json" {
+	if strings.HasSuffix(kind, "json") {
 		r.Header.Set("Content-Type", kind)
 	}
 	return kind

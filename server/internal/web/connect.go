@@ -38,10 +38,9 @@ func maxMessage(l *limits.Limits) int {
 
 // registerConnect serves the contract over Connect, gRPC-Web, and gRPC on net/http.
 func registerConnect(mux *http.ServeMux, c Config) {
-	calls := &calls{c, chainUnary(c.Unary), chainStream(c.Stream)}
 	limit := maxMessage(c.Limits)
 	options := []connect.HandlerOption{
-		connect.WithInterceptors(connect.UnaryInterceptorFunc(calls.wrap)),
+		connect.WithInterceptors(connect.UnaryInterceptorFunc(c.wrap)),
 		connect.WithCodec(jsonCodec{}),
 		connect.WithCompressMinBytes(compressFrom),
 		connect.WithCompression(compression, func() connect.Decompressor { return &unpacker{limited: limitedReader{limit: limit}} }, newPacker),
@@ -54,8 +53,8 @@ func registerConnect(mux *http.ServeMux, c Config) {
 		}),
 	}
 	handle := func(path string, handler http.Handler) { mux.Handle(path, withMaxBody(limit, handler)) }
-	handle(gridstandv1connect.NewGameServiceHandler(games{c.Service, calls}, options...))
-	handle(gridstandv1connect.NewChallengeServiceHandler(challenges{c.Service, calls}, options...))
+	handle(gridstandv1connect.NewGameServiceHandler(games{c.Service, c}, options...))
+	handle(gridstandv1connect.NewChallengeServiceHandler(challenges{c.Service, c}, options...))
 	handle(gridstandv1connect.NewLeaderboardServiceHandler(c.Service, options...))
 	handle(gridstandv1connect.NewPlayerServiceHandler(c.Service, options...))
 }
@@ -139,17 +138,10 @@ func (u *unpacker) Read(p []byte) (int, error) { return u.limited.Read(p) }
 // Close implements connect.Decompressor.
 func (u *unpacker) Close() error { return u.gzip.Close() }
 
-// calls runs the gRPC interceptors for Connect calls. It wraps only unary calls: around a
-// stream, the interceptors run in Watch, because a wrapper would also get Connect's errors
-// about malformed requests, as if they were the handler's.
-type calls struct {
-	Config
-	unary  grpc.UnaryServerInterceptor
-	stream grpc.StreamServerInterceptor
-}
-
-// wrap returns a unary call that runs through the gRPC interceptors.
-func (c *calls) wrap(next connect.UnaryFunc) connect.UnaryFunc {
+// wrap returns a unary Connect call that runs through the gRPC interceptors. Around a stream, these run
+// in Watch, because a wrapper would also get Connect's errors about malformed requests, as if they
+// were the handler's.
+func (c Config) wrap(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
 		call := &call{method: request.Spec().Procedure}
 		info := &grpc.UnaryServerInfo{Server: c.Service, FullMethod: call.method}

@@ -27,8 +27,6 @@ import (
 type events struct {
 	Config
 	readers *readers
-	// intercept runs the interceptors. A stream uses them only while it is being opened.
-	intercept grpc.StreamServerInterceptor
 	// method is the full name of the gRPC method.
 	method string
 	// watch opens a stream's view.
@@ -37,10 +35,6 @@ type events struct {
 
 // watchFunc opens a view of what a request names. ctx contains the caller.
 type watchFunc func(ctx context.Context, r *http.Request, stream grpc.ServerStream) (*rpc.View, error)
-
-func newEvents(c Config, readers *readers, method string, watch watchFunc) *events {
-	return &events{c, readers, chainStream(c.Stream), method, watch}
-}
 
 // watchGame opens a view of a game, as the RPC Watch does.
 func (c Config) watchGame(ctx context.Context, r *http.Request, stream grpc.ServerStream) (*rpc.View, error) {
@@ -113,10 +107,10 @@ func noStream(w http.ResponseWriter, r *http.Request) {
 	writeStatus(w, http.StatusNotFound, connect.CodeUnimplemented, "there is no "+r.URL.Path+"; events are at /g/<id>/events and /c/<id>/events")
 }
 
-// open runs all checks and opens the stream's view.
+// open runs all checks and opens the stream's view. A stream uses the interceptors only for that.
 func (e *events) open(s *eventStream, r *http.Request) error {
 	info := &grpc.StreamServerInfo{FullMethod: e.method, IsServerStream: true}
-	return e.intercept(e.Service, s, info, func(_ any, outer grpc.ServerStream) (err error) {
+	return e.stream(e.Service, s, info, func(_ any, outer grpc.ServerStream) (err error) {
 		s.view, err = e.watch(outer.Context(), r, s)
 		return err
 	})

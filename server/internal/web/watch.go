@@ -17,31 +17,31 @@ import (
 // the gRPC service.
 type games struct {
 	*rpc.Service
-	calls *calls
+	config Config
 }
 
 // Watch implements gridstandv1connect.GameServiceHandler.
 func (g games) Watch(ctx context.Context, request *pb.WatchRequest, stream *connect.ServerStream[pb.WatchResponse]) error {
-	return watch(ctx, g.calls, pb.GameService_Watch_FullMethodName, g.Service.Watch, request, stream)
+	return watch(ctx, g.config, pb.GameService_Watch_FullMethodName, g.Service.Watch, request, stream)
 }
 
 // challenges implements Connect's ChallengeService. Only WatchChallenge is implemented
 // differently than in the gRPC service.
 type challenges struct {
 	*rpc.Service
-	calls *calls
+	config Config
 }
 
 // WatchChallenge implements gridstandv1connect.ChallengeServiceHandler.
 func (c challenges) WatchChallenge(
 	ctx context.Context, request *pb.WatchChallengeRequest, stream *connect.ServerStream[pb.WatchChallengeResponse],
 ) error {
-	return watch(ctx, c.calls, pb.ChallengeService_WatchChallenge_FullMethodName, c.Service.WatchChallenge, request, stream)
+	return watch(ctx, c.config, pb.ChallengeService_WatchChallenge_FullMethodName, c.Service.WatchChallenge, request, stream)
 }
 
 // watch runs a gRPC stream's handler and interceptors on a Connect stream.
 func watch[Request, Response any](
-	ctx context.Context, c *calls, method string, handler func(*Request, grpc.ServerStreamingServer[Response]) error,
+	ctx context.Context, c Config, method string, handler func(*Request, grpc.ServerStreamingServer[Response]) error,
 	request *Request, stream *connect.ServerStream[Response],
 ) error {
 	s := &serverStream{

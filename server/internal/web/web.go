@@ -34,6 +34,10 @@ type Config struct {
 	// Origins is the set of origins whose pages may make calls with a token. It may be
 	// empty.
 	Origins Origins
+
+	// unary and stream are the chained interceptors.
+	unary  grpc.UnaryServerInterceptor
+	stream grpc.StreamServerInterceptor
 }
 
 // Server is the HTTP server. Its event streams survive Shutdown and continue until Run
@@ -61,6 +65,7 @@ const (
 // NewServer returns the HTTP server. The handlers get a connection's RemoteAddr as the
 // peer of its requests, so the limits apply to that address. The caller must call Run.
 func NewServer(c Config) *Server {
+	c.unary, c.stream = chainUnary(c.Unary), chainStream(c.Stream)
 	r := &readers{service: c.Service, all: map[*eventStream]struct{}{}}
 	return &Server{newHTTPServer(c, r), r}
 }
@@ -83,8 +88,8 @@ func newHTTPServer(c Config, r *readers) *http.Server {
 func newHandler(c Config, r *readers) http.Handler {
 	mux := http.NewServeMux()
 	registerConnect(mux, c)
-	mux.Handle("GET /g/{id}/events", newEvents(c, r, pb.GameService_Watch_FullMethodName, c.watchGame))
-	mux.Handle("GET /c/{id}/events", newEvents(c, r, pb.ChallengeService_WatchChallenge_FullMethodName, c.watchChallenge))
+	mux.Handle("GET /g/{id}/events", &events{c, r, pb.GameService_Watch_FullMethodName, c.watchGame})
+	mux.Handle("GET /c/{id}/events", &events{c, r, pb.ChallengeService_WatchChallenge_FullMethodName, c.watchChallenge})
 	for _, path := range []string{"/g/{id}/events", "/c/{id}/events"} {
 		mux.HandleFunc(path, notRead)
 		mux.HandleFunc(path+"/", noStream)

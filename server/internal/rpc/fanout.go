@@ -273,9 +273,6 @@ func (all *fanouts) of(v *gameView) *fanout {
 	f := all.latest[v.match]
 	if f == nil {
 		f = &fanout{service: v.service, match: v.match, emptied: make(chan struct{}, 1)}
-		if all.latest == nil {
-			all.latest = map[*match.Match]*fanout{}
-		}
 		all.latest[v.match] = f
 	}
 	return f

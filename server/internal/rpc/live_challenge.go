@@ -77,9 +77,6 @@ func (s *Service) addStream(id, playerID, address string) *liveChallenge {
 			entrants: map[string]*entrantGame{}, players: map[string]int{},
 		}
 		l.latest.Store(&challengeSnapshot{replaced: make(chan struct{})})
-		if s.live.all == nil {
-			s.live.all = map[string]*liveChallenge{}
-		}
 		s.live.all[id] = l
 		l.ctx, l.cancel = context.WithCancel(context.Background())
 		go l.run()

@@ -133,7 +133,7 @@ type Service struct {
 // New returns a Service with the given configuration.
 func New(c Config) *Service {
 	l := c.Limits
-	s := &Service{
+	return &Service{
 		Config:    c,
 		moves:     newPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
 		wrong:     newPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
@@ -142,9 +142,9 @@ func New(c Config) *Service {
 		acting:    newPacer(rate.Every(actingEvery), 1),
 		damaged:   rate.Sometimes{First: 10, Interval: time.Second},
 		tooNew:    rate.Sometimes{First: 10, Interval: time.Second},
+		fanouts:   fanouts{latest: map[*match.Match]*fanout{}},
+		live:      liveChallenges{all: map[string]*liveChallenge{}, reads: rate.NewLimiter(liveReads, liveReads)},
 	}
-	s.live.reads = rate.NewLimiter(liveReads, liveReads)
-	return s
 }
 
 // Register registers the services with r.

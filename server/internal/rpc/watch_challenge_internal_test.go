@@ -16,7 +16,7 @@ import (
 func TestLiveChallenge_Panics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	s := &Service{Config: Config{Budgets: &front.Budgets{}, Logger: slog.New(slog.NewTextHandler(&log, nil))}} // no Challenges, so creating a snapshot panics
+	s := New(Config{Budgets: &front.Budgets{}, Logger: slog.New(slog.NewTextHandler(&log, nil))}) // no Challenges, so creating a snapshot panics
 	l := s.addStream("a", "", "192.0.2.1")
 	_, err := l.first(t.Context())
 	require.ErrorIs(t, err, errPanicked)

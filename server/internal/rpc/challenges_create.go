@@ -196,18 +196,11 @@ func attemptLimit(kind replay.ChallengeKind, requested *durationpb.Duration) (ti
 
 // rematch sets the seed, variant and target of a rematch from the original game.
 func (s *Service) rematch(ctx context.Context, c *challenge.Challenge, givenID string) error {
-	m, err := s.acquire(ctx, givenID, game.NoSeat)
+	m, state, err := s.openMatch(ctx, givenID)
 	if err != nil {
 		return err
 	}
 	defer m.Release()
-	state, err := m.Confirm(ctx)
-	if err != nil {
-		return err
-	}
-	if state, err = s.show(ctx, state); err != nil {
-		return err
-	}
 	if !challengeable(state.Variant) {
 		return invalid.Field("game_id", "must be a game of 2048")
 	}

@@ -217,18 +217,11 @@ func (s *Service) GetGame(ctx context.Context, request *pb.GetGameRequest) (*pb.
 
 // game returns the message for the current state of a game.
 func (s *Service) game(ctx context.Context, givenID string) (*pb.Game, error) {
-	m, err := s.acquire(ctx, givenID, game.NoSeat)
+	m, state, err := s.openMatch(ctx, givenID)
 	if err != nil {
 		return nil, err
 	}
 	defer m.Release()
-	state, err := m.Confirm(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if state, err = s.show(ctx, state); err != nil {
-		return nil, err
-	}
 	return translate.Game(state, m.Spectators()), nil
 }
 

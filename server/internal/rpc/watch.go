@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
@@ -29,10 +30,6 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 // sends the messages. If err is nil, the caller must close the view. ctx contains the caller;
 // the stream and its own context stay in memory while the view is open.
 func (s *Service) OpenWatch(ctx context.Context, request *pb.WatchRequest, stream grpc.ServerStream) (_ *View, err error) {
-	id, err := gameID(request.GetGameId())
-	if err != nil {
-		return nil, err
-	}
 	if request.GetAfterVersion() < 0 {
 		return nil, invalid.Field("after_version", "must not be negative")
 	}
@@ -44,7 +41,7 @@ func (s *Service) OpenWatch(ctx context.Context, request *pb.WatchRequest, strea
 	v.updates = v
 	v.sharer, _ = stream.(Sharer)
 	var state *replay.State
-	if v.match, state, err = s.openMatch(ctx, id); err != nil {
+	if v.match, state, err = s.openMatch(ctx, request.GetGameId()); err != nil {
 		return nil, err
 	}
 	role := match.Spectator
@@ -67,10 +64,10 @@ func (s *Service) OpenWatch(ctx context.Context, request *pb.WatchRequest, strea
 // openMatch returns a game's match and the state that the caller may see, as confirmed by
 // the log. If err is nil, the caller must release the match. openMatch is a separate
 // function so that its stack frame is gone while the watcher waits.
-func (s *Service) openMatch(ctx context.Context, id string) (*match.Match, *replay.State, error) {
+func (s *Service) openMatch(ctx context.Context, givenID string) (*match.Match, *replay.State, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxCall)
 	defer cancel()
-	m, err := s.Hub.Acquire(ctx, id)
+	m, err := s.acquire(ctx, givenID, game.NoSeat)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -40,7 +40,6 @@ type liveChallenges struct {
 type liveChallenge struct {
 	service *Service
 	id      string
-	address string                            // address of the first stream, which the first read counts toward
 	latest  atomic.Pointer[challengeSnapshot] // has neither message nor err before the first update
 	players map[string]int                    // number of open streams of each player, and of callers without a token; guarded by liveChallenges.mu
 
@@ -65,15 +64,15 @@ type liveChallenge struct {
 	sentAt time.Time // when the latest snapshot was published
 }
 
-// addStream adds a stream of a player, or of a caller without a token, from an address to a
-// challenge. The caller must call removeStream when the stream ends.
-func (s *Service) addStream(id, playerID, address string) *liveChallenge {
+// addStream adds a stream of a player, or of a caller without a token, to a challenge. The caller must
+// call removeStream when the stream ends.
+func (s *Service) addStream(id, playerID string) *liveChallenge {
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()
 	l := s.live.all[id]
 	if l == nil || l.latest.Load().err != nil {
 		l = &liveChallenge{
-			service: s, id: id, address: address, done: make(chan struct{}),
+			service: s, id: id, done: make(chan struct{}),
 			entrants: map[string]*entrantGame{}, players: map[string]int{},
 		}
 		l.latest.Store(&challengeSnapshot{replaced: make(chan struct{})})

@@ -2,6 +2,8 @@ package rpc
 
 import (
 	"context"
+	"errors"
+	"net"
 	"strconv"
 	"sync"
 	"testing"
@@ -10,10 +12,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/peer"
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/testkit/process"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
@@ -69,8 +74,10 @@ func (noGames) Heads(_ context.Context, ids []string) ([]store.Head, error) {
 	return make([]store.Head, len(ids)), nil
 }
 
-// newLiveService returns a service without limits and n waiting races, whose ids are the numbers
-// below n.
+// raceID returns the ID of the nth race of a service.
+func raceID(n int) string { return id.Derive([]byte(strconv.Itoa(n))) }
+
+// newLiveService returns a service without limits and n waiting races.
 func newLiveService(t *testing.T, n int) (*Service, *countedReads) {
 	t.Helper()
 	if process.Race {
@@ -78,9 +85,9 @@ func newLiveService(t *testing.T, n int) (*Service, *countedReads) {
 	}
 	kept := &countedReads{all: map[string]store.Challenge{}, reads: map[string]int{}}
 	challenges := challenge.New(challenge.Config{Store: kept, WaitingFor: time.Hour})
-	for id := range n {
+	for race := range n {
 		_, err := challenges.Create(t.Context(), challenge.Challenge{
-			ID: strconv.Itoa(id), Kind: replay.Race, Variant: "classic", Seed: game.NewSeed(), Limit: time.Minute,
+			ID: raceID(race), Kind: replay.Race, Variant: "classic", Seed: game.NewSeed(), Limit: time.Minute,
 		}, time.Now())
 		require.NoError(t, err)
 	}
@@ -99,8 +106,8 @@ func TestLiveChallenge_Reads(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s, kept := newLiveService(t, races)
 			var streams []*liveChallenge
-			for id := range races {
-				l := s.addStream(strconv.Itoa(id), "", "192.0.2.1")
+			for race := range races {
+				l := s.addStream(raceID(race), "")
 				_, err := l.first(t.Context())
 				require.NoError(t, err)
 				streams = append(streams, l)
@@ -121,29 +128,25 @@ func TestLiveChallenge_Reads(t *testing.T) {
 	}
 }
 
-// Ensure that a stream which makes the server read the store counts as reads of its address, and that
-// other streams do not.
-func TestLiveChallenge_OpenCounts(t *testing.T) {
+// Ensure that a stream counts as reads of its address.
+func TestOpenWatchChallenge_Counts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, _ := newLiveService(t, 2)
-		l := limits.Limits{ReadsPerAddressPerSecond: 1}
-		s.Budgets = front.NewBudgets(&l, nil)
-		open := func(id, address string) error {
-			l := s.addStream(id, "", address)
-			t.Cleanup(func() { s.removeStream(l, "") })
-			_, err := l.first(t.Context())
+		s, _ := newLiveService(t, 1)
+		s.Budgets = front.NewBudgets(&limits.Limits{ReadsPerAddressPerSecond: 1}, nil)
+		open := func(address string) error {
+			ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.ParseIP(address)}})
+			v, err := s.OpenWatchChallenge(ctx, &pb.WatchChallengeRequest{ChallengeId: raceID(0)}, bareStream{})
+			if err == nil {
+				v.Close()
+			}
 			return err
 		}
-		var err error
-		for n := 0; err == nil && n < 100; n++ {
-			l := s.addStream("0", "", "192.0.2.1")
-			_, err = l.first(t.Context())
-			s.removeStream(l, "")
+		for range front.Burst {
+			require.NoError(t, open("192.0.2.1"))
 		}
-		var full *limits.ExceededError
-		require.ErrorAs(t, err, &full)
-		require.NoError(t, open("1", "192.0.2.2"))
-		require.NoError(t, open("1", "192.0.2.1"), "the snapshot is there")
+		_, ok := errors.AsType[*limits.ExceededError](open("192.0.2.1"))
+		require.True(t, ok)
+		require.NoError(t, open("192.0.2.2"))
 	})
 }

@@ -46,10 +46,6 @@ const (
 	firstStandings = 10
 
 	etagBytes = 12
-
-	// openCost is the number of reads that the first snapshot of a stream counts as if the
-	// server reads the store for it.
-	openCost = 2
 )
 
 // stage returns the challenge's status as of the last read. The challenge is read again
@@ -141,23 +137,14 @@ func (l *liveChallenge) attend(ctx context.Context) error {
 	return err
 }
 
-// read reads the challenge, and its standings unless it is a race. The first read counts toward
-// the limits of the address whose stream needs it.
+// read reads the challenge, and its standings unless it is a race. The stream that needs the first read
+// has paid for it.
 func (l *liveChallenge) read(ctx context.Context) error {
 	s := l.service
 	if l.c != nil {
 		if err := s.live.reads.Wait(ctx); err != nil {
 			return err
 		}
-	} else {
-		if err := s.Budgets.Check(l.address, openCost); err != nil {
-			return err
-		}
-		leave, err := s.Budgets.Enter(ctx, l.address)
-		if err != nil {
-			return err
-		}
-		defer leave()
 	}
 	began := time.Now()
 	c, now, err := s.Challenges.Get(ctx, l.id)

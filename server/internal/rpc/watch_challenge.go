@@ -26,16 +26,25 @@ func (s *Service) OpenWatchChallenge(ctx context.Context, request *pb.WatchChall
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, maxCall)
+	defer cancel()
+	address := s.Address(ctx)
+	if err := s.Budgets.Check(address, 1); err != nil { // in addition to that of each call
+		return nil, err
+	}
+	leave, err := s.Budgets.Enter(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	v := &challengeView{
 		View: View{
 			service: s, method: pb.ChallengeService_WatchChallenge_FullMethodName, stream: stream, form: formOf(stream),
 			done: stream.Context().Done(),
 		},
-		live: s.addStream(id, caller(ctx).ID, s.Address(ctx)), playerID: caller(ctx).ID,
+		live: s.addStream(id, caller(ctx).ID), playerID: caller(ctx).ID,
 	}
 	v.updates = v
-	ctx, cancel := context.WithTimeout(ctx, maxCall)
-	defer cancel()
 	first, err := v.live.first(ctx)
 	if err != nil {
 		v.Close()

@@ -17,10 +17,10 @@ func TestLiveChallenge_Panics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	s := New(Config{Budgets: &front.Budgets{}, Logger: slog.New(slog.NewTextHandler(&log, nil))}) // no Challenges, so creating a snapshot panics
-	l := s.addStream("a", "", "192.0.2.1")
+	l := s.addStream("a", "")
 	_, err := l.first(t.Context())
 	require.ErrorIs(t, err, errPanicked)
-	again := s.addStream("a", "", "192.0.2.1")
+	again := s.addStream("a", "")
 	assert.NotSame(t, l, again)
 	s.removeStream(l, "")
 	_, err = again.first(t.Context())

@@ -40,15 +40,7 @@ func DrawPoster(w io.Writer, p Poster) error {
 	if !drawable(board) {
 		board = allTiles
 	}
-	faces := map[int32]bool{}
-	for _, face := range board.GetTiles() {
-		faces[face] = true
-	}
-	n := len(faces)
-	c := newCanvas(Width, Height, colors.Ground, 2*n+11, n+10, n+6)
-	x := float64(margin + c.tiles(board) + 56)
-	width := Width - margin - x
-	c.brand(int(x), margin)
+	c, x, width := besideTiles(board)
 	c.line(p.Title, bold, 28, 62, x, 222, width, colors.Text)
 	c.line(p.About, medium, 26, 36, x, 276, width, colors.Dim)
 	lines := p.Lines

@@ -11,18 +11,7 @@ import (
 // drawTwenty48 draws a game of 2048, with the board on the left and the text on the
 // right.
 func drawTwenty48(g *pb.Game) *canvas {
-	board := g.GetPosition().GetTwenty48()
-	faces := map[int32]bool{}
-	for _, face := range board.GetTiles() {
-		faces[face] = true
-	}
-	n := len(faces)
-	c := newCanvas(Width, Height, colors.Ground, 2*n+11, n+10, n+6)
-	side := c.tiles(board)
-
-	x := float64(margin + side + 56)
-	width := Width - margin - x
-	c.brand(int(x), margin)
+	c, x, width := besideTiles(g.GetPosition().GetTwenty48())
 	name := describe.Players(g)
 	c.line(name, bold, 36, 62, x, 222, width, colors.Text)
 	variant := describe.Variant(g)
@@ -35,6 +24,20 @@ func drawTwenty48(g *pb.Game) *canvas {
 	c.line(standing, medium, 26, 36, x, 500, width, colors.Dim)
 	c.stage(g, x, Height-margin-2, width)
 	return c
+}
+
+// besideTiles returns a picture with a 2048 board and the program's name, and the place for text on the
+// right of the board: its left edge and its width.
+func besideTiles(board *pb.Twenty48Board) (c *canvas, x, width float64) {
+	faces := map[int32]bool{}
+	for _, face := range board.GetTiles() {
+		faces[face] = true
+	}
+	n := len(faces)
+	c = newCanvas(Width, Height, colors.Ground, 2*n+11, n+10, n+6)
+	x = float64(margin + c.tiles(board) + 56)
+	c.brand(int(x), margin)
+	return c, x, Width - margin - x
 }
 
 // tiles draws a 2048 board, and returns the board's width.

@@ -59,11 +59,7 @@ const sweepEvery = time.Second
 func (f *Front) Run(ctx context.Context) { periodic.Run(ctx, sweepEvery, f.sweep) }
 
 // Connections returns the number of open connections.
-func (f *Front) Connections() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.conns)
-}
+func (f *Front) Connections() int { return len(f.all()) }
 
 // Clients estimates the number of connected programs and browsers: each gRPC connection is
 // a program, and an address with HTTP connections is a browser.

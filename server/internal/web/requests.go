@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"connectrpc.com/connect"
-	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/grpc"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -16,16 +16,14 @@ import (
 // procedures contains the paths of the contract's RPCs. The value is true for streams.
 var procedures = func() map[string]bool {
 	all := map[string]bool{}
-	for _, file := range []protoreflect.FileDescriptor{
-		pb.File_gridstand_v1_game_proto, pb.File_gridstand_v1_leaderboard_proto, pb.File_gridstand_v1_player_proto,
-		pb.File_gridstand_v1_challenge_proto,
+	for _, service := range []*grpc.ServiceDesc{
+		&pb.GameService_ServiceDesc, &pb.LeaderboardService_ServiceDesc, &pb.PlayerService_ServiceDesc, &pb.ChallengeService_ServiceDesc,
 	} {
-		for i := range file.Services().Len() {
-			service := file.Services().Get(i)
-			for j := range service.Methods().Len() {
-				method := service.Methods().Get(j)
-				all["/"+string(service.FullName())+"/"+string(method.Name())] = method.IsStreamingServer()
-			}
+		for _, method := range service.Methods {
+			all["/"+service.ServiceName+"/"+method.MethodName] = false
+		}
+		for _, stream := range service.Streams {
+			all["/"+service.ServiceName+"/"+stream.StreamName] = true
 		}
 	}
 	return all

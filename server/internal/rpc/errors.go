@@ -321,9 +321,6 @@ func (s *Service) unanswered(ctx context.Context, method string, err error) *fai
 		s.Meter.StorageFailed(err)
 		s.Logger.Debug("storage failed", "call", method, "error", err)
 		return storageUnavailable
-	case status.Code(err) == codes.Unimplemented:
-		// The embedded Unimplemented…Server returns this error.
-		return &failure{code: codes.Unimplemented, message: "this server does not support the call"}
 	default:
 		s.Logger.Error("internal error", "id", "internal-error", "call", method, "error", err)
 		return &failure{code: codes.Internal, message: "internal error"}

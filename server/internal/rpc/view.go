@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -89,18 +88,12 @@ func (v *View) follow() error {
 
 // send sends a message, or the headers if message is nil: a client that resumes may wait a
 // long time for its first message, and the headers tell it that the stream is open.
-func (v *View) send(message any) (err error) {
+func (v *View) send(message any) error {
 	v.opened = true
 	if message == nil {
-		err = v.stream.SendHeader(nil)
-	} else {
-		err = v.stream.SendMsg(message)
+		return v.stream.SendHeader(nil)
 	}
-	if err == nil {
-		return nil
-	}
-	// The connection or the stream has ended, so the client gets no response.
-	return errors.Join(context.Canceled, err)
+	return v.stream.SendMsg(message)
 }
 
 // wait waits until changed or v.done is closed.

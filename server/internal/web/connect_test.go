@@ -115,7 +115,6 @@ func TestNotACall(t *testing.T) {
 		"type of a call":   {"POST", watch, asJSON, 415, "invalid_argument", "GET /g/<id>/events"},
 		"no JSON":          {"POST", list, asJSON, 400, "invalid_argument", "unmarshal"},
 		"post for events":  {"POST", "/g/x/events", asJSON, 405, "unimplemented", "events are read with GET, not POST"},
-		"below events":     {"GET", "/c/x/events/1", "", 404, "unimplemented", "/c/<id>/events"},
 		"strange version":  {"POST", list, asJSON, 400, "invalid_argument", "Connect-Protocol-Version"},
 	} {
 		headers := []string{"Content-Type", test.kind}

@@ -101,12 +101,6 @@ func notRead(w http.ResponseWriter, r *http.Request) {
 	writeStatus(w, http.StatusMethodNotAllowed, connect.CodeUnimplemented, "events are read with GET, not "+r.Method)
 }
 
-// noStream responds to a request for a path below an event stream's path. There are no
-// such resources.
-func noStream(w http.ResponseWriter, r *http.Request) {
-	writeStatus(w, http.StatusNotFound, connect.CodeUnimplemented, "there is no "+r.URL.Path+"; events are at /g/<id>/events and /c/<id>/events")
-}
-
 // open runs all checks and opens the stream's view. A stream uses the interceptors only for that.
 func (e *events) open(s *eventStream, r *http.Request) error {
 	info := &grpc.StreamServerInfo{FullMethod: e.method, IsServerStream: true}

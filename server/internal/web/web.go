@@ -92,7 +92,6 @@ func newHandler(c Config, r *readers) http.Handler {
 	mux.Handle("GET /c/{id}/events", &events{c, r, pb.ChallengeService_WatchChallenge_FullMethodName, c.watchChallenge})
 	for _, path := range []string{"/g/{id}/events", "/c/{id}/events"} {
 		mux.HandleFunc(path, notRead)
-		mux.HandleFunc(path+"/", noStream)
 	}
 	drawn := newPictures(c.subject, c.Service.Charge)
 	for _, kind := range []string{"g", "c", "p"} {

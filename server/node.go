@@ -137,8 +137,6 @@ func (n *node) listen(webEncryption *tls.Config) (err error) {
 	if n.webListener, err = n.listenWeb(webEncryption); err != nil {
 		return err
 	}
-	n.metrics.Connections(n.front.Connections)
-	n.metrics.Streams(n.front.Open)
 	return nil
 }
 
@@ -210,7 +208,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		Log: n.log, Feed: n.store.Feed, Windows: n.challenges, Transactional: n.store.Transactional(), Jobs: n.jobs, Observer: observer{n.metrics, n.directory, n.jobs},
 		ServerID: serverID, Idle: keepIdle, MaxEvents: n.Limits.EventsPerGame,
 	})
-	n.metrics.Live(n.hub.Live, n.hub.Spectators)
+	n.metrics.Live(n.hub.Live, n.hub.Spectators, n.front.Connections, n.front.Open)
 	if file, ok := n.store.Engine.(interface{ Sizes() (file, log int64) }); ok {
 		n.metrics.File(file.Sizes)
 	}

@@ -88,21 +88,13 @@ func New(version, commit string) *Metrics {
 	return m
 }
 
-// Live adds gauges for the games in memory and their watchers. It must be called only once.
-// Each scrape calls games and watchers.
-func (m *Metrics) Live(games, watchers func() int) {
+// Live adds gauges for the games in memory, their watchers, open connections and open streams. It must be
+// called only once. Each scrape calls the functions.
+func (m *Metrics) Live(games, watchers, connections, streams func() int) {
 	m.gauge("gridstand_games_live", "Games in the memory of this server because they are being played or watched.", games)
 	m.gauge("gridstand_watchers", "Watchers that this server serves, excluding the games' players and previews.", watchers)
-}
-
-// Connections adds a gauge for open connections. It must be called only once.
-func (m *Metrics) Connections(open func() int) {
-	m.gauge("gridstand_connections", "Connections that are open to this server.", open)
-}
-
-// Streams adds a gauge for open streams. It must be called only once.
-func (m *Metrics) Streams(open func() int) {
-	m.gauge("gridstand_streams", "Open streams of every kind, including in-flight calls.", open)
+	m.gauge("gridstand_connections", "Connections that are open to this server.", connections)
+	m.gauge("gridstand_streams", "Open streams of every kind, including in-flight calls.", streams)
 }
 
 // File adds gauges for a store in a file. It must be called only once.

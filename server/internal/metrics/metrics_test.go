@@ -28,7 +28,7 @@ func state(version int32, ended game.Reason) *replay.State {
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	m := New("v1", "abc")
-	m.Live(func() int { return 3 }, func() int { return 4 })
+	m.Live(func() int { return 3 }, func() int { return 4 }, func() int { return 2 }, func() int { return 5 })
 	m.File(func() (file, log int64) { return 6, 7 })
 	for _, e := range []struct {
 		action replay.Action
@@ -52,7 +52,6 @@ func TestMetrics(t *testing.T) {
 	m.FanOut(3 * time.Millisecond)
 	m.StorageFailed(context.DeadlineExceeded)
 	m.StorageUp(true)
-	m.Streams(func() int { return 5 })
 
 	answer := httptest.NewRecorder()
 	m.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
@@ -74,6 +73,7 @@ func TestMetrics(t *testing.T) {
 		`gridstand_watchers 4`,
 		`gridstand_file_bytes 6`,
 		`gridstand_file_log_bytes 7`,
+		`gridstand_connections 2`,
 		`gridstand_streams 5`,
 		`gridstand_build_info{commit="abc",go="` + runtime.Version() + `",version="v1"} 1`,
 	} {

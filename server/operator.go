@@ -84,13 +84,10 @@ func (o *Operator) Close() { _ = o.store.Close() }
 // even if the error is not nil.
 func (o *Operator) Rebuild(ctx context.Context) (Rebuilt, error) { return o.recovery.Rebuild(ctx) }
 
-// ErrNoPlayer means that there is no player with the given name or ID.
-var ErrNoPlayer = errors.New("there is no such player")
-
 // Hide removes a player from all leaderboards, and the player's games from the public
 // lists. player is a name or an ID. Hide returns the player's name and ID.
 func (o *Operator) Hide(ctx context.Context, player string) (name, playerID string, err error) {
-	p, err := o.find(ctx, player)
+	p, err := o.accounts.Find(ctx, player)
 	if err != nil {
 		return "", "", err
 	}
@@ -99,7 +96,7 @@ func (o *Operator) Hide(ctx context.Context, player string) (name, playerID stri
 
 // Unhide reverses Hide. It also records the results that the player achieved while hidden.
 func (o *Operator) Unhide(ctx context.Context, player string) (name, playerID string, err error) {
-	p, err := o.find(ctx, player)
+	p, err := o.accounts.Find(ctx, player)
 	if err != nil {
 		return "", "", err
 	}
@@ -107,14 +104,6 @@ func (o *Operator) Unhide(ctx context.Context, player string) (name, playerID st
 		return "", "", err
 	}
 	return p.Name, p.ID, o.recovery.ReindexAll(ctx)
-}
-
-func (o *Operator) find(ctx context.Context, player string) (account.Player, error) {
-	p, err := o.accounts.Find(ctx, player)
-	if errors.Is(err, account.ErrNotFound) {
-		err = ErrNoPlayer
-	}
-	return p, err
 }
 
 // ErrNoChallenge means that there is no challenge with the given ID.

@@ -95,7 +95,7 @@ func TestOperator(t *testing.T) {
 	c.does("", "identical", challenge)
 	c.does("Bob, id "+bob.ID+": shown again\n", "unhide", bob.ID)
 	lists(3)
-	c.refuses("gridstand-server: "+c.store+": there is no such player\n", "hide", "nobody")
+	c.refuses("gridstand-server: "+c.store+": no such player\n", "hide", "nobody")
 
 	c.refuses("no such game: the whole id is needed, all 26 characters\n", "quarantine", ids[0][:8])
 	c.does(ids[0]+"\n", "quarantine", ids[0])

@@ -24,7 +24,7 @@ type Account struct {
 
 // ErrNameHeld means that the name is held by an account that no longer exists, or by an
 // account that another call is creating.
-var ErrNameHeld = errors.New("the name is held")
+var ErrNameHeld = errors.New("the name is taken")
 
 // HeldForms returns the forms under which an engine looks for the holder of a name, in this order:
 // the name in lower case, which only accounts from before names were folded have, and its folded

@@ -19,11 +19,11 @@ type Key struct {
 
 var (
 	// ErrKeyHeld means that the key is linked to another account.
-	ErrKeyHeld = errors.New("the key is held")
+	ErrKeyHeld = errors.New("the key is linked to another account")
 	// ErrTooManyKeys means that the account has reached its limit of keys.
-	ErrTooManyKeys = errors.New("the account has too many keys")
+	ErrTooManyKeys = errors.New("too many keys")
 	// ErrNoAccount means that the account that a key should be linked to does not exist.
-	ErrNoAccount = errors.New("there is no such account")
+	ErrNoAccount = errors.New("no such player")
 )
 
 // Keys stores the SSH keys that are linked to accounts. A key is linked to at most one

@@ -1,8 +1,10 @@
 package server_test
 
 import (
+	"bytes"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,6 +12,7 @@ import (
 
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // Ensure that clients at an address that requests pages, pictures or events too often are refused with a
@@ -42,4 +45,34 @@ func TestStart_WebRate(t *testing.T) {
 	}
 	response, _ := get("198.51.100.1", "/")
 	assert.Equal(t, http.StatusOK, response.StatusCode, "the address of another client")
+}
+
+// lineBreaks is a body of line breaks, whose number it contains.
+type lineBreaks struct{ left atomic.Int64 }
+
+func (l *lineBreaks) Read(p []byte) (int, error) {
+	n := min(len(p), int(l.left.Load()))
+	if n == 0 {
+		return 0, io.EOF
+	}
+	l.left.Add(int64(-n))
+	return copy(p, bytes.Repeat([]byte("\n"), n)), nil
+}
+
+// Ensure that the server does not read a body to its end that is larger than any message. In base64, line
+// breaks count for nothing.
+func TestStart_WebBody(t *testing.T) {
+	t.Parallel()
+	server, _ := servertest.Start(t, servertest.Config(t))
+	body := &lineBreaks{}
+	body.left.Store(64 << 20)
+	request, err := http.NewRequestWithContext(waittest.Context(t), http.MethodPost,
+		"http://"+server.Addr().String()+pb.GameService_ListVariants_FullMethodName, body)
+	require.NoError(t, err)
+	request.Header.Set("Content-Type", "application/grpc-web-text")
+	response, err := (&http.Client{Transport: &http.Transport{}}).Do(request)
+	if err == nil { // otherwise the connection was closed before the client had read the answer
+		require.NoError(t, response.Body.Close())
+	}
+	assert.Positive(t, body.left.Load())
 }

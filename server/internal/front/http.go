@@ -20,7 +20,7 @@ func (f *Front) Handler(next http.Handler) http.Handler {
 		defer f.handlers.Add(-1)
 		c := connOf(r.Context())
 		c.prove()
-		limit := int64(f.Limits.MessageBytes + bodyMargin)
+		limit := int64(f.Limits.MessageBytes*4/3 + bodyMargin) // gRPC-Web may encode messages in base64
 		huge := f.Limits.MessageBytes > 0 && r.ContentLength > limit
 		if huge {
 			w.Header().Set("Connection", "close") // Without this, the HTTP server would read the rest of the body.
@@ -35,7 +35,11 @@ func (f *Front) Handler(next http.Handler) http.Handler {
 		if huge {
 			s.budget.charge(int(limit) / bytesPerRead)
 		}
-		next.ServeHTTP(answer, r.WithContext(s))
+		request := r.WithContext(s)
+		if f.Limits.MessageBytes > 0 && r.Body != http.NoBody {
+			request.Body = http.MaxBytesReader(w, r.Body, limit)
+		}
+		next.ServeHTTP(answer, request)
 		if free[r.URL.Path] && !s.reached.Load() && !s.budget.take(1) { // It was malformed.
 			c.refused()
 		}

@@ -217,12 +217,13 @@ func (s *Service) raceChanged(ctx context.Context, c *challenge.Challenge, now t
 func (s *Service) startRace(
 	ctx context.Context, challengeID string, may func(*challenge.Challenge) error,
 ) (*challenge.Challenge, error) {
-	return s.Challenges.Start(ctx, challengeID, may, func(c *challenge.Challenge) error {
+	var states []*replay.State
+	started, err := s.Challenges.Start(ctx, challengeID, may, func(c *challenge.Challenge) error {
+		states = make([]*replay.State, len(c.Entrants))
 		var group errgroup.Group
-		for _, e := range c.Entrants {
-			group.Go(func() error {
-				_, err := s.beginAttempt(ctx, c, e)
-				if err == nil {
+		for i, e := range c.Entrants {
+			group.Go(func() (err error) {
+				if states[i], err = s.beginAttempt(ctx, c, e); err == nil {
 					err = s.Planner.Opens(ctx, e.GameID)
 				}
 				return err
@@ -230,4 +231,14 @@ func (s *Service) startRace(
 		}
 		return group.Wait()
 	})
+	if err != nil {
+		return nil, err
+	}
+	// If the start took longer than the countdown, the jobs found a race that had not started.
+	for _, state := range states {
+		if err := s.Planner.Plan(ctx, state); err != nil {
+			s.Logger.Debug("cannot plan an attempt", "game", state.ID, "error", err)
+		}
+	}
+	return started, nil
 }

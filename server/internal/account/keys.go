@@ -14,7 +14,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/crypto/ssh"
 
-	"github.com/gridstand/gridstand/internal/names"
+	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/sshsig"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -24,7 +24,8 @@ var (
 	// ErrKeyNotLinked is returned for an SSH key that is not linked to any account, or not to
 	// the given one.
 	ErrKeyNotLinked = errors.New("the key is not linked to an account")
-	// ErrKeyTaken is returned for an SSH key that is linked to another account.
+	// ErrKeyTaken is returned for an SSH key that is linked to another account, or that a
+	// concurrent call is using to create an account.
 	ErrKeyTaken = store.ErrKeyHeld
 	// ErrTooManyKeys is returned if an account already has the maximum number of keys.
 	ErrTooManyKeys = store.ErrTooManyKeys
@@ -82,29 +83,36 @@ func (k *Keys) Player(ctx context.Context, fingerprint string) (Player, error) {
 }
 
 // Create creates an account without a token and links the key to it. A repeated call with
-// the same name and key returns the same player, and completes a call that failed halfway.
-// It returns the errors of Store.Create, or ErrKeyTaken. Of concurrent calls with the same
-// key one succeeds; the names of the others stay taken.
+// the same name and key returns the same player. It returns the errors of Store.Create, or
+// ErrKeyTaken.
 func (k *Keys) Create(ctx context.Context, name, fingerprint string, bot bool) (Player, error) {
 	if err := checkName(name); err != nil {
 		return Player{}, err
 	}
-	owner, linked, err := k.keys.Owner(ctx, fingerprint)
-	if err != nil {
-		return Player{}, fmt.Errorf("finding the player of a key: %w", err)
+	if err := newName(name); err != nil {
+		return Player{}, err
 	}
-	// No token can have this secret, because a token's secret contains no spaces.
-	secret := digestOf("no token, created with " + fingerprint)
-	if linked && !(secret.matches(owner.Secret) && names.Same(owner.Name, name)) {
-		return Player{}, ErrKeyTaken
+	// The player's id is derived from the name and the key, so that retrying a call that failed
+	// halfway completes it.
+	secret := createdWith(fingerprint)
+	a := store.Account{
+		ID:   id.Derive([]byte("player of a key"), []byte(strings.ToLower(name)), []byte(fingerprint)),
+		Name: name, Secret: secret.String(), Bot: bot,
 	}
-	player, err := k.accounts.create(ctx, name, secret, bot)
-	if err != nil {
+	holder, err := k.keys.Create(ctx, a, k.accounts.keep, fingerprint)
+	switch {
+	case err != nil:
 		return Player{}, fmt.Errorf("creating a player with a key: %w", err)
+	case holder.ID != a.ID || !secret.matches(holder.Secret):
+		return Player{}, ErrNameTaken
 	}
-	_, err = k.link(ctx, store.Key{Fingerprint: fingerprint, PlayerID: player.ID})
-	return player, err
+	_ = k.accounts.Renew(ctx, holder.ID)
+	return playerOf(holder), nil
 }
+
+// createdWith returns the digest that stands for the secret of an account that was created with a key. No
+// token can have this secret, because a token's secret contains no spaces.
+func createdWith(fingerprint string) digest { return digestOf("no token, created with " + fingerprint) }
 
 // Add links the signing key to a player. The signature, in the format of package sshsig,
 // proves that the player has the private key. If the key is already linked to the player,
@@ -118,10 +126,7 @@ func (k *Keys) Add(ctx context.Context, playerID, signature, comment string) (st
 	if err != nil {
 		return store.Key{}, err
 	}
-	return k.link(ctx, store.Key{Fingerprint: ssh.FingerprintSHA256(public), PlayerID: playerID, Comment: comment})
-}
-
-func (k *Keys) link(ctx context.Context, key store.Key) (store.Key, error) {
+	key := store.Key{Fingerprint: ssh.FingerprintSHA256(public), PlayerID: playerID, Comment: comment}
 	stored, err := k.keys.Link(ctx, key, maxKeys)
 	if err != nil {
 		return store.Key{}, fmt.Errorf("linking a key: %w", err)
@@ -159,6 +164,9 @@ func (k *Keys) Remove(ctx context.Context, playerID, fingerprint string) error {
 	if !ValidFingerprint(fingerprint) {
 		return invalid.Field("fingerprint", "must be SHA256: followed by 43 characters of base64, as shown by ssh-keygen -l")
 	}
+	if err := k.disown(ctx, playerID, fingerprint); err != nil {
+		return fmt.Errorf("removing a key: %w", err)
+	}
 	found, err := k.keys.Unlink(ctx, playerID, fingerprint)
 	if err != nil {
 		return fmt.Errorf("removing a key: %w", err)
@@ -168,6 +176,17 @@ func (k *Keys) Remove(ctx context.Context, playerID, fingerprint string) error {
 		return ErrKeyNotLinked
 	}
 	return nil
+}
+
+// disown replaces the secret of an account that was created with the key. Otherwise whoever has the key could
+// repeat the call that created the account, which would link the key again.
+func (k *Keys) disown(ctx context.Context, playerID, fingerprint string) error {
+	found, err := k.accounts.accounts.Get(ctx, []string{playerID})
+	if err != nil || !createdWith(fingerprint).matches(found[playerID].Secret) {
+		return err
+	}
+	_, err = k.accounts.Rotate(ctx, playerID, "")
+	return err
 }
 
 const fingerprintPrefix = "SHA256:"

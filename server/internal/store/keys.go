@@ -18,7 +18,8 @@ type Key struct {
 }
 
 var (
-	// ErrKeyHeld means that the key is linked to another account.
+	// ErrKeyHeld means that the key is linked to another account, or that another call is
+	// using it to create an account.
 	ErrKeyHeld = errors.New("the key is linked to another account")
 	// ErrTooManyKeys means that the account has reached its limit of keys.
 	ErrTooManyKeys = errors.New("too many keys")
@@ -33,10 +34,16 @@ type Keys interface {
 	// Owner returns the account that the key is linked to, or false if it is not linked
 	// to any.
 	Owner(ctx context.Context, fingerprint string) (Account, bool, error)
-	// Link links k to its account, unless the account already has limit other keys, and
-	// returns the key as stored. It ignores k.Added. If the key is already linked to the
-	// account, Link changes nothing. It may return ErrKeyHeld, ErrTooManyKeys or
-	// ErrNoAccount.
+	// Create is like Accounts.Create, and also links a key to the account. By the time
+	// Create returns, the key is linked, unless the name belongs to another account or
+	// the secret has been replaced since an earlier call. If the key is held for another
+	// account, the error is ErrKeyHeld and nothing is created. If a call fails partway, a
+	// retry completes it; without a retry, the key becomes free again after a while.
+	Create(ctx context.Context, a Account, keep time.Duration, fingerprint string) (holder Account, err error)
+	// Link links k to its account, unless the account already has limit other keys (0
+	// means no limit), and returns the key as stored. It ignores k.Added. If the key is
+	// already linked to the account, Link changes nothing. It may return ErrKeyHeld,
+	// ErrTooManyKeys or ErrNoAccount.
 	Link(ctx context.Context, k Key, limit int) (Key, error)
 	// Unlink removes a key from an account, and reports whether it was linked to that
 	// account.

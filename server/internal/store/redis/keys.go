@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	takeKeyScript    = newScript("take_key.lua")
+	claimKeyScript   = newScript("claim_key.lua")
 	linkKeyScript    = newScript("link_key.lua")
 	releaseKeyScript = newScript("release_key.lua")
 )
@@ -24,20 +24,32 @@ var (
 // cluster slots. A key counts as linked if the key has an owner and that account has the
 // key. The owner is written last and removed last, and is ignored if the account does not
 // have the key.
+//
+// While Create creates an account, the owner is a temporary claim: the ID with a prefix,
+// in a key that expires.
 type keys struct{ accounts }
 
 func keysKey(playerID string) string   { return playerKey(playerID) + ":keys" }
 func keyKey(fingerprint string) string { return "player:ssh-key:{" + fingerprint + "}" }
 
+// claimMark is the prefix of the ID in a claim.
+const claimMark = "claimed for "
+
 func (k keys) Owner(ctx context.Context, fingerprint string) (store.Account, bool, error) {
-	owner, err := k.client.Get(ctx, keyKey(fingerprint)).Result()
-	if errors.Is(err, goredis.Nil) {
-		return store.Account{}, false, nil
-	}
-	if err != nil {
-		return store.Account{}, false, failed(err)
+	owner, err := k.ownerID(ctx, fingerprint)
+	if err != nil || owner == "" || strings.HasPrefix(owner, claimMark) {
+		return store.Account{}, false, err
 	}
 	return k.linked(ctx, owner, fingerprint)
+}
+
+// ownerID returns the stored owner of a key, or "" if it has no owner.
+func (k keys) ownerID(ctx context.Context, fingerprint string) (string, error) {
+	owner, err := k.client.Get(ctx, keyKey(fingerprint)).Result()
+	if errors.Is(err, goredis.Nil) {
+		return "", nil
+	}
+	return owner, failed(err)
 }
 
 // linked returns an account, and reports whether it exists and has the key.
@@ -51,25 +63,59 @@ func (k keys) linked(ctx context.Context, playerID, fingerprint string) (store.A
 	return account, exists && has.Val(), err
 }
 
-// take makes an account the owner of a key for the duration keep, or permanently if keep is
-// 0, unless the key is linked to another account. It returns the current owner.
-func (k keys) take(ctx context.Context, fingerprint, playerID string, keep time.Duration) (owner string, err error) {
-	stale := ""
+func (k keys) Create(ctx context.Context, a store.Account, keep time.Duration, fingerprint string) (store.Account, error) {
+	owner, linked, err := k.take(ctx, fingerprint, claimMark+a.ID, claimSeconds*time.Second)
+	switch {
+	case err != nil:
+		return store.Account{}, err
+	case linked.ID == a.ID:
+		return linked, nil
+	case owner != claimMark+a.ID:
+		return store.Account{}, store.ErrKeyHeld
+	}
+	holder, err := k.accounts.Create(ctx, a, keep)
+	if err == nil && holder.ID == a.ID && holder.Secret == a.Secret {
+		_, err := k.Link(ctx, store.Key{Fingerprint: fingerprint, PlayerID: a.ID}, 0)
+		return holder, err
+	}
+	if err == nil || errors.Is(err, store.ErrNameHeld) {
+		// Release the claim: the caller may retry with another name, and a new account
+		// ID.
+		if err := k.release(ctx, fingerprint, owner); err != nil {
+			return store.Account{}, err
+		}
+	}
+	return holder, err
+}
+
+// take makes the account wanted the owner of a key for the duration keep, or permanently if
+// keep is 0, unless the key is linked to or claimed for another account. It may replace a
+// claim for that account. It returns the current owner, and the account that the key was
+// already linked to, if any.
+func (k keys) take(ctx context.Context, fingerprint, wanted string, keep time.Duration) (owner string, linked store.Account, err error) {
+	stale := wanted
 	for range 3 { // The owner can change between two commands, but is unlikely to change twice.
-		owner, err = takeKeyScript.Run(ctx, k.client, []string{keyKey(fingerprint)}, playerID, keep.Milliseconds(), stale).Text()
+		owner, err = claimKeyScript.Run(ctx, k.client, []string{keyKey(fingerprint)},
+			wanted, keep.Milliseconds(), claimMark+wanted, stale).Text()
 		if err != nil {
-			return "", failed(err)
+			return "", store.Account{}, failed(err)
 		}
-		if owner == playerID {
-			return owner, nil
+		if owner == wanted || strings.HasPrefix(owner, claimMark) {
+			return owner, store.Account{}, nil
 		}
-		if _, linked, err := k.linked(ctx, owner, fingerprint); linked || err != nil {
-			return owner, err
+		account, ok, err := k.linked(ctx, owner, fingerprint)
+		if ok || err != nil {
+			return owner, account, err
 		}
 		// The account has expired, or a call to Unlink was interrupted.
 		stale = owner
 	}
-	return owner, nil
+	return owner, store.Account{}, nil
+}
+
+// release removes a key's owner if it is still the given one.
+func (k keys) release(ctx context.Context, fingerprint, owner string) error {
+	return failed(releaseKeyScript.Run(ctx, k.client, []string{keyKey(fingerprint)}, owner).Err())
 }
 
 func (k keys) Link(ctx context.Context, key store.Key, limit int) (store.Key, error) {
@@ -84,7 +130,7 @@ func (k keys) Link(ctx context.Context, key store.Key, limit int) (store.Key, er
 	if err != nil {
 		return store.Key{}, err
 	}
-	holder, err := k.take(ctx, key.Fingerprint, key.PlayerID, left)
+	holder, _, err := k.take(ctx, key.Fingerprint, key.PlayerID, left)
 	if err != nil {
 		return store.Key{}, err
 	}
@@ -124,8 +170,7 @@ func (k keys) Unlink(ctx context.Context, playerID, fingerprint string) (bool, e
 	if err != nil {
 		return false, failed(err)
 	}
-	err = releaseKeyScript.Run(ctx, k.client, []string{keyKey(fingerprint)}, playerID).Err()
-	return removed > 0, failed(err)
+	return removed > 0, k.release(ctx, fingerprint, playerID)
 }
 
 func (k keys) Keys(ctx context.Context, playerID string) ([]store.Key, error) {

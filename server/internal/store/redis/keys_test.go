@@ -2,6 +2,7 @@ package redis
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -15,26 +16,57 @@ const (
 	ownerKey    = "player:ssh-key:{" + fingerprint + "}"
 )
 
+// Ensure that repeating a Create that ended after any of its steps completes it, and that
+// the key becomes free if Create is not repeated.
+func TestKeys_Create_Interrupted(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		s, ctx := r.store, t.Context()
+		ann := store.Account{ID: id.New(), Name: "Ann", Secret: "none"}
+		bob := store.Account{ID: id.New(), Name: "Bob", Secret: "none"}
+		for _, halfway := range []func(){
+			func() {},
+			func() { _, _ = s.Accounts.Create(ctx, ann, keepAccounts) },
+			func() {
+				require.NoError(t, r.client.HSet(ctx, "player:{"+ann.ID+"}:keys", fingerprint, "1 ").Err())
+			},
+		} {
+			require.NoError(t, r.client.FlushDB(ctx).Err())
+			require.NoError(t, r.client.Set(ctx, ownerKey, "claimed for "+ann.ID, time.Minute).Err())
+			halfway()
+			_, linked, err := s.Keys.Owner(ctx, fingerprint)
+			require.NoError(t, err)
+			assert.False(t, linked)
+			_, err = s.Keys.Create(ctx, bob, keepAccounts, fingerprint)
+			require.ErrorIs(t, err, store.ErrKeyHeld)
+			assert.Positive(t, r.client.TTL(ctx, ownerKey).Val(), "the claim expires")
+
+			created, err := s.Keys.Create(ctx, ann, keepAccounts, fingerprint)
+			require.NoError(t, err)
+			owner, linked, err := s.Keys.Owner(ctx, fingerprint)
+			require.NoError(t, err)
+			assert.True(t, linked)
+			assert.Equal(t, created, owner)
+			assert.Greater(t, r.client.PTTL(ctx, ownerKey).Val(), keepAccounts-time.Hour)
+			assert.Greater(t, r.client.PTTL(ctx, "player:{"+ann.ID+"}:keys").Val(), keepAccounts-time.Hour)
+		}
+	})
+}
+
 // Ensure that an interrupted Unlink has already removed the key from the account, so that
 // another account can use it.
 func TestKeys_Unlink_Interrupted(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		s, ctx := r.store, t.Context()
-		create := func(name string) store.Account {
-			a, err := s.Accounts.Create(ctx, store.Account{ID: id.New(), Name: name, Secret: "none"}, 0)
-			require.NoError(t, err)
-			return a
-		}
-		ann, bob := create("Ann"), create("Bob")
-		_, err := s.Keys.Link(ctx, store.Key{Fingerprint: fingerprint, PlayerID: ann.ID}, 8)
+		ann, err := s.Keys.Create(ctx, store.Account{ID: id.New(), Name: "Ann", Secret: "none"}, 0, fingerprint)
 		require.NoError(t, err)
 		assert.EqualValues(t, -1, r.client.PTTL(ctx, ownerKey).Val())
 		require.NoError(t, r.client.HDel(ctx, "player:{"+ann.ID+"}:keys", fingerprint).Err())
 		_, linked, err := s.Keys.Owner(ctx, fingerprint)
 		require.NoError(t, err)
 		assert.False(t, linked)
-		_, err = s.Keys.Link(ctx, store.Key{Fingerprint: fingerprint, PlayerID: bob.ID}, 8)
+		bob, err := s.Keys.Create(ctx, store.Account{ID: id.New(), Name: "Bob", Secret: "none"}, 0, fingerprint)
 		require.NoError(t, err)
 		_, err = s.Keys.Unlink(ctx, ann.ID, fingerprint)
 		require.NoError(t, err)

@@ -4,7 +4,7 @@
 -- KEYS[2]  player:{id}:keys
 -- ARGV[1]  fingerprint
 -- ARGV[2]  comment
--- ARGV[3]  the maximum number of other keys of the account
+-- ARGV[3]  the maximum number of other keys of the account; 0 for no limit
 -- Reply    {'none'} if the account does not exist, {'full'} if it has reached the
 --          limit, else {time and comment as stored, milliseconds after which the
 --          account expires or -1}
@@ -15,7 +15,7 @@ if redis.call('EXISTS', KEYS[1]) == 0 then
   return {'none'}
 end
 if redis.call('HEXISTS', KEYS[2], ARGV[1]) == 0 then
-  if redis.call('HLEN', KEYS[2]) >= tonumber(ARGV[3]) then
+  if ARGV[3] ~= '0' and redis.call('HLEN', KEYS[2]) >= tonumber(ARGV[3]) then
     return {'full'}
   end
   local time = redis.call('TIME')

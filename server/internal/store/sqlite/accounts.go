@@ -71,25 +71,37 @@ func holderOf(c *sqlite3.Conn, name string) (string, error) {
 	return "", nil
 }
 
-func (a accounts) Create(ctx context.Context, account store.Account, keep time.Duration) (stored store.Account, err error) {
-	err = a.write(ctx, func(c *sqlite3.Conn) error {
-		holder, err := holderOf(c, account.Name)
-		if err == nil && holder == "" {
-			err = a.insert(c, account, keep)
-		}
-		if err != nil {
-			return err
-		}
-		exists := false
-		stored, exists, err = a.account(c, cmp.Or(holder, account.ID))
-		if err == nil && !exists {
-			err = store.ErrNameHeld
-			if holder != "" { // otherwise the new row in names must be rolled back
-				err = refusal{err}
-			}
-		}
+func (a accounts) Create(ctx context.Context, account store.Account, keep time.Duration) (store.Account, error) {
+	var stored store.Account
+	err := a.write(ctx, func(c *sqlite3.Conn) (err error) {
+		stored, err = a.createOn(c, account, keep)
 		return err
 	})
+	if err != nil {
+		return store.Account{}, err
+	}
+	return stored, nil
+}
+
+// createOn creates an account unless its name is taken. It returns the account that holds
+// the name, or refuses with store.ErrNameHeld if that account does not exist.
+func (a accounts) createOn(c *sqlite3.Conn, account store.Account, keep time.Duration) (store.Account, error) {
+	holder, err := holderOf(c, account.Name)
+	if err != nil {
+		return store.Account{}, err
+	}
+	if holder == "" {
+		if err := a.insert(c, account, keep); err != nil {
+			return store.Account{}, err
+		}
+	}
+	stored, exists, err := a.account(c, cmp.Or(holder, account.ID))
+	if err == nil && !exists {
+		err = store.ErrNameHeld
+		if holder != "" { // otherwise the new row in names must be rolled back
+			err = refusal{err}
+		}
+	}
 	return stored, err
 }
 

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
 
@@ -27,6 +28,37 @@ func (k keys) owner(c *sqlite3.Conn, fingerprint string) (store.Account, bool, e
 	return k.account(c, playerID)
 }
 
+func (k keys) Create(ctx context.Context, a store.Account, keep time.Duration, fingerprint string) (holder store.Account, err error) {
+	err = k.write(ctx, func(c *sqlite3.Conn) (err error) {
+		linked := false
+		holder, linked, err = k.owner(c, fingerprint)
+		switch {
+		case err != nil:
+			return err
+		case linked && holder.ID != a.ID:
+			return refusal{store.ErrKeyHeld}
+		case linked:
+			return nil
+		}
+		holder, err = k.createOn(c, a, keep)
+		if err != nil || holder.ID != a.ID || holder.Secret != a.Secret {
+			return err
+		}
+		return k.link(c, store.Key{Fingerprint: fingerprint, PlayerID: a.ID})
+	})
+	if err != nil {
+		return store.Account{}, err
+	}
+	return holder, nil
+}
+
+// link links a key to an account. The key must not be linked to another existing account,
+// but may still be linked to one that has expired.
+func (k keys) link(c *sqlite3.Conn, key store.Key) error {
+	return exec(c, "INSERT OR REPLACE INTO ssh_keys (fingerprint, player, comment, added) VALUES (?, ?, ?, ?)",
+		key.Fingerprint, key.PlayerID, key.Comment, k.now())
+}
+
 func (k keys) Link(ctx context.Context, key store.Key, limit int) (stored store.Key, err error) {
 	err = k.write(ctx, func(c *sqlite3.Conn) error {
 		stored = store.Key{}
@@ -45,13 +77,10 @@ func (k keys) Link(ctx context.Context, key store.Key, limit int) (stored store.
 			switch {
 			case err != nil:
 				return err
-			case len(others) >= limit:
+			case limit > 0 && len(others) >= limit:
 				return refusal{store.ErrTooManyKeys}
 			}
-			// The key may still be linked to an account that has expired.
-			err = exec(c, "INSERT OR REPLACE INTO ssh_keys (fingerprint, player, comment, added) VALUES (?, ?, ?, ?)",
-				key.Fingerprint, key.PlayerID, key.Comment, k.now())
-			if err != nil {
+			if err := k.link(c, key); err != nil {
 				return err
 			}
 		}

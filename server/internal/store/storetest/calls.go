@@ -23,6 +23,7 @@ func Calls(ctx context.Context, s *store.Store) map[string]error {
 	errs["Accounts.Release"] = s.Accounts.Release(ctx, a.ID, id.New())
 	_, errs["Accounts.Open"] = s.Accounts.Open(ctx, a.ID)
 	_, _, errs["Keys.Owner"] = s.Keys.Owner(ctx, keyOne)
+	_, errs["Keys.Create"] = s.Keys.Create(ctx, a, keepAccounts, keyOne)
 	_, errs["Keys.Link"] = s.Keys.Link(ctx, store.Key{Fingerprint: keyOne, PlayerID: a.ID}, 8)
 	_, errs["Keys.Unlink"] = s.Keys.Unlink(ctx, a.ID, keyOne)
 	_, errs["Keys.Keys"] = s.Keys.Keys(ctx, a.ID)

@@ -44,6 +44,11 @@ func requireKeys(t *testing.T, s *store.Store, playerID string, want ...store.Ke
 	require.ElementsMatch(t, want, all)
 }
 
+// newKeyAccount returns an account that can be passed to Keys.Create.
+func newKeyAccount(name string) store.Account {
+	return store.Account{ID: id.New(), Name: name, Secret: "digest of the key of " + name}
+}
+
 // Keys tests the contract of store.Keys.
 func Keys(t *testing.T, open Open) {
 	t.Run("Link links a key to one account", func(t *testing.T) {
@@ -112,16 +117,69 @@ func Keys(t *testing.T, open Open) {
 		}
 		assert.Equal(t, 5, linked)
 	})
-	t.Run("one of several accounts gets a key", func(t *testing.T) {
+	t.Run("Create links the key", func(t *testing.T) {
 		s := open(t)
-		var players []store.Account
-		for _, name := range []string{"Ann", "Bob", "Eve"} {
-			players = append(players, mustCreate(t, s, newAccount(name), keepAccounts))
+		ann := newKeyAccount("Ann")
+		var stored store.Account
+		for n := range 2 { // the second call repeats the first
+			holder, err := s.Keys.Create(t.Context(), ann, keepAccounts, keyOne)
+			require.NoError(t, err)
+			assert.Equal(t, ann.Secret, holder.Secret)
+			if n == 0 {
+				stored = holder
+			}
+			assert.Equal(t, stored, holder)
 		}
+		requireAccounts(t, s, []string{ann.ID}, stored)
+		requireOwner(t, s, keyOne, stored)
+		all, err := s.Keys.Keys(t.Context(), ann.ID)
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		assert.Equal(t, keyOne, all[0].Fingerprint)
+
+		_, err = s.Keys.Create(t.Context(), newKeyAccount("Bob"), keepAccounts, keyOne)
+		require.ErrorIs(t, err, store.ErrKeyHeld)
+		holder, err := s.Accounts.Holder(t.Context(), "Bob")
+		require.NoError(t, err)
+		assert.Empty(t, holder, "the name was taken")
+	})
+	t.Run("Create with a name that is taken links nothing", func(t *testing.T) {
+		s := open(t)
+		ann := mustCreate(t, s, newAccount("Ann"), keepAccounts)
+		holder, err := s.Keys.Create(t.Context(), newKeyAccount("ANN"), keepAccounts, keyOne)
+		require.NoError(t, err)
+		assert.Equal(t, ann, holder)
+		requireOwner(t, s, keyOne, store.Account{})
+		requireKeys(t, s, ann.ID)
+		bob := newKeyAccount("Bob")
+		stored, err := s.Keys.Create(t.Context(), bob, keepAccounts, keyOne)
+		require.NoError(t, err)
+		requireOwner(t, s, keyOne, stored)
+	})
+	t.Run("Create does not link a removed key again", func(t *testing.T) {
+		s := open(t)
+		ann := newKeyAccount("Ann")
+		_, err := s.Keys.Create(t.Context(), ann, keepAccounts, keyOne)
+		require.NoError(t, err)
+		_, err = s.Accounts.SetSecret(t.Context(), ann.ID, "a digest")
+		require.NoError(t, err)
+		_, err = s.Keys.Unlink(t.Context(), ann.ID, keyOne)
+		require.NoError(t, err)
+		holder, err := s.Keys.Create(t.Context(), ann, keepAccounts, keyOne)
+		require.NoError(t, err)
+		assert.Equal(t, "a digest", holder.Secret)
+		requireOwner(t, s, keyOne, store.Account{})
+	})
+	t.Run("Link and Create do not share a key", func(t *testing.T) {
+		s := open(t)
+		ann := mustCreate(t, s, newAccount("Ann"), keepAccounts)
 		for n := range 10 {
-			key := fmt.Sprint("SHA256:", n)
-			_, errs := concurrently(len(players), func(i int) (store.Key, error) {
-				return s.Keys.Link(t.Context(), store.Key{Fingerprint: key, PlayerID: players[i].ID}, 99)
+			key, players := fmt.Sprint("SHA256:", n), []store.Account{ann, newKeyAccount(fmt.Sprint("Bob ", n)), newKeyAccount(fmt.Sprint("Eve ", n))}
+			_, errs := concurrently(len(players), func(i int) (any, error) {
+				if i == 0 {
+					return s.Keys.Link(t.Context(), store.Key{Fingerprint: key, PlayerID: ann.ID}, 0)
+				}
+				return s.Keys.Create(t.Context(), players[i], keepAccounts, key)
 			})
 			owner, found, err := s.Keys.Owner(t.Context(), key)
 			require.NoError(t, err)
@@ -158,13 +216,15 @@ func KeysExpire(t *testing.T, open OpenClock) {
 		// Both keys can now be linked to other accounts.
 		bob := mustCreate(t, s, newAccount("Bob"), 0)
 		one = mustLink(t, s, bob.ID, keyOne, "")
-		eve := mustCreate(t, s, newAccount("Eve"), keepAccounts)
-		mustLink(t, s, eve.ID, keyTwo, "")
+		eve, err := s.Keys.Create(t.Context(), newKeyAccount("Eve"), keepAccounts, keyTwo)
+		require.NoError(t, err)
 		requireOwner(t, s, keyTwo, eve)
 		forward(keepAccounts)
 		requireOwner(t, s, keyOne, bob)
 		requireKeys(t, s, bob.ID, one)
 		requireOwner(t, s, keyTwo, store.Account{})
+		_, err = s.Keys.Create(t.Context(), eve, keepAccounts, keyTwo)
+		require.ErrorIs(t, err, store.ErrNameHeld, "an expired account is not recreated")
 	})
 }
 

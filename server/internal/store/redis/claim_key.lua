@@ -3,12 +3,16 @@
 -- KEYS[1]  player:ssh-key:{fingerprint}
 -- ARGV[1]  the new owner
 -- ARGV[2]  the time in milliseconds after which ownership expires; 0 for never
--- ARGV[3]  another owner, who may be replaced
+-- ARGV[3]  and following: owners that may be replaced
 -- Reply    the current owner
 --
--- Invariant: no other owner is replaced.
+-- Invariant: an owner is replaced only if the caller listed it.
 local owner = redis.call('GET', KEYS[1])
-if owner and owner ~= ARGV[1] and owner ~= ARGV[3] then
+local free = not owner or owner == ARGV[1]
+for i = 3, #ARGV do
+  free = free or owner == ARGV[i]
+end
+if not free then
   return owner
 end
 if ARGV[2] == '0' then

@@ -151,12 +151,21 @@ func createFile(name string, write func(*os.File) error) error {
 		_ = os.Remove(partial)
 		return err
 	}
+	if err := syncDirectory(filepath.Dir(name)); err != nil {
+		_ = os.Remove(name) // a caller that sees an error assumes that there is no file
+		return err
+	}
+	return nil
+}
+
+// syncDirectory syncs a directory's entries to disk.
+func syncDirectory(name string) error {
 	if runtime.GOOS == "windows" { // Windows cannot sync directories
 		return nil
 	}
-	directory, err := os.Open(filepath.Dir(name))
+	d, err := os.Open(name)
 	if err != nil {
 		return err
 	}
-	return errors.Join(directory.Sync(), directory.Close())
+	return errors.Join(d.Sync(), d.Close())
 }

@@ -128,11 +128,14 @@ func (e *engine) Lost() []string {
 
 // Settle notes that the games of Lost have been dealt with.
 func (e *engine) Settle(ctx context.Context) error {
+	lost := e.Lost()
 	return e.db.write(ctx, func(*sqlite3.Conn) error {
-		for _, id := range e.Lost() {
+		for _, id := range lost {
 			e.db.notes.add(id, 0)
 		}
-		e.db.notes.lost = nil
+		if len(lost) > 0 {
+			e.db.notes.lost = nil
+		}
 		return nil
 	})
 }

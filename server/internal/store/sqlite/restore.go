@@ -97,7 +97,11 @@ func install(partial, path string) error {
 	if err := absorbLog(partial); err != nil {
 		return err
 	}
-	_ = absorbLog(path) // A damaged store is replaced as it is.
+	if _, err := os.Lstat(path); err == nil {
+		if err := absorbLog(path); err != nil && !isCorrupt(err) { // a damaged store is replaced as it is
+			return err
+		}
+	}
 	for _, suffix := range []string{walSuffix, shmSuffix, notesSuffix} {
 		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -206,8 +206,8 @@ func (p *page) bestLive() *pb.Game {
 	return best
 }
 
-// selected shows the selected game in the preview, or the best live game beside the open places. It calls settled once the selection has not
-// changed for settleTime.
+// selected shows the selected game in the preview, or the best live game beside the open places. It
+// calls settled once the selection has not changed for settleTime.
 func (p *page) selected() tea.Cmd {
 	g := p.current()
 	if best := p.bestLive(); p.places && waits(g) && best != nil {

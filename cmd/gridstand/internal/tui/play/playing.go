@@ -117,11 +117,11 @@ func (p *playing) attempted() tea.Cmd {
 func (p *playing) rank(tries int) tea.Cmd {
 	server, game := p.env.Server, p.Game
 	return ui.Call(p.Tasks, func(ctx context.Context) (places, error) {
-		day, err := server.Place(ctx, game.GetVariant(), pb.Window_WINDOW_DAY, "me")
+		day, err := server.Place(ctx, game.GetVariant(), pb.Window_WINDOW_DAY)
 		if err != nil {
 			return places{}, err
 		}
-		all, err := server.Place(ctx, game.GetVariant(), pb.Window_WINDOW_ALL_TIME, "me")
+		all, err := server.Place(ctx, game.GetVariant(), pb.Window_WINDOW_ALL_TIME)
 		return places{&day, &all}, err
 	}, func(found places, err error) tea.Cmd {
 		if p.Over() && tries == 0 {

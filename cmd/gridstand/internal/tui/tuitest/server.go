@@ -20,10 +20,11 @@ type Server struct {
 	OnNewGame    func(variant string, o client.GameOptions) (*pb.Game, error)
 	OnLiveGames  func(by pb.OrderBy) ([]*pb.Game, error)
 	OnProfile    func() *pb.GetProfileResponse       // if nil, the user has finished no game
-	OnPlace      func(w pb.Window) (ui.Place, error) // if nil, no player has a place
+	OnPlace      func(w pb.Window) (ui.Place, error) // if nil, the player has no place
 	OnLists      func(me, variant string, w pb.Window) (ui.Lists, error)
 	OnVariants   func() ([]*pb.Variant, error) // if nil, the result of Variants is returned
 	OnReact      func(r pb.Reaction) error     // if nil, reactions succeed
+	OnBest       func() int32                  // if nil, no player has a score
 	OnPlayerID   func(name string) (string, error)
 	OnPlayerGame func(playerID string) (*pb.Game, error)
 	OnChallenges
@@ -77,7 +78,7 @@ func (s *Server) Profile(context.Context) (*pb.GetProfileResponse, error) {
 }
 
 // Place implements ui.Server.
-func (s *Server) Place(_ context.Context, _ string, w pb.Window, _ string) (ui.Place, error) {
+func (s *Server) Place(_ context.Context, _ string, w pb.Window) (ui.Place, error) {
 	if s.OnPlace == nil {
 		return ui.Place{}, nil
 	}
@@ -90,6 +91,14 @@ func (s *Server) React(_ context.Context, _ string, r pb.Reaction) error {
 		return nil
 	}
 	return s.OnReact(r)
+}
+
+// Best implements ui.Server.
+func (s *Server) Best(context.Context, string, string) (int32, error) {
+	if s.OnBest == nil {
+		return 0, nil
+	}
+	return s.OnBest(), nil
 }
 
 // Lists implements ui.Server.

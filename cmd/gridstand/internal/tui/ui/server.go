@@ -41,10 +41,12 @@ type Server interface {
 	Undo(ctx context.Context, game client.Game, version int32, to *int32) (*pb.Event, error)
 	// React shows a reaction to a game.
 	React(ctx context.Context, gameID string, reaction pb.Reaction) error
+	// Best returns a player's best all-time score, or 0 if they have none.
+	Best(ctx context.Context, variant, playerID string) (int32, error)
 	// Profile returns what the user has achieved.
 	Profile(ctx context.Context) (*pb.GetProfileResponse, error)
-	// Place returns a player's place on a leaderboard. playerID is "me" for the user.
-	Place(ctx context.Context, variant string, window pb.Window, playerID string) (Place, error)
+	// Place returns the player's place on a leaderboard.
+	Place(ctx context.Context, variant string, window pb.Window) (Place, error)
 	// Lists returns the lists that the lobby shows. me is the id of the user's account, or
 	// "". Lists requests the variants only if known is empty.
 	Lists(ctx context.Context, me, variant string, window pb.Window, known []*pb.Variant) (Lists, error)
@@ -123,7 +125,7 @@ func (s *server) Undo(ctx context.Context, game client.Game, version int32, to *
 	return s.Seat(game).Undo(ctx, version, to)
 }
 
-func (s *server) Place(ctx context.Context, variant string, window pb.Window, playerID string) (Place, error) {
+func (s *server) Place(ctx context.Context, variant string, window pb.Window) (Place, error) {
 	board, err := s.Leaderboard.ListScores(ctx, &pb.ListScoresRequest{
 		Variant: variant, Window: window, PageSize: 1,
 	})
@@ -131,7 +133,7 @@ func (s *server) Place(ctx context.Context, variant string, window pb.Window, pl
 		return Place{}, err
 	}
 	mine, err := s.Leaderboard.GetRank(ctx, &pb.GetRankRequest{
-		Variant: variant, Window: window, PlayerId: playerID,
+		Variant: variant, Window: window, PlayerId: "me",
 	})
 	if errors.Is(err, client.ErrNoScore) {
 		return Place{Total: board.GetTotal()}, nil
@@ -144,6 +146,16 @@ func (s *server) Place(ctx context.Context, variant string, window pb.Window, pl
 		Rank: e.GetRank(), Score: e.GetScore(), GameID: e.GetGameId(),
 		Total: max(board.GetTotal(), e.GetRank()),
 	}, nil
+}
+
+func (s *server) Best(ctx context.Context, variant, playerID string) (int32, error) {
+	reply, err := s.Leaderboard.GetRank(ctx, &pb.GetRankRequest{
+		Variant: variant, Window: pb.Window_WINDOW_ALL_TIME, PlayerId: playerID,
+	})
+	if errors.Is(err, client.ErrNoScore) {
+		return 0, nil
+	}
+	return reply.GetEntry().GetScore(), err
 }
 
 // Maximum lengths of the lobby's lists.

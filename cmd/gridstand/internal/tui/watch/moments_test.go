@@ -26,7 +26,7 @@ func reaching(version, tile, score int32) *pb.Event {
 func TestMoments(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d, p, from := watching(t, &tuitest.Server{OnPlace: func(pb.Window) (ui.Place, error) { return ui.Place{Score: 12400}, nil }})
+		d, p, from := watching(t, &tuitest.Server{OnBest: func() int32 { return 12400 }})
 		now := tuitest.Noon
 		d.Env.Me, d.Env.Clock = "", func() time.Time { return now }
 		from.Push(client.Update{Game: tuitest.Game(aBoard())})

@@ -7,13 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/cmd/gridstand-server/internal/flags"
+	"github.com/gridstand/gridstand/internal/syncdir"
 	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/server"
 )
@@ -34,18 +34,22 @@ The dump contains the seeds of open games, digests of tokens, and secrets of the
 servers, so only its owner can read it. It has one line of JSON for each item.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out, report := cmd.OutOrStdout(), cmd.ErrOrStderr()
-			write := func(out io.Writer) error {
-				dumped, err := server.Dump(cmd.Context(), config, out, progress(cmd))
-				if err == nil {
-					_, err = fmt.Fprintln(report, counted(dumped)+" dumped")
-				}
+			var dumped server.Dumped
+			write := func(out io.Writer) (err error) {
+				dumped, err = server.Dump(cmd.Context(), config, out, progress(cmd))
 				return orSelect(err)
 			}
+			var err error
 			if args[0] == "-" {
-				return write(out)
+				err = write(out)
+			} else {
+				report = out
+				err = createFile(args[0], func(f *os.File) error { return write(f) })
 			}
-			report = out
-			return createFile(args[0], func(f *os.File) error { return write(f) })
+			if err == nil {
+				_, err = fmt.Fprintln(report, counted(dumped)+" dumped")
+			}
+			return err
 		},
 	}
 	set := cmd.Flags()
@@ -151,21 +155,9 @@ func createFile(name string, write func(*os.File) error) error {
 		_ = os.Remove(partial)
 		return err
 	}
-	if err := syncDirectory(filepath.Dir(name)); err != nil {
+	if err := syncdir.Sync(filepath.Dir(name)); err != nil {
 		_ = os.Remove(name) // a caller that sees an error assumes that there is no file
 		return err
 	}
 	return nil
-}
-
-// syncDirectory syncs a directory's entries to disk.
-func syncDirectory(name string) error {
-	if runtime.GOOS == "windows" { // Windows cannot sync directories
-		return nil
-	}
-	d, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

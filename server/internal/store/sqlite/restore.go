@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 
 	sqlite3 "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"github.com/gridstand/gridstand/internal/syncdir"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -107,13 +107,13 @@ func install(partial, path string) error {
 			return err
 		}
 	}
-	if err := syncDirectory(filepath.Dir(path)); err != nil {
+	if err := syncdir.Sync(filepath.Dir(path)); err != nil {
 		return err
 	}
 	if err := os.Rename(partial, path); err != nil {
 		return err
 	}
-	return syncDirectory(filepath.Dir(path))
+	return syncdir.Sync(filepath.Dir(path))
 }
 
 // absorbLog moves the write-ahead log of a closed database into it, if it has one.
@@ -123,18 +123,6 @@ func absorbLog(path string) error {
 		return err
 	}
 	return errors.Join(sqlitex.ExecuteTransient(c, "PRAGMA journal_mode = DELETE", nil), c.Close())
-}
-
-// syncDirectory syncs a directory's entries to disk.
-func syncDirectory(name string) error {
-	if runtime.GOOS == "windows" { // Windows cannot sync directories
-		return nil
-	}
-	d, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // RestoreBackup fills path with a file made by Backup, for Restore. It returns the number

@@ -117,9 +117,6 @@ type Config struct {
 	LoopbackOnly bool
 	// Logger, if set, replaces the logger that LogLevel and LogFormat configure.
 	Logger *slog.Logger
-	// Now is the local wall clock. If it is nil, the server uses time.Now. It only predicts
-	// which leaderboards are current; the store's clock decides that and everything else.
-	Now func() time.Time
 	// StoreNow is the clock of a store in a file or in memory. If it is nil, the store uses
 	// time.Now. A Redis store uses Redis's clock.
 	StoreNow func() time.Time

@@ -67,9 +67,6 @@ type node struct {
 // open creates all components and waits for the store to answer. If it fails, it closes
 // everything that it has created.
 func open(ctx context.Context, c Config) (_ *node, err error) {
-	if c.Now == nil {
-		c.Now = time.Now
-	}
 	n := &node{Config: c, metrics: metrics.New(version.Version, version.Commit)}
 	defer func() {
 		if err != nil {
@@ -218,7 +215,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	games := rpc.New(rpc.Config{
 		Hub: n.hub, Log: n.log, Accounts: accounts, Keys: account.NewKeys(n.store.Keys, accounts),
 		Sessions:    account.NewSessions(n.store.Sessions, accounts),
-		Credentials: account.NewCredentials(n.store.Credentials), Leaderboard: leaderboard.New(n.store.Boards, tokens, n.Now), Directory: n.directory,
+		Credentials: account.NewCredentials(n.store.Credentials), Leaderboard: leaderboard.New(n.store.Boards, tokens, n.store.Time), Directory: n.directory,
 		Challenges: n.challenges, Profiles: &profile.Profiles{Store: n.store.Profiles, Challenges: n.challenges}, Tokens: tokens, Planner: n.jobs, Meter: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		Version: version.String(), WebURL: n.PublicURL, Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits, Reactions: n.Reactions,

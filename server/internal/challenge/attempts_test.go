@@ -109,7 +109,7 @@ func TestIdentical(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		ctx := t.Context()
-		boards := leaderboard.New(env.store.Boards, page.NewTokens(env.store.Secrets), env.now)
+		boards := leaderboard.New(env.store.Boards, page.NewTokens(env.store.Secrets), env.store.Time)
 		seed, err := game.SeedFromBytes(bytes.Repeat([]byte{1}, game.SeedSize))
 		require.NoError(t, err)
 		c := env.create(challenge.Challenge{Kind: replay.Link, Seed: seed})

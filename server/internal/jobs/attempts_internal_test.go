@@ -31,7 +31,7 @@ func TestManager_LastResult(t *testing.T) {
 		ctx, logger, tokens, jobs := t.Context(), slog.New(slog.DiscardHandler), page.NewTokens(s.Secrets), &full{Queue: s.Queue}
 		m := New(Config{
 			Log: gamelog.New(s.Games), Accounts: account.New(s.Accounts, 0),
-			Leaderboard: leaderboard.New(s.Boards, tokens, time.Now), Directory: directory.New(s.Lists, s.Lists, tokens, 0, logger),
+			Leaderboard: leaderboard.New(s.Boards, tokens, s.Time), Directory: directory.New(s.Lists, s.Lists, tokens, 0, logger),
 			Challenges: challenge.New(challenge.Config{Store: s.Challenges, Log: gamelog.New(s.Games), Keep: time.Hour, WaitingFor: time.Hour}),
 			Queue:      jobs, Logger: logger, KeepFinished: time.Hour, Recorded: func(*replay.State) {},
 		})

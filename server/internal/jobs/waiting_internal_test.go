@@ -31,7 +31,7 @@ func TestManager_Waiting(t *testing.T) {
 		ctx, logger, tokens, log := t.Context(), slog.New(slog.DiscardHandler), page.NewTokens(s.Secrets), gamelog.New(s.Games)
 		m := New(Config{
 			Log: log, Accounts: account.New(s.Accounts, 0),
-			Leaderboard: leaderboard.New(s.Boards, tokens, time.Now), Directory: directory.New(s.Lists, s.Lists, tokens, 0, logger),
+			Leaderboard: leaderboard.New(s.Boards, tokens, s.Time), Directory: directory.New(s.Lists, s.Lists, tokens, 0, logger),
 			Challenges: challenge.New(challenge.Config{Store: s.Challenges, Log: log}), Queue: s.Queue, Time: s.Time, Logger: logger,
 			WaitingFor: 24 * time.Hour, KeepFinished: time.Hour, Recorded: func(*replay.State) {},
 		})

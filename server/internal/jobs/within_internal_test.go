@@ -46,7 +46,7 @@ func TestManager_Within(t *testing.T) {
 	recorded := 0
 	m := New(Config{
 		Log: gamelog.New(s.Games), Accounts: account.New(s.Accounts, 0),
-		Leaderboard: leaderboard.New(s.Boards, tokens, time.Now), Directory: directory.New(s.Lists, s.Lists, tokens, 0, logger),
+		Leaderboard: leaderboard.New(s.Boards, tokens, s.Time), Directory: directory.New(s.Lists, s.Lists, tokens, 0, logger),
 		Profiles: &profile.Profiles{Store: s.Profiles}, Queue: jobs, Logger: logger, KeepFinished: time.Hour,
 		Recorded: func(*replay.State) { recorded++ },
 	})

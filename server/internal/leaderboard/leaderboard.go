@@ -85,13 +85,13 @@ type Entry struct {
 type Boards struct {
 	store.Boards
 	tokens *page.Tokens
-	now    func() time.Time
+	time   func(context.Context) (time.Time, error)
 }
 
-// New returns a Boards that manages the boards in a store. now returns the time of the
-// local clock, which is used to guess which boards are current; the store's clock decides.
-func New(boards store.Boards, tokens *page.Tokens, now func() time.Time) *Boards {
-	return &Boards{Boards: boards, tokens: tokens, now: now}
+// New returns a Boards that manages the boards in a store. now returns the store's time, which decides
+// which boards are current.
+func New(boards store.Boards, tokens *page.Tokens, now func(context.Context) (time.Time, error)) *Boards {
+	return &Boards{Boards: boards, tokens: tokens, time: now}
 }
 
 // Record records a result on the three boards of its variant. It is idempotent and the order

@@ -40,7 +40,7 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 // open returns a Boards that uses s.
 func open(t *testing.T, s *store.Store) *Boards {
 	t.Helper()
-	return New(s.Boards, page.NewTokens(s.Secrets), time.Now)
+	return New(s.Boards, page.NewTokens(s.Secrets), s.Time)
 }
 
 // windows wraps the boards of s and returns a function for the names of the boards of classic games
@@ -179,7 +179,7 @@ func TestBoards_Record_AnyOrder(t *testing.T) {
 			for _, window := range []Window{All, Week, Day} {
 				for day := -1; day <= 1; day++ {
 					b := boardAt(variant, window, start.AddDate(0, 0, day))
-					listed, _, err := boards.list(ctx, b, 0, 9)
+					listed, err := boards.page(ctx, b.stored(), "", b.start, 0, 9)
 					require.NoError(t, err)
 					require.Equal(t, bests(drawn, b), listed.Entries)
 				}

@@ -2,14 +2,12 @@ package leaderboard
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"time"
 
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/invalid"
-	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -31,73 +29,60 @@ type Page struct {
 // the page after the one whose Next is token. If the token is from another list, the error is an
 // *invalid.Error. The store's clock determines the week or day of the first page; later pages stay
 // on the same board.
-//
-// List takes one round trip, or two around midnight UTC.
 func (b *Boards) List(ctx context.Context, variant string, window Window, token string, size int) (Page, error) {
-	if token != "" {
-		board, first, err := b.place(ctx, variant, window, token)
-		if err != nil {
+	query := fmt.Sprintf("scores %d %s", window, variant)
+	from, err := b.tokens.OpenPlace(ctx, query, token)
+	if err != nil {
+		return Page{}, err
+	}
+	start := time.Unix(from.Rank>>placeBits*secondsPerDay, 0)
+	if token == "" {
+		if start, err = b.clock(ctx, window); err != nil {
 			return Page{}, err
 		}
-		listed, _, err := b.list(ctx, board, first, size)
-		return listed, err
 	}
-	// The store's clock decides which board is current. Guess with the local clock, so that
-	// one round trip usually suffices.
-	guess := boardAt(variant, window, b.now())
-	listed, now, err := b.list(ctx, guess, 0, size)
-	if current := boardAt(variant, window, now); err == nil && current != guess {
-		listed, _, err = b.list(ctx, current, 0, size)
-	}
-	return listed, err
+	board := boardAt(variant, window, start)
+	return b.page(ctx, board.stored(), query, board.start, from.Rank&math.MaxInt32, size)
 }
 
-// list returns up to size entries, starting at the given place (counted from 0), and the store's
-// time.
-func (b *Boards) list(ctx context.Context, board board, first int64, size int) (Page, time.Time, error) {
-	return b.page(ctx, board.stored(), board.query(), board.cursor, first, size)
+// placeBits is the number of bits of a page token's rank that contain the first place on the page,
+// from 0. The others contain the first day of the board's window.
+const placeBits = 31
+
+// clock returns the store's time, on which the boards of a window depend.
+func (b *Boards) clock(ctx context.Context, window Window) (now time.Time, err error) {
+	if window != All {
+		now, err = b.time(ctx)
+	}
+	return now, err
 }
 
-// page is like list but takes a board in its stored form. Its page tokens are bound to query,
-// and contain what cursor returns for the first place on the next page.
-func (b *Boards) page(
-	ctx context.Context, board store.Board, query string, cursor func(place int64) []byte, first int64, size int,
-) (Page, time.Time, error) {
+// page returns up to size entries of a board, starting at the given place (counted from 0). Its page
+// tokens are bound to query and contain start, the first day of the board's window.
+func (b *Boards) page(ctx context.Context, board store.Board, query string, start, first int64, size int) (Page, error) {
 	stored, err := b.Boards.Page(ctx, board, first, size)
 	if err != nil {
-		return Page{}, time.Time{}, err
+		return Page{}, err
 	}
 	listed := Page{Total: int32(stored.Total)}
 	if listed.Entries, err = entriesOf(stored.Entries, first); err != nil {
-		return Page{}, time.Time{}, err
+		return Page{}, err
 	}
 	if next := first + int64(len(stored.Entries)); next > first && next < stored.Total {
-		token, err := b.tokens.Seal(ctx, query, cursor(next))
-		if err != nil {
-			return Page{}, time.Time{}, err
-		}
-		listed.Next = token
+		last := listed.Entries[len(listed.Entries)-1]
+		listed.Next, err = b.tokens.SealPlace(ctx, query, store.Place{Rank: start<<placeBits | next, GameID: last.GameID})
 	}
-	return listed, stored.Now, nil
+	return listed, err
 }
 
 // ListChallenge is like List but reads the standings of a challenge.
 func (b *Boards) ListChallenge(ctx context.Context, variant, challengeID, token string, size int) (Page, error) {
-	query, first := "standings "+challengeID, int64(0)
-	if token != "" {
-		cursor, err := b.tokens.Open(ctx, query, token)
-		if err != nil {
-			return Page{}, err
-		}
-		place, n := binary.Uvarint(cursor)
-		if n <= 0 || n != len(cursor) || place > math.MaxInt32 {
-			return Page{}, page.BadToken()
-		}
-		first = int64(place)
+	query := "standings " + challengeID
+	from, err := b.tokens.OpenPlace(ctx, query, token)
+	if err != nil {
+		return Page{}, err
 	}
-	cursor := func(place int64) []byte { return binary.AppendUvarint(nil, uint64(place)) }
-	listed, _, err := b.page(ctx, challengeBoard(variant, challengeID), query, cursor, first, size)
-	return listed, err
+	return b.page(ctx, challengeBoard(variant, challengeID), query, 0, from.Rank, size)
 }
 
 // RankChallenge is like Rank but reads the standings of a challenge. It also returns the
@@ -167,13 +152,13 @@ func entriesOf(stored []store.BoardEntry, first int64) ([]Entry, error) {
 // Rank returns a player's entry on a current board and, sorted by rank, up to neighbors
 // entries (at most MaxNeighbors) directly above it and as many directly below it. It
 // returns ErrNoScore if the player is not on the board, and an *invalid.Error if neighbors
-// is negative. It takes one round trip, or two around midnight UTC.
+// is negative.
 func (b *Boards) Rank(ctx context.Context, variant string, window Window, playerID string, neighbors int32) (Entry, []Entry, error) {
-	guess := boardAt(variant, window, b.now())
-	rank, err := b.rank(ctx, guess.stored(), playerID, neighbors)
-	if current := boardAt(variant, window, rank.Now); err == nil && current != guess {
-		rank, err = b.rank(ctx, current.stored(), playerID, neighbors)
+	now, err := b.clock(ctx, window)
+	if err != nil {
+		return Entry{}, nil, err
 	}
+	rank, err := b.rank(ctx, boardAt(variant, window, now).stored(), playerID, neighbors)
 	if err != nil {
 		return Entry{}, nil, err
 	}
@@ -192,35 +177,4 @@ func ranked(rank store.BoardRank) (own Entry, around []Entry, err error) {
 	}
 	place := int(rank.Place - rank.First)
 	return entries[place], append(entries[:place:place], entries[place+1:]...), nil
-}
-
-// cursor returns the content of a page token for the given place (counted from 0). The token
-// continues to refer to b after the day ends.
-func (b board) cursor(place int64) []byte {
-	return binary.AppendUvarint(binary.AppendVarint(nil, b.start), uint64(place))
-}
-
-// query returns the query that page tokens for b are bound to.
-func (b board) query() string { return fmt.Sprintf("scores %d %s", b.window, b.variant) }
-
-// place decodes a page token of List.
-func (b *Boards) place(ctx context.Context, variant string, window Window, token string) (board, int64, error) {
-	cursor, err := b.tokens.Open(ctx, board{variant: variant, window: window}.query(), token)
-	if err != nil {
-		return board{}, 0, err
-	}
-	return parseCursor(variant, window, cursor)
-}
-
-// parseCursor decodes the content of a page token, which a different version of the program
-// may have issued.
-func parseCursor(variant string, window Window, cursor []byte) (board, int64, error) {
-	start, n := binary.Varint(cursor)
-	place, m := binary.Uvarint(cursor[max(n, 0):])
-	b := boardAt(variant, window, time.Unix(start*secondsPerDay, 0))
-	if n <= 0 || m <= 0 || n+m != len(cursor) || place == 0 || place > math.MaxInt32 ||
-		start < 0 || start > maxMillis/1000/secondsPerDay || b.start != start {
-		return board{}, 0, page.BadToken()
-	}
-	return b, int64(place), nil
 }

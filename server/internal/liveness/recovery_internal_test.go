@@ -44,7 +44,7 @@ func newRig(t *testing.T, s *store.Store) rig {
 	logger, tokens := slog.New(slog.DiscardHandler), page.NewTokens(s.Secrets)
 	return rig{NewRecovery(RecoveryConfig{
 		Engine: s.Background, Heartbeats: s.Background.Heartbeats, Log: gamelog.New(s.Games),
-		Accounts: account.New(s.Accounts, keepAccounts), Leaderboard: leaderboard.New(s.Boards, tokens, time.Now),
+		Accounts: account.New(s.Accounts, keepAccounts), Leaderboard: leaderboard.New(s.Boards, tokens, s.Time),
 		Directory: directory.New(s.Lists, s.Lists, tokens, keepGames, logger),
 		Profiles:  &profile.Profiles{Store: s.Profiles},
 		Queue:     s.Queue, Logger: logger, KeepFinished: keepGames,

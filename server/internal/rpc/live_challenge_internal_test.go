@@ -94,7 +94,7 @@ func newLiveService(t *testing.T, n int) (*Service, *countedReads) {
 	return New(Config{
 		Budgets:    front.NewBudgets(&limits.Limits{}, nil),
 		Challenges: challenges, Hub: match.NewHub(match.Config{}),
-		Leaderboard: leaderboard.New(noBoards{}, nil, time.Now), Log: gamelog.New(noGames{}),
+		Leaderboard: leaderboard.New(noBoards{}, nil, nil), Log: gamelog.New(noGames{}),
 	}), kept
 }
 

@@ -34,7 +34,7 @@ type Boards interface {
 	// does not recreate an expired board.
 	Record(ctx context.Context, entry BoardEntry, boards ...Board) error
 	// Page returns up to n entries (n is at least 1) starting at the given place (counted
-	// from 0), together with the size of the board and the store's time.
+	// from 0), together with the size of the board.
 	Page(ctx context.Context, b Board, first int64, n int) (BoardPage, error)
 	// Rank returns the player's place and entry, and up to neighbors entries on either
 	// side of it.
@@ -67,15 +67,11 @@ type BoardPage struct {
 	Entries []BoardEntry
 	// Total is the number of entries on the board.
 	Total int64
-	// Now is the store's time.
-	Now time.Time
 }
 
 // BoardRank is a player's place on a board and the entries around it, as of a single
 // moment.
 type BoardRank struct {
-	// Now is the store's time.
-	Now time.Time
 	// Found reports whether the player is on the board. If not, the fields below are zero.
 	Found bool
 	// Place is the player's place, and First the place of the first entry in Entries.

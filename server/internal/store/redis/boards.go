@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 
@@ -84,11 +83,11 @@ func (b boards) Record(ctx context.Context, entry store.BoardEntry, boards ...st
 func (b boards) Page(ctx context.Context, board store.Board, first int64, n int) (store.BoardPage, error) {
 	pipe, key := b.client.Pipeline(), boardKey(board)
 	members := pipe.ZRevRangeWithScores(ctx, key, first, first+int64(n)-1)
-	total, now := pipe.ZCard(ctx, key), pipe.Time(ctx)
+	total := pipe.ZCard(ctx, key)
 	if _, err := pipe.Exec(ctx); err != nil {
 		return store.BoardPage{}, wrap("reading a board", err)
 	}
-	return store.BoardPage{Entries: boardEntries(members.Val()), Total: total.Val(), Now: now.Val()}, nil
+	return store.BoardPage{Entries: boardEntries(members.Val()), Total: total.Val()}, nil
 }
 
 var errRankReply = errors.New("unexpected reply from rank_score.lua")
@@ -104,23 +103,17 @@ func (b boards) rank(ctx context.Context, key, playerID string, neighbors int) (
 	if err != nil {
 		return store.BoardRank{}, err
 	}
-	if len(reply) != 1 && len(reply) != 5 {
+	if len(reply) == 0 {
+		return store.BoardRank{}, nil
+	}
+	if len(reply) != 4 {
 		return store.BoardRank{}, errRankReply
 	}
-	seconds, _ := reply[0].(string)
-	now, err := strconv.ParseInt(seconds, 10, 64)
-	if err != nil {
-		return store.BoardRank{}, errRankReply
-	}
-	rank := store.BoardRank{Now: time.Unix(now, 0)}
-	if len(reply) == 1 {
-		return rank, nil
-	}
-	rank.Found = true
-	rank.Place, _ = reply[1].(int64)
-	rank.First, _ = reply[2].(int64)
-	rank.Total, _ = reply[4].(int64)
-	elements, _ := reply[3].([]any)
+	rank := store.BoardRank{Found: true}
+	rank.Place, _ = reply[0].(int64)
+	rank.First, _ = reply[1].(int64)
+	elements, _ := reply[2].([]any)
+	rank.Total, _ = reply[3].(int64)
 	for i := 0; i+1 < len(elements); i += 2 { // member, score, member, score, …
 		member, _ := elements[i].(string)
 		text, _ := elements[i+1].(string)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
 
@@ -136,9 +135,8 @@ func (b boards) remove(c *sqlite3.Conn, board int64, playerID string, at rankKey
 
 func (b boards) Page(ctx context.Context, on store.Board, first int64, n int) (page store.BoardPage, err error) {
 	err = b.read(ctx, func(c *sqlite3.Conn) error {
-		now := b.now()
-		board, total, err := findBoard(c, on, now)
-		page = store.BoardPage{Total: total, Now: time.UnixMilli(now).UTC()}
+		board, total, err := findBoard(c, on, b.now())
+		page = store.BoardPage{Total: total}
 		if err != nil || first >= total {
 			return err
 		}
@@ -155,9 +153,8 @@ func (b boards) Page(ctx context.Context, on store.Board, first int64, n int) (p
 
 func (b boards) Rank(ctx context.Context, on store.Board, playerID string, neighbors int) (rank store.BoardRank, err error) {
 	err = b.read(ctx, func(c *sqlite3.Conn) error {
-		now := b.now()
-		rank = store.BoardRank{Now: time.UnixMilli(now).UTC()}
-		board, total, err := findBoard(c, on, now)
+		rank = store.BoardRank{}
+		board, total, err := findBoard(c, on, b.now())
 		if err != nil || board == 0 {
 			return err
 		}

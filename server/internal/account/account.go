@@ -1,6 +1,6 @@
 // Package account manages player accounts: their names, tokens, SSH keys and open games.
 //
-// Unless documented otherwise, errors come from the store or the context, and are wrapped.
+// Unless documented otherwise, errors come from the store or the context.
 package account
 
 import (

@@ -131,11 +131,7 @@ func (c *Credentials) Create(ctx context.Context, name string) (string, error) {
 
 // List returns the credentials, sorted by name.
 func (c *Credentials) List(ctx context.Context) ([]store.Credential, error) {
-	all, err := c.credentials.All(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("listing credentials: %w", err)
-	}
-	return all, nil
+	return c.credentials.All(ctx)
 }
 
 // Revoke removes the credential with the given name, or returns ErrNoCredential if there is

@@ -151,11 +151,7 @@ func (k *Keys) verify(ctx context.Context, playerID, signature string) (ssh.Publ
 
 // List returns a player's keys, oldest first.
 func (k *Keys) List(ctx context.Context, playerID string) ([]store.Key, error) {
-	all, err := k.keys.Keys(ctx, playerID)
-	if err != nil {
-		return nil, fmt.Errorf("listing keys: %w", err)
-	}
-	return all, nil
+	return k.keys.Keys(ctx, playerID)
 }
 
 // Remove unlinks a key from a player. The error is ErrKeyNotLinked if the key is not linked

@@ -27,21 +27,11 @@ func (s *Store) Reserve(ctx context.Context, playerID, gameID string, limit int)
 
 // Release removes games from a player's open games. It ignores games that are not among them.
 func (s *Store) Release(ctx context.Context, playerID string, gameIDs ...string) error {
-	if len(gameIDs) == 0 {
-		return nil
-	}
-	if err := s.accounts.Release(ctx, playerID, gameIDs...); err != nil {
-		return fmt.Errorf("releasing games: %w", err)
-	}
-	return nil
+	return s.accounts.Release(ctx, playerID, gameIDs...)
 }
 
 // OpenGames returns the games that count as open for a player, oldest first. Reserve limits
 // their number.
 func (s *Store) OpenGames(ctx context.Context, playerID string) ([]store.OpenGame, error) {
-	open, err := s.accounts.Open(ctx, playerID)
-	if err != nil {
-		return nil, fmt.Errorf("reading open games: %w", err)
-	}
-	return open, nil
+	return s.accounts.Open(ctx, playerID)
 }

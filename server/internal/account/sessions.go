@@ -149,11 +149,7 @@ func (s *Sessions) Open(ctx context.Context, code, secret, comment string) (Play
 
 // List returns a player's sessions, oldest first.
 func (s *Sessions) List(ctx context.Context, playerID string) ([]store.Session, error) {
-	all, err := s.sessions.Sessions(ctx, playerID)
-	if err != nil {
-		return nil, fmt.Errorf("listing sessions: %w", err)
-	}
-	return all, nil
+	return s.sessions.Sessions(ctx, playerID)
 }
 
 // End ends a session of a player, or returns ErrSessionNotFound.

@@ -80,9 +80,5 @@ func (d *Directory) page(ctx context.Context, l store.List, after store.Place, n
 	if l.PlayerID != "" && !id.Valid(l.PlayerID) {
 		return nil, nil
 	}
-	places, err := d.reads.Page(ctx, l, after, n)
-	if err != nil {
-		return nil, fmt.Errorf("reading a list of games: %w", err)
-	}
-	return places, nil
+	return d.reads.Page(ctx, l, after, n)
 }

@@ -4,12 +4,11 @@
 // The lists are only hints, because they are written up to a second after the log, and a
 // server may crash in between. A reader looks up each game, omits those that do not belong
 // to the list, and corrects the list with Mend and Forget. Unless documented otherwise,
-// errors come from the store or the context, and are wrapped.
+// errors come from the store or the context.
 package directory
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -90,10 +89,7 @@ func (d *Directory) Put(ctx context.Context, listing store.Listing) error {
 // queued listings or replace newer listings. It is idempotent.
 func (d *Directory) Enter(ctx context.Context, listings []store.Listing) error {
 	defer d.changes.Add(1)
-	if err := d.writes.Write(ctx, listings, d.keep); err != nil {
-		return fmt.Errorf("listing games: %w", err)
-	}
-	return nil
+	return d.writes.Write(ctx, listings, d.keep)
 }
 
 // drop removes the queued listing of a game.
@@ -105,17 +101,11 @@ func (d *Directory) drop(gameID string) {
 
 // Forget removes games that no longer exist or are in quarantine from a list.
 func (d *Directory) Forget(ctx context.Context, l store.List, gameIDs ...string) error {
-	if err := d.writes.Forget(ctx, l, gameIDs...); err != nil {
-		return fmt.Errorf("removing games from a list: %w", err)
-	}
-	return nil
+	return d.writes.Forget(ctx, l, gameIDs...)
 }
 
 // Trim removes games that have had no event for the duration keep from the lists of the
 // given variants.
 func (d *Directory) Trim(ctx context.Context, variants []string) error {
-	if err := d.writes.Trim(ctx, variants, d.keep); err != nil {
-		return fmt.Errorf("trimming the lists: %w", err)
-	}
-	return nil
+	return d.writes.Trim(ctx, variants, d.keep)
 }

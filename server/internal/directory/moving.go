@@ -2,7 +2,6 @@ package directory
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -49,11 +48,7 @@ func (d *Directory) Moving(ctx context.Context) (int, error) {
 // MovedWithin returns the number of public active games that had an event within the given
 // duration, by the store's clock.
 func (d *Directory) MovedWithin(ctx context.Context, within time.Duration) (int, error) {
-	games, err := d.reads.Moving(ctx, within)
-	if err != nil {
-		return 0, fmt.Errorf("counting the games being played: %w", err)
-	}
-	return games, nil
+	return d.reads.Moving(ctx, within)
 }
 
 // Latest returns up to n public active games, those with the latest events first.

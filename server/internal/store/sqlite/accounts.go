@@ -72,15 +72,7 @@ func holderOf(c *sqlite3.Conn, name string) (string, error) {
 }
 
 func (a accounts) Create(ctx context.Context, account store.Account, keep time.Duration) (store.Account, error) {
-	var stored store.Account
-	err := a.write(ctx, func(c *sqlite3.Conn) (err error) {
-		stored, err = a.createOn(c, account, keep)
-		return err
-	})
-	if err != nil {
-		return store.Account{}, err
-	}
-	return stored, nil
+	return writeOne(ctx, a.db, func(c *sqlite3.Conn) (store.Account, error) { return a.createOn(c, account, keep) })
 }
 
 // createOn creates an account unless its name is taken. It returns the account that holds
@@ -117,12 +109,12 @@ func (a accounts) insert(c *sqlite3.Conn, account store.Account, keep time.Durat
 }
 
 // expiry returns the value of the expires column for a row that is kept for the duration
-// keep from now. If keep is 0, the value is NULL: the row never expires.
-func expiry(now int64, keep time.Duration) any {
+// keep from now, or the zero time if keep is 0: the row never expires.
+func expiry(now time.Time, keep time.Duration) time.Time {
 	if keep <= 0 {
-		return nil
+		return time.Time{}
 	}
-	return now + keep.Milliseconds()
+	return now.Add(keep)
 }
 
 func (a accounts) Rename(ctx context.Context, id, from, name string, every time.Duration) (stored store.Account, err error) {
@@ -138,7 +130,7 @@ func (a accounts) Rename(ctx context.Context, id, from, name string, every time.
 			return refusal{store.ErrNameHeld}
 		}
 		now := a.now()
-		if stored.Name != from || !stored.Renamed.IsZero() && now-stored.Renamed.UnixMilli() < every.Milliseconds() {
+		if stored.Name != from || !stored.Renamed.IsZero() && now.Sub(stored.Renamed) < every {
 			return nil
 		}
 		if err := exec(c, "INSERT OR IGNORE INTO names (name, account) VALUES (?, ?)", names.Fold(name), id); err != nil {
@@ -200,7 +192,7 @@ func (a accounts) Open(ctx context.Context, playerID string) ([]store.OpenGame, 
 		now := a.now()
 		return all(c, "SELECT game, since FROM open_games WHERE player = ? AND (expires IS NULL OR expires > ?) ORDER BY since, game",
 			func(s *sqlite3.Stmt) store.OpenGame {
-				return store.OpenGame{ID: s.ColumnText(0), Age: time.Duration(now-s.ColumnInt64(1)) * time.Millisecond}
+				return store.OpenGame{ID: s.ColumnText(0), Age: now.Sub(timeAt(s, 1))}
 			}, playerID, now)
 	})
 }

@@ -46,11 +46,10 @@ func (g games) damage(ctx context.Context, gameID string, corrupt error) error {
 // append writes an entry, or refuses to. An entry that is already in the log counts as
 // written.
 func (g games) append(ctx context.Context, c *sqlite3.Conn, gameID string, e store.Entry) (store.Appended, error) {
-	now := g.db.now()
-	at := time.UnixMilli(now).UTC()
+	at := g.db.now()
 	extended, err := extend(c, gameID, e, at)
 	if err == nil && !extended {
-		at, err = put(c, gameID, e, now)
+		at, err = put(c, gameID, e, at)
 	}
 	var duplicate *duplicateError
 	switch {
@@ -124,7 +123,7 @@ func findGame(c *sqlite3.Conn, gameID string) (game int64, err error) {
 
 // put writes an entry and its head, and returns the entry's time. If the append must be
 // refused, it writes nothing and returns a refusal.
-func put(c *sqlite3.Conn, gameID string, e store.Entry, now int64) (time.Time, error) {
+func put(c *sqlite3.Conn, gameID string, e store.Entry, now time.Time) (time.Time, error) {
 	end, err := findEnd(c, gameID, now)
 	if err != nil {
 		return time.Time{}, err
@@ -145,7 +144,7 @@ func put(c *sqlite3.Conn, gameID string, e store.Entry, now int64) (time.Time, e
 	} else if !ok {
 		return time.Time{}, refusal{store.ErrBroken}
 	}
-	at := time.UnixMilli(max(now, end.time)).UTC()
+	at := latest(now, end.time)
 	switch {
 	case at.Before(e.NotBefore):
 		return time.Time{}, refusal{store.ErrTooEarly}
@@ -169,13 +168,13 @@ type end struct {
 	game   int64
 	exists bool // the game has a row in games
 	head   store.ID
-	last   store.ID // zero for an empty log
-	time   int64    // of the last entry
+	last   store.ID  // zero for an empty log
+	time   time.Time // of the last entry
 	length int64
 }
 
 // findEnd finds the end of a game's log. If the game has expired, findEnd removes it.
-func findEnd(c *sqlite3.Conn, gameID string, now int64) (e end, err error) {
+func findEnd(c *sqlite3.Conn, gameID string, now time.Time) (e end, err error) {
 	expired := false
 	err = query(c, "SELECT game, version, digest, expires <= ? FROM games WHERE id = ?", func(s *sqlite3.Stmt) {
 		e.exists, e.game, e.head, expired = true, s.ColumnInt64(0), idAt(s, 1), s.ColumnInt64(3) != 0
@@ -192,10 +191,10 @@ func findEnd(c *sqlite3.Conn, gameID string, now int64) (e end, err error) {
 // readLog reads the log's actual end, and its length from the first entry to the last. It does not
 // count the entries, which would take 30 ms for 200,000 of them.
 func (e *end) readLog(c *sqlite3.Conn) error {
-	e.last, e.time, e.length = store.ID{}, 0, 0
+	e.last, e.time, e.length = store.ID{}, time.Time{}, 0
 	return query(c, `SELECT version, digest, time, version + 1 - (SELECT min(version) FROM entries WHERE game = ?1)
 		FROM entries WHERE game = ?1 ORDER BY version DESC LIMIT 1`, func(s *sqlite3.Stmt) {
-		e.last, e.time, e.length = idAt(s, 0), s.ColumnInt64(2), s.ColumnInt64(3)
+		e.last, e.time, e.length = idAt(s, 0), timeAt(s, 2), s.ColumnInt64(3)
 	}, e.game)
 }
 

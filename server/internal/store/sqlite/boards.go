@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
 
@@ -54,7 +55,7 @@ func scoreAt(s *sqlite3.Stmt) store.BoardEntry {
 
 // findBoard returns a board's number and its number of entries, or zeros if the board
 // does not exist.
-func findBoard(c *sqlite3.Conn, b store.Board, now int64) (board, total int64, err error) {
+func findBoard(c *sqlite3.Conn, b store.Board, now time.Time) (board, total int64, err error) {
 	err = query(c, "SELECT board, total FROM boards WHERE variant = ? AND name = ? AND (expires IS NULL OR expires > ?)",
 		func(s *sqlite3.Stmt) {
 			board, total = s.ColumnInt64(0), s.ColumnInt64(1)
@@ -85,7 +86,7 @@ func (b boards) Record(ctx context.Context, entry store.BoardEntry, boards ...st
 
 func (b boards) record(c *sqlite3.Conn, entry store.BoardEntry, on store.Board) error {
 	now := b.now()
-	if !on.Expires.IsZero() && on.Expires.UnixMilli() <= now {
+	if !on.Expires.IsZero() && !on.Expires.After(now) {
 		return nil
 	}
 	board, _, err := findBoard(c, on, now)

@@ -25,7 +25,7 @@ func challengeAt(s *sqlite3.Stmt) store.Challenge {
 	}
 }
 
-func findChallenge(c *sqlite3.Conn, id string, now int64) (found store.Challenge, ok bool, err error) {
+func findChallenge(c *sqlite3.Conn, id string, now time.Time) (found store.Challenge, ok bool, err error) {
 	return one(c, challengeByID, challengeAt, id, now)
 }
 
@@ -36,32 +36,29 @@ func insertChallenge(c *sqlite3.Conn, verb string, challenge store.Challenge) er
 		int(challenge.Kind), challenge.Listed, challenge.Created, challenge.Expires, challenge.Encoded)
 }
 
-func (s challenges) Create(ctx context.Context, c store.Challenge) (stored store.Challenge, err error) {
-	err = s.write(ctx, func(conn *sqlite3.Conn) error {
+func (s challenges) Create(ctx context.Context, c store.Challenge) (store.Challenge, error) {
+	return writeOne(ctx, s.db, func(conn *sqlite3.Conn) (stored store.Challenge, err error) {
 		now := s.now()
 		// An expired challenge with this ID may exist if the sweep has not yet removed
 		// it.
 		if err := exec(conn, "DELETE FROM challenges WHERE id = ? AND expires <= ?", c.ID, now); err != nil {
-			return err
+			return stored, err
 		}
 		c.Revision = 1
 		if err := insertChallenge(conn, "INSERT OR IGNORE", c); err != nil {
-			return err
+			return stored, err
 		}
-		var err error
 		stored, _, err = findChallenge(conn, c.ID, now)
-		return err
+		return stored, err
 	})
-	return stored, err
 }
 
 func (s challenges) Get(ctx context.Context, ids ...string) (found map[string]store.Challenge, now time.Time, err error) {
 	err = s.read(ctx, func(c *sqlite3.Conn) error {
 		found = map[string]store.Challenge{}
-		milliseconds := s.now()
-		now = time.UnixMilli(milliseconds).UTC()
+		now = s.now()
 		for _, id := range ids {
-			challenge, ok, err := findChallenge(c, id, milliseconds)
+			challenge, ok, err := findChallenge(c, id, now)
 			if err != nil {
 				return err
 			}

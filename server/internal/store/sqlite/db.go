@@ -126,6 +126,15 @@ func (d *db) read(ctx context.Context, work func(c *sqlite3.Conn) error) error {
 	return d.failed(d.inReader(ctx, work))
 }
 
+// writeOne is like write, but returns the result of work.
+func writeOne[T any](ctx context.Context, d *db, work func(c *sqlite3.Conn) (T, error)) (result T, err error) {
+	err = d.write(ctx, func(c *sqlite3.Conn) (err error) {
+		result, err = work(c)
+		return err
+	})
+	return result, err
+}
+
 // readOne is like read, but returns the result of work.
 func readOne[T any](ctx context.Context, d *db, work func(c *sqlite3.Conn) (T, error)) (result T, err error) {
 	err = d.read(ctx, func(c *sqlite3.Conn) (err error) {
@@ -175,8 +184,8 @@ func then(ctx context.Context, c *sqlite3.Conn, do func(ctx context.Context) err
 	return do(context.WithValue(ctx, transactionKey{}, t))
 }
 
-// now returns the time by the store's clock, in milliseconds.
-func (f *file) now() int64 { return f.clock.at(f.wall()) }
+// now returns the time by the store's clock, to the millisecond.
+func (f *file) now() time.Time { return time.UnixMilli(f.clock.at(f.wall())).UTC() }
 
 // clock follows the system's clock, but never goes back. If the system's clock is set
 // back, it continues at half speed until the system's clock has caught up, so that jobs

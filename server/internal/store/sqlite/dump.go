@@ -40,7 +40,7 @@ func Dump(ctx context.Context, path string, put func(store.Item) error) (err err
 	if err != nil {
 		return fmt.Errorf("opening %s: %w", path, err)
 	}
-	if err = failed(dump(c, time.Now().UnixMilli(), put)); ctx.Err() != nil {
+	if err = failed(dump(c, time.Now(), put)); ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return err
@@ -94,7 +94,7 @@ var dumps = []struct {
 
 // dump calls put with all data that is not expired at the time now, until put or a
 // statement fails.
-func dump(c *sqlite3.Conn, now int64, put func(store.Item) error) error {
+func dump(c *sqlite3.Conn, now time.Time, put func(store.Item) error) error {
 	for _, d := range dumps {
 		err := each(c, d.text, func(s *sqlite3.Stmt) error { return put(d.item(s)) }, now)
 		if err != nil {
@@ -109,7 +109,7 @@ func dump(c *sqlite3.Conn, now int64, put func(store.Item) error) error {
 
 // dumpGame calls put with a game's log and head. If some of it is on a corrupt page, the
 // game is dumped as far as it can be read, and in quarantine.
-func dumpGame(c *sqlite3.Conn, gameID string, game, now int64, put func(store.Item) error) error {
+func dumpGame(c *sqlite3.Conn, gameID string, game int64, now time.Time, put func(store.Item) error) error {
 	head := store.DumpedHead{GameID: gameID}
 	err := query(c, "SELECT version, digest, time, head, expires FROM games WHERE game = ?", func(s *sqlite3.Stmt) {
 		head.Last, head.Encoded, head.Expires = idAt(s, 0), blob(s, 3), timeAt(s, 4)
@@ -122,7 +122,7 @@ func dumpGame(c *sqlite3.Conn, gameID string, game, now int64, put func(store.It
 	} else if err != nil {
 		return err
 	}
-	if !head.Expires.IsZero() && head.Expires.UnixMilli() <= now {
+	if !head.Expires.IsZero() && !head.Expires.After(now) {
 		return nil
 	}
 	log := &store.DumpedLog{GameID: gameID}

@@ -54,7 +54,7 @@ func (g games) Tail(ctx context.Context, gameID string) (t store.Tail, err error
 }
 
 // findHead finds a game's row in the games table.
-func findHead(c *sqlite3.Conn, gameID string, now int64) (e end, err error) {
+func findHead(c *sqlite3.Conn, gameID string, now time.Time) (e end, err error) {
 	err = query(c, "SELECT game, version, digest FROM games WHERE id = ? AND (expires IS NULL OR expires > ?)", func(s *sqlite3.Stmt) {
 		e.exists, e.game, e.head = true, s.ColumnInt64(0), idAt(s, 1)
 	}, gameID, now)
@@ -145,7 +145,7 @@ func (g games) Quarantine(ctx context.Context, gameID string, last store.ID, kee
 		}
 		const quarantine = `INSERT INTO games (id, version, digest, time, head, expires) VALUES (?1, ?2, ?3, 0, x'', ?4)
 			ON CONFLICT (id) DO UPDATE SET version = excluded.version, digest = excluded.digest, expires = excluded.expires`
-		return exec(c, quarantine, gameID, store.Quarantined.Version, store.Quarantined.Digest, now+keep.Milliseconds())
+		return exec(c, quarantine, gameID, store.Quarantined.Version, store.Quarantined.Digest, now.Add(keep))
 	}))
 }
 

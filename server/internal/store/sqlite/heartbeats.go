@@ -23,7 +23,7 @@ func (h heartbeats) Record(ctx context.Context, b store.Heartbeat) (result store
 	err = h.db.verify()
 	if err == nil {
 		err = h.db.writeUnsynced(ctx, func(c *sqlite3.Conn) (err error) {
-			result, err = recordHeartbeat(c, b, time.UnixMilli(h.db.now()).UTC())
+			result, err = recordHeartbeat(c, b, h.db.now())
 			return err
 		})
 	}
@@ -87,7 +87,7 @@ func putServer(c *sqlite3.Conn, serverID string, s store.ServerHeartbeat) error 
 
 func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {
 	servers, err := readOne(ctx, h.db, readServers)
-	return store.ServersNow{Now: time.UnixMilli(h.db.now()).UTC(), Servers: servers}, wrap("reading heartbeats", err)
+	return store.ServersNow{Now: h.db.now(), Servers: servers}, wrap("reading heartbeats", err)
 }
 
 func readServers(c *sqlite3.Conn) (map[string]store.ServerHeartbeat, error) {
@@ -101,7 +101,7 @@ func (h heartbeats) Claim(ctx context.Context, work string, d time.Duration) (cl
 	err = h.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		now := h.db.now()
 		err := exec(c, "INSERT INTO claims VALUES (?1, ?2) ON CONFLICT DO UPDATE SET expires = ?2 WHERE expires <= ?3",
-			work, now+d.Milliseconds(), now)
+			work, now.Add(d), now)
 		claimed = c.Changes() == 1
 		return err
 	})

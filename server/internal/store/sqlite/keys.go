@@ -28,28 +28,23 @@ func (k keys) owner(c *sqlite3.Conn, fingerprint string) (store.Account, bool, e
 	return k.account(c, playerID)
 }
 
-func (k keys) Create(ctx context.Context, a store.Account, keep time.Duration, fingerprint string) (holder store.Account, err error) {
-	err = k.write(ctx, func(c *sqlite3.Conn) (err error) {
-		linked := false
-		holder, linked, err = k.owner(c, fingerprint)
+func (k keys) Create(ctx context.Context, a store.Account, keep time.Duration, fingerprint string) (store.Account, error) {
+	return writeOne(ctx, k.db, func(c *sqlite3.Conn) (store.Account, error) {
+		holder, linked, err := k.owner(c, fingerprint)
 		switch {
 		case err != nil:
-			return err
+			return store.Account{}, err
 		case linked && holder.ID != a.ID:
-			return refusal{store.ErrKeyHeld}
+			return store.Account{}, refusal{store.ErrKeyHeld}
 		case linked:
-			return nil
+			return holder, nil
 		}
 		holder, err = k.createOn(c, a, keep)
-		if err != nil || holder.ID != a.ID || holder.Secret != a.Secret {
-			return err
+		if err == nil && holder.ID == a.ID && holder.Secret == a.Secret {
+			err = k.link(c, store.Key{Fingerprint: fingerprint, PlayerID: a.ID})
 		}
-		return k.link(c, store.Key{Fingerprint: fingerprint, PlayerID: a.ID})
+		return holder, err
 	})
-	if err != nil {
-		return store.Account{}, err
-	}
-	return holder, nil
 }
 
 // link links a key to an account. The key must not be linked to another existing account,
@@ -59,35 +54,33 @@ func (k keys) link(c *sqlite3.Conn, key store.Key) error {
 		key.Fingerprint, key.PlayerID, key.Comment, k.now())
 }
 
-func (k keys) Link(ctx context.Context, key store.Key, limit int) (stored store.Key, err error) {
-	err = k.write(ctx, func(c *sqlite3.Conn) error {
-		stored = store.Key{}
+func (k keys) Link(ctx context.Context, key store.Key, limit int) (store.Key, error) {
+	return writeOne(ctx, k.db, func(c *sqlite3.Conn) (stored store.Key, err error) {
 		if _, err := k.existing(c, key.PlayerID); err != nil {
-			return err
+			return stored, err
 		}
 		owner, linked, err := k.owner(c, key.Fingerprint)
 		switch {
 		case err != nil:
-			return err
+			return stored, err
 		case linked && owner.ID != key.PlayerID:
-			return refusal{store.ErrKeyHeld}
+			return stored, refusal{store.ErrKeyHeld}
 		}
 		if !linked {
 			others, err := keysOf(c, key.PlayerID)
 			switch {
 			case err != nil:
-				return err
+				return stored, err
 			case limit > 0 && len(others) >= limit:
-				return refusal{store.ErrTooManyKeys}
+				return stored, refusal{store.ErrTooManyKeys}
 			}
 			if err := k.link(c, key); err != nil {
-				return err
+				return stored, err
 			}
 		}
 		stored, _, err = one(c, "SELECT "+keyColumns+" FROM ssh_keys WHERE fingerprint = ?", keyAt, key.Fingerprint)
-		return err
+		return stored, err
 	})
-	return stored, err
 }
 
 func (k keys) Unlink(ctx context.Context, playerID, fingerprint string) (bool, error) {

@@ -156,7 +156,7 @@ const movingGames = `SELECT count(*) FROM listings INDEXED BY listings_recent
 	WHERE private = 0 AND variant = ? AND status = 2 AND updated >= ?`
 
 func (s lists) Moving(ctx context.Context, within time.Duration) (int, error) {
-	since := time.UnixMilli(s.db.now()).Add(-within)
+	since := s.db.now().Add(-within)
 	return readOne(ctx, s.db, func(c *sqlite3.Conn) (games int, err error) {
 		variants, err := listedVariants(c, false)
 		if err != nil {
@@ -189,7 +189,7 @@ func (s lists) Trim(ctx context.Context, _ []string, keep time.Duration) error {
 	if keep <= 0 {
 		return nil
 	}
-	before := time.UnixMilli(s.db.now()).Add(-keep)
+	before := s.db.now().Add(-keep)
 	return s.db.repeatUnsynced(ctx, maxListings, func(c *sqlite3.Conn) (int, error) {
 		old, err := oldListings(c, before)
 		if err != nil {

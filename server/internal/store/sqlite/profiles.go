@@ -14,12 +14,11 @@ type profiles struct{ *db }
 
 func (p profiles) Get(ctx context.Context, playerID string) (found store.Profile, now time.Time, err error) {
 	err = p.read(ctx, func(c *sqlite3.Conn) error {
-		milliseconds := p.now()
-		now = time.UnixMilli(milliseconds).UTC()
+		now = p.now()
 		found, _, err = one(c, `SELECT p.revision, p.encoded FROM profiles p CROSS JOIN accounts a ON a.id = p.player
 			WHERE p.player = ? AND (a.expires IS NULL OR a.expires > ?)`, func(s *sqlite3.Stmt) store.Profile {
 			return store.Profile{Revision: s.ColumnInt64(0), Encoded: blob(s, 1)}
-		}, playerID, milliseconds)
+		}, playerID, now)
 		return err
 	})
 	return found, now, wrap("reading a profile", err)

@@ -19,7 +19,7 @@ type queue struct{ db *db }
 func (q queue) EnqueueIn(ctx context.Context, gameID string, delay time.Duration) error {
 	return q.enqueue(ctx, func(c *sqlite3.Conn) error {
 		return exec(c, "INSERT INTO jobs VALUES (?, ?) ON CONFLICT DO UPDATE SET due = min(excluded.due, due - 1)",
-			gameID, q.db.now()+delay.Milliseconds())
+			gameID, q.db.now().Add(delay))
 	})
 }
 
@@ -82,9 +82,9 @@ func (q queue) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job, 
 
 func (q queue) lease(c *sqlite3.Conn, n int, d time.Duration) (jobs []store.Job, err error) {
 	now := q.db.now()
-	expires := time.UnixMilli(now + d.Milliseconds())
+	expires := now.Add(d).Truncate(time.Millisecond)
 	jobs, err = all(c, "SELECT game FROM jobs WHERE due <= ? ORDER BY due LIMIT ?", func(s *sqlite3.Stmt) store.Job {
-		return store.Job{GameID: s.ColumnText(0), Leased: time.UnixMilli(now), Expires: expires}
+		return store.Job{GameID: s.ColumnText(0), Leased: now, Expires: expires}
 	}, now, n)
 	for _, job := range jobs {
 		if err == nil {
@@ -108,7 +108,7 @@ func (q queue) Due(ctx context.Context, from, to time.Duration, n int) ([]string
 	ids, err := readOne(ctx, q.db, func(c *sqlite3.Conn) ([]string, error) {
 		now := q.db.now()
 		return all(c, "SELECT game FROM jobs WHERE due BETWEEN ? AND ? ORDER BY due LIMIT ?",
-			firstText, now+from.Milliseconds(), now+to.Milliseconds(), n)
+			firstText, now.Add(from), now.Add(to), n)
 	})
 	return ids, wrap("reading due jobs", err)
 }

@@ -17,18 +17,17 @@ func (s sessions) Offer(ctx context.Context, playerID, link string, valid time.D
 		if _, err := s.existing(c, playerID); err != nil {
 			return err
 		}
-		until := s.now() + valid.Milliseconds()
-		expires = time.UnixMilli(until).UTC()
-		return exec(c, "INSERT OR REPLACE INTO session_links (player, link, session, expires) VALUES (?, ?, '', ?)", playerID, link, until)
+		expires = s.now().Add(valid)
+		return exec(c, "INSERT OR REPLACE INTO session_links (player, link, session, expires) VALUES (?, ?, '', ?)", playerID, link, expires)
 	})
 	return expires, err
 }
 
-func (s sessions) Open(ctx context.Context, link string, given store.Session, limit int, keep time.Duration) (stored store.Session, err error) {
-	err = s.write(ctx, func(c *sqlite3.Conn) error {
-		found := false
-		if stored, found, err = s.opened(c, link, given.ID); err != nil || found {
-			return err
+func (s sessions) Open(ctx context.Context, link string, given store.Session, limit int, keep time.Duration) (store.Session, error) {
+	return writeOne(ctx, s.db, func(c *sqlite3.Conn) (store.Session, error) {
+		stored, found, err := s.opened(c, link, given.ID)
+		if err != nil || found {
+			return stored, err
 		}
 		playerID, unused, err := one(c, "SELECT player FROM session_links WHERE link = ? AND session = '' AND expires > ?", firstText, link, s.now())
 		if err == nil && unused {
@@ -36,29 +35,28 @@ func (s sessions) Open(ctx context.Context, link string, given store.Session, li
 		}
 		switch {
 		case err != nil:
-			return err
+			return stored, err
 		case !unused:
-			return refusal{store.ErrNoLink}
+			return stored, refusal{store.ErrNoLink}
 		}
 		open, err := s.of(c, playerID)
 		switch {
 		case err != nil:
-			return err
+			return stored, err
 		case len(open) >= limit:
-			return refusal{store.ErrTooManySessions}
+			return stored, refusal{store.ErrTooManySessions}
 		}
 		now := s.now()
 		if err := exec(c, "INSERT OR REPLACE INTO sessions (player, id, comment, opened, expires) VALUES (?, ?, ?, ?, ?)",
 			playerID, given.ID, given.Comment, now, expiry(now, keep)); err != nil {
-			return err
+			return stored, err
 		}
 		if err := exec(c, "UPDATE session_links SET session = ? WHERE player = ?", given.ID, playerID); err != nil {
-			return err
+			return stored, err
 		}
 		stored, _, err = s.opened(c, link, given.ID)
-		return err
+		return stored, err
 	})
-	return stored, err
 }
 
 // opened returns the session with the given ID if the link has opened it.

@@ -365,7 +365,7 @@ func (e *engine) Ping(ctx context.Context) error {
 }
 
 func (e *engine) Time(context.Context) (time.Time, error) {
-	return time.UnixMilli(e.db.now()).UTC(), nil
+	return e.db.now(), nil
 }
 
 // Close implements store.Engine. The connection that is closed last moves the write-ahead

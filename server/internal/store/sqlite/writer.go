@@ -185,39 +185,27 @@ func unsettled(err error) error {
 func (w *writer) run() {
 	defer close(w.stopped)
 	for range w.wake {
-		for w.pending() {
-			w.transact()
+		waiting, durable, closed := w.look()
+		for waiting {
+			w.transact(durable)
+			waiting, durable, closed = w.look()
 		}
-		if w.drained() {
+		if closed {
 			return
 		}
 	}
 }
 
-func (w *writer) pending() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.waiting[forBackground]) > 0 || len(w.waiting[forCalls]) > 0
-}
-
-func (w *writer) drained() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.closed && len(w.waiting[forBackground]) == 0 && len(w.waiting[forCalls]) == 0
-}
-
-// durable reports whether any waiting request must be durable before it completes.
-func (w *writer) durable() bool {
+// look reports whether requests are waiting, whether any of them must be durable before it
+// completes, and whether the writer rejects new ones.
+func (w *writer) look() (waiting, durable, closed bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, queue := range w.waiting {
-		for _, r := range queue {
-			if !r.unsynced {
-				return true
-			}
-		}
+		waiting = waiting || len(queue) > 0
+		durable = durable || slices.ContainsFunc(queue, func(r *request) bool { return !r.unsynced })
 	}
-	return false
+	return waiting, durable, w.closed
 }
 
 // sync sets whether the next commits wait for the disk. A commit that waits for the disk
@@ -278,11 +266,10 @@ func (w *writer) take(durable bool) (batch []*request) {
 	return batch
 }
 
-// transact executes waiting requests. It takes them off the queues only once the
+// transact executes waiting requests, only unsynced ones unless durable is set. It takes them off the queues only once the
 // transaction has begun. That may take a while if another process is writing; until then,
 // callers can return early.
-func (w *writer) transact() {
-	durable := w.durable()
+func (w *writer) transact(durable bool) {
 	err := w.repair()
 	if err == nil {
 		err = w.sync(durable)

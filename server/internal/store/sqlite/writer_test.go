@@ -301,12 +301,15 @@ func TestWriter_Take(t *testing.T) {
 	a, b, c, d := ask(true), ask(true), ask(false), ask(true)
 	w.waiting[forBackground] = []*request{a}
 	w.waiting[forCalls] = []*request{b}
-	require.False(t, w.durable())
+	_, durable, _ := w.look()
+	require.False(t, durable)
 	w.waiting[forCalls] = append(w.waiting[forCalls], c, d)
 	assert.Equal(t, []*request{a, b}, w.take(false))
-	require.True(t, w.durable())
+	_, durable, _ = w.look()
+	require.True(t, durable)
 	assert.Equal(t, []*request{c, d}, w.take(true))
-	assert.False(t, w.pending())
+	waiting, _, _ := w.look()
+	assert.False(t, waiting)
 }
 
 // Ensure that a disk that refuses writes is logged once, and that the store is not ready, until a write

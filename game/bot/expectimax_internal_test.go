@@ -235,7 +235,7 @@ func TestExpectimax_AllocatesNothing(t *testing.T) {
 	}
 	v := variant(t, "classic")
 	ps := positions48(t, v, 20)
-	for _, name := range []string{"rote", "expectimax", "montecarlo"} {
+	for _, name := range []string{"rote", "expectimax"} {
 		b := seeded(t, name, v, Options{Depth: 1, Rollouts: 2})
 		i := 0
 		n := testing.AllocsPerRun(200, func() {

@@ -49,37 +49,30 @@ func NewCredentials(credentials store.Credentials) *Credentials {
 // IsCredential reports whether text has the credential prefix, which tokens never have.
 func IsCredential(text string) bool { return strings.HasPrefix(text, credentialPrefix) }
 
-// Verified returns the name of the given credential if it is valid and the credentials were
-// read recently. A revoked credential may be accepted for up to two seconds.
-func (c *Credentials) Verified(credential string) (name string, ok bool) {
-	if !validCredential(credential) {
-		return "", false
-	}
-	c.mu.Lock()
-	known, fresh := c.all, time.Since(c.at) < credentialsFor
-	c.mu.Unlock()
-	if !fresh {
-		return "", false
-	}
-	name = nameOf(digestOf(credential), known)
-	return name, name != ""
-}
-
-// Verify reads the credentials from the store and returns the name of the given one, or
-// ErrBadCredential if it is not among them.
+// Verify returns the name of the given credential, or ErrBadCredential. It reads the credentials from
+// the store unless the given one was among those that were read recently, so a revoked one may be
+// accepted for up to two seconds.
 func (c *Credentials) Verify(ctx context.Context, credential string) (name string, err error) {
 	if !validCredential(credential) {
 		return "", ErrBadCredential
 	}
-	now := time.Now()
-	known, err := c.credentials.All(ctx)
-	if err != nil {
+	wanted, now := digestOf(credential), time.Now()
+	c.mu.Lock()
+	known, fresh := c.all, now.Sub(c.at) < credentialsFor
+	c.mu.Unlock()
+	if fresh {
+		name = nameOf(wanted, known)
+	}
+	if name != "" {
+		return name, nil
+	}
+	if known, err = c.credentials.All(ctx); err != nil {
 		return "", fmt.Errorf("verifying a credential: %w", err)
 	}
 	c.mu.Lock()
 	c.all, c.at = known, now
 	c.mu.Unlock()
-	if name = nameOf(digestOf(credential), known); name == "" {
+	if name = nameOf(wanted, known); name == "" {
 		return "", ErrBadCredential
 	}
 	return name, nil

@@ -23,9 +23,9 @@ const actingEvery = 10 * time.Minute
 // authenticateHost authenticates an SSH host's call. It returns a context with the key's
 // player, or with only the key if the call creates the player.
 func (s *Service) authenticateHost(ctx context.Context, method, credential, key string) (context.Context, error) {
-	host, err := s.verifyCredential(ctx, credential)
-	if err != nil {
-		return ctx, err
+	host, err := s.Credentials.Verify(ctx, credential)
+	if err != nil { // Wrong credentials count toward the same limit as wrong tokens.
+		return ctx, s.limitWrong(ctx, account.ErrBadCredential, err)
 	}
 	s.Meter.HostCalled(host)
 	if !account.ValidFingerprint(key) {
@@ -49,16 +49,6 @@ func (s *Service) authenticateHost(ctx context.Context, method, credential, key 
 		s.Logger.Info("an SSH host acts for a player", "id", "ssh-host-acts", "credential", host, "player", by.player.ID, "key", key, "address", s.Address(ctx))
 	}
 	return context.WithValue(ctx, identityKey{}, by), nil
-}
-
-// verifyCredential verifies an SSH host's credential and returns its name. Wrong
-// credentials count toward the same limit as wrong tokens.
-func (s *Service) verifyCredential(ctx context.Context, credential string) (name string, err error) {
-	if name, ok := s.Credentials.Verified(credential); ok {
-		return name, nil
-	}
-	name, err = s.Credentials.Verify(ctx, credential)
-	return name, s.limitWrong(ctx, account.ErrBadCredential, err)
 }
 
 // possibleOverSSH reports whether an SSH host may call a method for a player. It excludes

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/internal/id"
-	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -125,9 +124,6 @@ func (b *Boards) Distribution(ctx context.Context, variant, challengeID string, 
 
 // rank reads a player's place on a board, and up to neighbors entries on each side of it.
 func (b *Boards) rank(ctx context.Context, board store.Board, playerID string, neighbors int32) (store.BoardRank, error) {
-	if neighbors < 0 {
-		return store.BoardRank{}, invalid.Field("neighbors", "must not be negative")
-	}
 	if !id.Valid(playerID) {
 		return store.BoardRank{}, ErrNoScore
 	}
@@ -151,8 +147,7 @@ func entriesOf(stored []store.BoardEntry, first int64) ([]Entry, error) {
 
 // Rank returns a player's entry on a current board and, sorted by rank, up to neighbors
 // entries (at most MaxNeighbors) directly above it and as many directly below it. It
-// returns ErrNoScore if the player is not on the board, and an *invalid.Error if neighbors
-// is negative.
+// returns ErrNoScore if the player is not on the board.
 func (b *Boards) Rank(ctx context.Context, variant string, window Window, playerID string, neighbors int32) (Entry, []Entry, error) {
 	now, err := b.clock(ctx, window)
 	if err != nil {

@@ -160,8 +160,6 @@ func TestBoards_Rank(t *testing.T) {
 		}
 		_, _, err := boards.Rank(ctx, "twos", All, name("player", 0), 1)
 		require.ErrorIs(t, err, ErrNoScore)
-		_, _, err = boards.Rank(ctx, "classic", All, name("player", 0), -1)
-		requireField(t, err, "neighbors", "")
 	})
 }
 

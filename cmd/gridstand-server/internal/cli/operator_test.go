@@ -116,6 +116,9 @@ func TestOperator(t *testing.T) {
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "5 games read, 2 of them finished.\n3 games, damaged or quarantined:\n")
 	assert.Contains(t, stdout, ids[0]+" (quarantined)\n")
+	code, stdout, stderr = call(t, "restore", backup, "--store", server.File(filepath.Join(t.TempDir(), "restored.db")))
+	assert.Zero(t, code, stderr)
+	assert.Equal(t, "5 games restored\n", stdout)
 }
 
 // Ensure that an operator can create, list and revoke the credentials of SSH hosts, and that a

@@ -121,7 +121,11 @@ func progress(cmd *cobra.Command) func(server.Dumped) {
 	}
 }
 
+// counted says what was dumped or restored. Of a file made by backup, only the games are counted.
 func counted(d server.Dumped) string {
+	if d == (server.Dumped{Games: d.Games}) {
+		return english.Plural(d.Games, "game", "")
+	}
 	return fmt.Sprintf("%s with %s, %s and %s", english.Plural(d.Games, "game", ""), english.Plural(d.Entries, "entry", "entries"),
 		english.Plural(d.Accounts, "account", ""), english.Plural(d.Challenges, "challenge", ""))
 }

@@ -132,6 +132,9 @@ func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 	case p.held() != nil:
 		return p.takeBack()
 	}
+	if _, _, shown := p.place(p.env.Body()); !shown { // The user must not play without seeing the board.
+		return nil
+	}
 	if cmd, done := p.playKeys().Press(msg); done {
 		return cmd
 	}

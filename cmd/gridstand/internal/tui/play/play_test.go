@@ -118,6 +118,24 @@ func TestKeysQueue(t *testing.T) {
 	assert.Empty(t, p.problem)
 }
 
+// Ensure that keys neither move nor end a game whose board the window is too small to show.
+func TestKeys_WindowTooSmall(t *testing.T) {
+	t.Parallel()
+	for _, open := range []func(*testing.T, *tuitest.Server) (*page, *tuitest.Driver){newPlay, newTribolo} {
+		p, d := open(t, &tuitest.Server{})
+		d.Env.Width, d.Env.Height = 16, 6
+		require.Contains(t, d.Screen(), "too small")
+		d.Press("up", "left", "tab", "enter", "u", "n", "S", "X")
+		assert.Empty(t, p.queue)
+		assert.Nil(t, p.inFlight)
+		assert.Nil(t, p.Question)
+		assert.Nil(t, p.solving)
+		d.Env.Width, d.Env.Height = 80, 24
+		d.Press("n")
+		assert.NotNil(t, p.Question)
+	}
+}
+
 // Ensure that the page shows how long a reply has been missing and the number of queued keys, and
 // reports dropped keys once the queue is full.
 func TestQueue_Bounded(t *testing.T) {

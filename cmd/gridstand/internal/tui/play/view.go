@@ -30,8 +30,7 @@ func (p *page) View(width, height int) ui.View {
 	if p.mine() {
 		v.Title = "Your turn · " + v.Title
 	}
-	b := p.mode.Board(&p.State, p.mine())
-	l, ok := board.Place(b, p.env.Theme, width, height, p.mode.PanelLines()+shareLines)
+	b, l, ok := p.place(width, height)
 	if !ok {
 		needsWidth, needsHeight := board.Needs(b, p.env.Theme)
 		v.Body = ui.TooSmall(p.env.Width, p.env.Height, needsWidth+2, needsHeight+3)
@@ -67,6 +66,13 @@ func (p *page) View(width, height int) ui.View {
 		})
 	}
 	return v
+}
+
+// place finds the size of the board. It returns false if the window is too small for the board.
+func (p *page) place(width, height int) (board.Board, board.Layout, bool) {
+	b := p.mode.Board(&p.State, p.mine())
+	l, ok := board.Place(b, p.env.Theme, width, height, p.mode.PanelLines()+shareLines)
+	return b, l, ok
 }
 
 // racePanel is the maximum width of a race's panel.

@@ -22,8 +22,7 @@ type Around struct {
 
 // Draw draws a page and the window around it.
 func Draw(env *Env, p Page, s Around) tea.View {
-	_, body, _ := rowsOf(env.Height)
-	v := p.View(max(env.Width-2*margin, 1), body)
+	v := p.View(env.Body())
 	keys := p.Keys()
 	if s.Last { // closing the page ends the program
 		for _, group := range append(keys.Full, keys.Short) {
@@ -76,6 +75,12 @@ func rowsOf(height int) (above, body, below int) {
 		below = 2
 	}
 	return above, max(height-above-below, 1), below
+}
+
+// Body returns the size of the part of the window that a page draws.
+func (e *Env) Body() (width, height int) {
+	_, height, _ = rowsOf(e.Height)
+	return max(e.Width-2*margin, 1), height
 }
 
 // compose draws the window around a page.

@@ -19,10 +19,12 @@ import (
 
 const (
 	// eventsPerRead is the number of events of a game's history that count as one read, and bytesPerRead
-	// the number of bytes that a client of gRPC sends in addition to bytesPerCall for each of its calls.
-	eventsPerRead = 50
-	bytesPerRead  = 128
-	bytesPerCall  = 256
+	// the number of bytes that a client of HTTP/2 sends in addition to bytesPerCall for each of its calls
+	// by gRPC, or bytesPerRequest for each of its HTTP requests, whose headers are larger.
+	eventsPerRead   = 50
+	bytesPerRead    = 128
+	bytesPerCall    = 256
+	bytesPerRequest = 2 << 10
 	// readsWithoutCall is the number of reads that a connection without a call counts as when it is closed.
 	readsWithoutCall = 50
 	// maxWait is how long a call may wait until its address has paid for what it has read before, or

@@ -111,7 +111,7 @@ func (f *Front) Options() []grpc.ServerOption {
 // stream.
 func (f *Front) tap(ctx context.Context, info *tap.Info) (context.Context, error) {
 	c := connOf(ctx)
-	c.unpaid = max(c.unpaid-bytesPerCall, -bytesPerCall)
+	c.allow(bytesPerCall)
 	s, err := f.admit(ctx, c, info.FullMethodName, info.Header["x-forwarded-for"])
 	if err != nil {
 		return ctx, err

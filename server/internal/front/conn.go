@@ -23,10 +23,11 @@ type conn struct {
 	// completed a handshake or a request, and called when it has made a call.
 	dispatched, proven, called atomic.Bool
 
-	// Used only by the reader: bytes that peek has read and Read has not returned yet, and bytes that
-	// the budget has not been charged for.
-	first  []byte
-	unpaid int
+	first []byte // bytes that peek has read and Read has not returned yet; used only by the reader
+	// unpaid is the number of bytes that the budget has not been charged for. If charged is set, it is
+	// charged for them even though the HTTP server reads them.
+	unpaid  atomic.Int64
+	charged bool
 
 	mu     sync.Mutex
 	closed bool
@@ -82,8 +83,8 @@ func (f *Front) accept(l net.Listener) (*conn, error) {
 	}
 }
 
-// Read implements net.Conn. It charges for what the client of gRPC sends beside calls, such as TLS
-// handshakes, and requests that gRPC refuses before it calls tap.
+// Read implements net.Conn. It charges for what a client of HTTP/2 sends beside calls, such as TLS
+// handshakes, pings, and requests that gRPC refuses before it calls tap.
 func (c *conn) Read(b []byte) (int, error) {
 	if len(c.first) > 0 {
 		n := copy(b, c.first)
@@ -91,17 +92,20 @@ func (c *conn) Read(b []byte) (int, error) {
 		return n, nil
 	}
 	n, err := c.Conn.Read(b)
-	if n == 0 || c.proxy || c.dispatched.Load() {
+	if n == 0 || c.proxy || c.dispatched.Load() && !c.charged {
 		return n, err
 	}
-	if c.unpaid += n; c.unpaid >= bytesPerRead {
-		if !c.budget.charge(c.unpaid / bytesPerRead) {
+	if reads := c.unpaid.Add(int64(n)) / bytesPerRead; reads > 0 {
+		c.unpaid.Add(-reads * bytesPerRead)
+		if !c.budget.charge(int(reads)) {
 			c.refused()
 		}
-		c.unpaid %= bytesPerRead
 	}
 	return n, err
 }
+
+// allow lets the client send n bytes that are part of a call.
+func (c *conn) allow(n int64) { c.unpaid.Store(max(c.unpaid.Load()-n, -n)) }
 
 // refused closes the connection if its address was refused too often. A proxy's connection stays open.
 func (c *conn) refused() {

@@ -236,6 +236,41 @@ func TestConn_Read(t *testing.T) {
 	})
 }
 
+// webConn is a listener on which one connection of browsers arrives.
+type webConn struct {
+	net.Listener
+	conn net.Conn
+}
+
+func (l webConn) Accept() (net.Conn, error) { return l.conn, nil }
+
+// Ensure that what a client of the address for browsers sends, such as pings of HTTP/2, counts as reads
+// unless it is part of a request.
+func TestConn_Read_Beside(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 1})
+		fake := &fakeConn{peer: &net.TCPAddr{IP: net.ParseIP(clientAddress), Port: 1}}
+		accepted, err := f.Beside(webConn{conn: fake}).Accept()
+		require.NoError(t, err)
+		c := accepted.(httpConn).conn
+		handler := f.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		request := httptest.NewRequestWithContext(peer.NewContext(t.Context(), &peer.Peer{Addr: c.RemoteAddr()}),
+			http.MethodPost, pb.GameService_GetGame_FullMethodName, http.NoBody)
+		for range 2 * (Burst + refusalBurst) {
+			time.Sleep(time.Second) //nolint:forbidigo // The bubble's clock is fake.
+			_, _ = accepted.Read(make([]byte, bytesPerRequest))
+			handler.ServeHTTP(httptest.NewRecorder(), request)
+		}
+		assert.InDelta(t, Burst, c.budget.reads.Tokens(), 1.5, "requests count only as calls")
+		assert.False(t, fake.closed)
+		for range 2 * (Burst + refusalBurst) {
+			_, _ = accepted.Read(make([]byte, bytesPerRead))
+		}
+		assert.True(t, fake.closed)
+	})
+}
+
 // Ensure that responses count until gRPC releases them, that the connection of an address with too many
 // is closed, and that a call behind a proxy is then refused.
 func TestUnread(t *testing.T) {

@@ -20,6 +20,7 @@ func (f *Front) Handler(next http.Handler) http.Handler {
 		defer f.handlers.Add(-1)
 		c := connOf(r.Context())
 		c.prove()
+		c.allow(bytesPerRequest)
 		limit := int64(f.Limits.MessageBytes*4/3 + bodyMargin) // gRPC-Web may encode messages in base64
 		huge := f.Limits.MessageBytes > 0 && r.ContentLength > limit
 		if huge {

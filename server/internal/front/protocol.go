@@ -76,6 +76,8 @@ func (l *besideListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	accepted.charged = true // because it may use HTTP/2
+	accepted.allow(bytesPerRequest)
 	accepted.dispatched.Store(true)
 	return httpConn{accepted}, nil
 }

@@ -2,12 +2,14 @@ package challenge
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/proto"
@@ -222,5 +224,32 @@ func TestPage_Boards(t *testing.T) {
 			assert.Empty(t, p.ClosingMessage())
 			assert.Contains(t, d.Screen(), "race again")
 		})
+	}
+}
+
+// Ensure that the roster says when the race starts, and what a player who waits with a bot can do.
+func TestPage_Begins(t *testing.T) {
+	t.Parallel()
+	const usual = "It starts when everyone is ready or the creator starts it."
+	race := tuitest.WaitingRace()
+	alone := proto.CloneOf(race)
+	alone.Entrants = slices.Delete(alone.GetEntrants(), 1, 2)
+	alone.GetEntrants()[0].Ready = false
+	hidden := proto.CloneOf(alone)
+	hidden.Private = true
+	soon := proto.CloneOf(race)
+	soon.StartTime = timestamppb.New(tuitest.Noon.Add(15 * time.Second))
+	for want, c := range map[string]*pb.Challenge{
+		usual: race, "Private. " + usual: hidden,
+		"Others see your race and can join as long as you wait. To race the bot alone, be ready.": alone,
+		"It starts in 0:15, or when everyone is ready.":                                           soon,
+	} {
+		env := tuitest.Env(nil)
+		p := shown(t, env, c)
+		assert.Contains(t, strings.Join(strings.Fields(ansi.Strip(p.roster(60, 30))), " "), want)
+		if c == soon {
+			env.Now = env.Now.Add(4 * time.Second)
+			assert.Contains(t, p.roster(60, 30), "It starts in 0:11,")
+		}
 	}
 }

@@ -125,8 +125,13 @@ func (p *page) roster(width, height int) string {
 	}
 	about := describe.Limit(p.GetLimit().AsDuration()) + " on the same tiles, " + client.CleanText(p.GetVariant(), ui.NameLimit) + "."
 	rules := "It starts when everyone is ready or the creator starts it."
-	if ready && bots {
+	switch start := p.GetStartTime(); {
+	case start != nil:
+		rules = "It starts in " + gamestate.Clock(start.AsTime().Sub(p.Now())) + ", or when everyone is ready."
+	case ready && bots:
 		rules = "Everyone is ready. If the race does not start, too many bots are playing: the creator can remove some, or start it later."
+	case bots && len(p.GetEntrants()) == 2 && p.Entrant() != nil && !p.GetPrivate():
+		rules = "Others see your race and can join as long as you wait. To race the bot alone, be ready."
 	}
 	if p.GetPrivate() {
 		about += " Private."

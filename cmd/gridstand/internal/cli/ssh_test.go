@@ -158,6 +158,7 @@ func TestSSHHost_Commands(t *testing.T) {
 	for command, want := range map[string]string{
 		"games": id[:8] + "  classic  ", "top": "no scores on this board yet", "variants": "tribolo   16×11 ",
 		"variants tribolo": "Play it: ssh -t <this host> play tribolo\n", "help": "  watch ", "daily": "No attempt that counts",
+		"games waiting": "No player is waiting. Race somebody now: ssh -t <this host> race --now\n",
 	} {
 		out, code := h.run(nil, command)
 		assert.Contains(t, out, want, command)
@@ -184,6 +185,8 @@ func TestSSHHost_Key(t *testing.T) {
 	h.terminal(key, "play", "MOVES")
 	g := lines(t, newUser(t, address, "bob").ok("games", "--json"), func() *pb.Game { return new(pb.Game) })[0]
 	assert.Regexp(t, "^guest-[a-z2-7]{6}$", g.GetSeats()[0].GetPlayer().GetName())
+	h.terminal(key, "race --now", "Others see your race")
+	assert.Contains(t, newUser(t, address, "bob").ok("games", "--status", "waiting"), "classic race of 3 min")
 	again := startSSH(t, address, "--credential-file", credential)
 	again.terminal(key, "play "+g.GetId(), "MOVES")
 	again.terminal(other, "play "+g.GetId(), "that is not your game")

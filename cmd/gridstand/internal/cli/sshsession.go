@@ -86,6 +86,10 @@ func (p *program) sshCommand(ctx context.Context, command sshhost.Command) error
 		if args, err = p.accountArgs(command); err != nil {
 			return err
 		}
+	case command.Name == "games" && len(command.Args) > 0:
+		args = []string{"games", "--status=" + command.Args[0]}
+	case command.String() == "race --now":
+		args = []string{"race", "--now"}
 	case command.Name == "race" && len(command.Args) > 1:
 		args = []string{"race", "--minutes=" + command.Args[1], "--", command.Args[0]}
 	}

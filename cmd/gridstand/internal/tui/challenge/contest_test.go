@@ -188,3 +188,15 @@ func (p emptyPage) Init() tea.Cmd               { return nil }
 func (p emptyPage) Key(tea.KeyPressMsg) tea.Cmd { return nil }
 func (p emptyPage) View(int, int) ui.View       { return ui.View{} }
 func (p emptyPage) Keys() ui.KeyMap             { return ui.KeyMap{} }
+
+// Ensure that the command for a daily game names a variant other than classic.
+func TestContest_Command(t *testing.T) {
+	t.Parallel()
+	for variant, want := range map[string]string{"classic": "gridstand daily", "vt100": "gridstand daily vt100"} {
+		c := follow(t, tuitest.Env(&tuitest.Server{}))
+		daily := tuitest.DailyGame()
+		daily.Variant = variant
+		snapshot(c, daily, tuitest.Noon)
+		assert.Equal(t, want, c.Command())
+	}
+}

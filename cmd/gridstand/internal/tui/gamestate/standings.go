@@ -91,6 +91,9 @@ func (c *Contest) Command() string {
 		return c.env.Command("top", c.ID)
 	}
 	if c.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY) {
+		if v := c.GetVariant(); v != "classic" {
+			return c.env.Command("daily", v)
+		}
 		return c.env.Command("daily")
 	}
 	return c.env.Command("join", c.ID)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"flag"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 var update = flag.Bool("update", false, "update the golden files")
@@ -102,6 +104,26 @@ func golden(t *testing.T, file, got string) {
 	want, err := os.ReadFile(path)
 	require.NoError(t, err)
 	assert.Equal(t, string(want), got, file)
+}
+
+// Ensure that a ranking shows how its results are distributed, with the player's own, and that a server
+// that sends nonsense does no harm.
+func TestDistribution(t *testing.T) {
+	t.Parallel()
+	standing := func(id string, score int32) *pb.Standing {
+		return &pb.Standing{Who: &pb.Standing_Player{Player: &pb.Player{Id: id}}, Score: score}
+	}
+	rows := []*pb.Standing{standing("a", 2399), standing("b", 1000), standing("c", 900), standing("d", 100)}
+	const bars = "\n▄▁▁▁█▁▁▁▁▁▁▄  all results, from 0 to 2,399\n"
+	counts := []int32{1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 1}
+	assert.Equal(t, bars, distribution(counts, rows, ""))
+	assert.Equal(t, bars+"    ^ you\n", distribution(counts, rows, "c"))
+	assert.Equal(t, bars+"           ^ you\n", distribution(counts, rows, "a"))
+	for _, score := range []int32{math.MaxInt32, math.MinInt32} {
+		rows[3].Score = score
+		assert.LessOrEqual(t, len(distribution(make([]int32, 1000), rows, "d")), 100)
+		rows[0].Score = -1
+	}
 }
 
 // Ensure that a daily game can be played and shown in scripts, stays hidden until it

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -151,11 +153,13 @@ func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r refere
 	if o.me {
 		request.PlayerId, request.Neighbors = "me", neighbors
 	}
+	var counts []int32
 	rows, more, err := pages(o.limit, func(size int32, token string) ([]*pb.Standing, string, error) {
 		if !o.me {
 			request.PageSize, request.PageToken = size, token
 		}
 		page, err := c.Challenges.ListStandings(ctx, request)
+		counts = append(counts, page.GetDistribution()...)
 		return page.GetStandings(), page.GetNextPageToken(), err
 	})
 	switch {
@@ -170,7 +174,7 @@ func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r refere
 		return err
 	}
 	race := challenge.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE
-	return list[*pb.Standing]{
+	err = list[*pb.Standing]{
 		all: rows, more: more, empty: p.noAttempts(ctx, c, r, reply), columns: rankingColumns(race),
 		row: func(s *pb.Standing) []string {
 			var progress []string
@@ -180,6 +184,29 @@ func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r refere
 			return slices.Concat(p.rankCells(s, entrantName(s), player.GetId()), progress, p.playedCells(s))
 		},
 	}.print(p)
+	if err != nil || len(rows) < 2 || len(counts) == 0 || p.flags.json {
+		return err
+	}
+	return p.printf("%s", distribution(counts, rows, player.GetId()))
+}
+
+// distribution draws how many results are in each range of scores, with a mark below the player's own.
+// rows has the best result first.
+func distribution(counts []int32, rows []*pb.Standing, playerID string) string {
+	const ranges = 12 // at most
+	counts = counts[:min(len(counts), ranges)]
+	var bars []rune
+	for _, n := range counts {
+		bars = append(bars, describe.Bar(n, slices.Max(counts)))
+	}
+	best := rows[0].GetScore()
+	text := fmt.Sprintf("\n%s  all results, from 0 to %s\n", string(bars), describe.Comma(best))
+	own := slices.IndexFunc(rows, func(s *pb.Standing) bool { return playerID != "" && s.GetPlayer().GetId() == playerID })
+	if own >= 0 {
+		at := int64(rows[own].GetScore()) * int64(len(counts)) / max(int64(best)+1, 1)
+		text += strings.Repeat(" ", min(max(int(at), 0), ranges)) + "^ you\n"
+	}
+	return text
 }
 
 // noAttempts says that a challenge has no results yet. For today's daily game, it names the

@@ -159,6 +159,8 @@ func TestJourney_Replay(t *testing.T) {
 		return at.dispatchEvent(new MouseEvent("click", {clientX: left + width / 4, clientY: top, bubbles: true}));
 	})()`)
 	waitForBoard(moment, positions[1+(len(positions)-1)/4])
+	browsertest.Eval[bool](moment, `(location.hash = "#7", true)`) // as a link to another move does
+	waitForBoard(moment, positions[8])
 
 	altered := s.open()
 	before(altered, altering)

@@ -152,7 +152,7 @@ export default function show(root, { id = '' }, own) {
       findBest(game).catch(() => {});
       if (!own && !state.over)
         import('./reactions.js').then((m) => m.offer(react, () => (state.over ? '' : id)));
-      if (!own && /^#\d+$/.test(location.hash)) openAt(Number(location.hash.slice(1)));
+      if (!own) openLinked();
     }
     if (!replay.at) showNow(latest);
     latest = null;
@@ -241,8 +241,10 @@ export default function show(root, { id = '' }, own) {
     if (game.position.twenty48 && !game.challengeId)
       import('./rematch.js').then((m) => m.offerRematch(links, id));
   }
-  /** Shows the position after a move. @param {number} move */
-  async function openAt(move) {
+  /** Shows the position after the move in the address, if there is one. */
+  async function openLinked() {
+    if (!/^#\d+$/.test(location.hash)) return;
+    const move = Number(location.hash.slice(1));
     await replay.load();
     const found = replay.past.findLast((e) => (e.position.moveCount || 0) === move);
     if (found) replay.seek(found.version);
@@ -293,6 +295,8 @@ export default function show(root, { id = '' }, own) {
     }
   }
 
+  // A link to another move of the same game does not load the page again.
+  if (!own) addEventListener('hashchange', openLinked);
   keys([
     ['f', 'full screen', () => play.requestFullscreen?.()],
     ['c', 'copy the link', share],

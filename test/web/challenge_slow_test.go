@@ -190,6 +190,11 @@ func TestJourney_Race(t *testing.T) {
 	for _, tab := range tabs[:2] {
 		tab.Wait(fmt.Sprintf(`document.querySelector(".cards > :nth-child(4) b")?.innerText === %q`, describe.Comma(games["carl"].GetPosition().GetScores()[0])))
 	}
+	_, err = pb.NewPlayerServiceClient(s.conn).Rename(carl.Ctx, &pb.RenameRequest{Name: "carla"})
+	require.NoError(t, err)
+	for _, tab := range tabs {
+		tab.Wait(`[...document.querySelectorAll(".wall b")].some((b) => b.innerText === "carla")`)
+	}
 	ada.Visit("/")
 	ada.Wait(`document.querySelector(".reminder")?.innerText.startsWith("Your race is running: ")`)
 	click(ada, "Return")

@@ -14,11 +14,11 @@ import { showAround } from './places.js';
 import { remember } from './reminder.js';
 import { createRivals } from './rivals.js';
 import { createRoster, entrant, nameField } from './roster.js';
-import { createBoards, createLines } from './standings.js';
+import { createBoards, createLines, nameOf } from './standings.js';
 import { variants } from './twenty48.js';
 import table from './words.js';
 
-/** @import { Game, GetChallengeResponse, Player, Standing, WatchChallengeResponse } from '../types' */
+/** @import { Game, GetChallengeResponse, Standing, WatchChallengeResponse } from '../types' */
 
 /** The description of each kind of challenge. @type {Record<string, string>} */
 const kinds = {
@@ -34,9 +34,6 @@ const hex = (base64) =>
 
 const calm = 3e3; // least milliseconds between two notes about places in a race
 const lastTime = 10e3; // milliseconds before the end of a race that are announced
-
-/** @param {{player?: Player, bot?: string}} [who] */
-const nameOf = (who) => who?.player?.name || `${who?.bot} (bot)`;
 
 /** @param {HTMLElement} root @param {{id?: string}} data */
 export default (root, { id }) => open(root, { challengeId: id });

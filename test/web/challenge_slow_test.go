@@ -22,6 +22,19 @@ import (
 	"github.com/gridstand/gridstand/test/web/browsertest"
 )
 
+// longStreak is a script that makes the player's streak of daily games longer, as one of several
+// variants is.
+const longStreak = `
+{
+	const original = window.fetch;
+	window.fetch = async (...request) => {
+		const response = await original(...request);
+		if (!request[0].endsWith("/GetProfile")) return response;
+		const got = await response.json();
+		return Response.json({...got, daily: {...got.daily, streak: 3}});
+	};
+}`
+
 // TestJourney_Daily: a new player plays the daily game once, sees and shares the result, while the game
 // is hidden from others. Midnight ends an attempt in progress, shows the results to everybody, and
 // begins a new day.
@@ -66,6 +79,9 @@ func TestJourney_Daily(t *testing.T) {
 	assert.False(t, browsertest.Eval[bool](tab, "!!"+offer), "the page offers a second attempt")
 	tab.Visit("/")
 	tab.Wait(says(points + ", 1st of 1"))
+	before(tab, longStreak)
+	tab.Visit("/")
+	tab.Wait(says(points+", 1st of 1") + " && " + says("3 days in a row"))
 
 	// The attempt is hidden from others, and its picture and score from everybody.
 	late.Visit("/g/" + g.GetId())

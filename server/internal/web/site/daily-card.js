@@ -26,7 +26,8 @@ export function createDaily() {
       const { standings, total } = isOver(attempt)
         ? await call('ListStandings', asked).catch(() => ({}))
         : {};
-      said = summary({ ...attempt, challenge: c, rank: standings?.[0].rank, total });
+      // The streak below is that of all daily games.
+      said = summary({ ...attempt, challenge: c, dayStreak: 0, rank: standings?.[0].rank, total });
       said += isOver(attempt) ? ` · next in ${end}` : ` · ${end} left`;
     }
     text.textContent = said;
@@ -40,7 +41,7 @@ export function createDaily() {
     if (!account()) return;
     const more = await import('./daily-more.js');
     const days = await more.streakNow();
-    if (days && !(attempt && isOver(attempt)))
+    if (days > (attempt && isOver(attempt) ? 1 : 0))
       text.textContent += ` · ${plural(days, 'day')} in a row`;
     if (day) yesterday.textContent += ` ${await more.placeOn(c.variant, day)}`;
   }

@@ -59,6 +59,11 @@ func TestJourney_Name(t *testing.T) {
 	tab.Wait(asks)
 	call(tab, "Zoe 2")
 	tab.Wait(says("The name was changed recently; the next change is possible from "))
+	browsertest.Eval[bool](tab, `(() => {
+		localStorage.setItem("gridstand.account", JSON.stringify({name: "Zed", token: "another tab's"}));
+		return dispatchEvent(new StorageEvent("storage"));
+	})()`)
+	tab.Wait(`document.getElementById("me").innerText === "Zed"`)
 
 	other := s.open()
 	daily := &pb.GetChallengeRequest{Daily: &pb.DailyRequest{}}

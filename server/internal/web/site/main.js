@@ -4,6 +4,7 @@ import { keys, showKeys } from './dom.js';
 
 const { page, ...data } = document.body.dataset;
 nameHeader();
+addEventListener('storage', nameHeader); // Another tab may have changed the account.
 for (const link of document.querySelectorAll('nav a')) {
   const { pathname } = /** @type {HTMLAnchorElement} */ (link);
   const [, part] = pathname.split('/');

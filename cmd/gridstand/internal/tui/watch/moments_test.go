@@ -89,9 +89,12 @@ func TestReactions(t *testing.T) {
 		assert.Equal(t, tuitest.Me, d.Env.Me)
 		now = now.Add(time.Second)
 		refusal = client.ErrReactionsOff
+		assert.Contains(t, d.Screen(), "1–6 react")
 		d.Press("1")
 		d.Settle()
 		assert.Contains(t, d.Screen(), "! the server has no reactions")
+		assert.NotContains(t, d.Screen(), "1–6 react")
+		p.noReactions = false // for the rest of the test
 		d.Press("x")
 
 		count := int32(4)

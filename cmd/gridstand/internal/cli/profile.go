@@ -14,7 +14,7 @@ import (
 
 // Lengths of a profile's graphs: the latest games, and the days in the calendar of daily games.
 const (
-	profileGames = 60
+	profileGames = 100
 	profileDays  = 60
 )
 
@@ -68,7 +68,11 @@ func profileText(profile *pb.GetProfileResponse, now time.Time) string {
 		for _, g := range latest {
 			bars = append(bars, describe.Bar(g.GetScore(), bests[g.GetVariant()]))
 		}
-		line("scores", string(bars))
+		label := "scores"
+		for row := range slices.Chunk(bars, profileDays) { // as wide as the calendar
+			line(label, string(row))
+			label = ""
+		}
 	}
 	if d := profile.GetDaily(); d.GetLongestStreak() > 0 {
 		line(dailyWord, fmt.Sprintf("streak %s, longest %s", describe.Plural(d.GetStreak(), "day"), describe.Plural(d.GetLongestStreak(), "day")))

@@ -39,7 +39,8 @@ func TestProfileText(t *testing.T) {
 	}, now)
 	assert.Equal(t, "classic     best 12,340, 61 games\n"+
 		"tribolo     1 game, 1 won\n"+
-		"scores      "+strings.Repeat("█", profileGames-3)+"▁█▁\n"+
+		"scores      "+strings.Repeat("█", 60)+"\n"+
+		"            "+strings.Repeat("█", 37)+"▁█▁\n"+
 		"daily       streak 2 days, longest 9 days\n"+
 		"            ▄"+strings.Repeat("·", profileDays-3)+"█▁\n"+
 		"races       won 2 of the last 3 races, 2–1 against bob, 1–0 against eve2J\n", text)

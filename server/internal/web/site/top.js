@@ -2,9 +2,9 @@
 import { account, look } from './api.js';
 import { ordinal } from './challenge-words.js';
 import { h } from './dom.js';
+import { failed } from './failed.js';
 import { ago, comma, plural } from './game-state.js';
 import { link, scoreLink } from './panel.js';
-import { explain } from './persist.js';
 
 /** @import { Entry, Variant, Window } from '../types' */
 
@@ -33,12 +33,12 @@ export default async function show(root, { id }) {
     times.replaceChildren(...windows.map((w) => tab(`#${w[0]}`, w[1], w === now)));
     list(variant, now[2]).then(
       (parts) => board.replaceChildren(...parts),
-      (e) => board.replaceChildren(explain(e)),
+      (e) => failed(board, e),
     );
   };
   addEventListener('hashchange', draw);
   draw();
-  const known = await look('ListVariants');
+  const known = await look('ListVariants').catch(() => ({ variants: [] })); // list says why
   variants.append(
     ...known.variants.map((/** @type {Variant} */ v) =>
       tab(`/top/${v.id}`, v.title, v.id === variant),

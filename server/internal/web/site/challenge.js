@@ -91,13 +91,13 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   const before = day && h('a', { href: `/daily/${c.variant}?date=${day}` }, `Results of ${day}`);
   const spread = h('div.stack');
   const listTitle = h('h2', race ? 'Boards' : 'Ranking');
-  const aside = h('div.stack', result, spread, listTitle, lines.element, foot, also, before, proof);
+  const aside = h('div.stack', result, listTitle, lines.element, spread, foot, also, before, proof);
   const board = createBoard('twenty48');
   const counter = h('b.counter', { role: 'timer' });
   const facts = h('p.dim');
   const rival = h('a.button', { hidden: true });
   const begins = h('p');
-  const around = h('p.dim');
+  const around = h('p.dim.around');
   const rivals = createRivals();
   const copyLink = () => copy(site + path);
   const share = h(
@@ -125,8 +125,8 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
       h(
         'div.game',
         h('section.stack', heading()),
-        h('section.play', h('div.board.offer', board.element, above)),
-        h('section.stack', aside, share),
+        h('section.play.stack', h('div.board.offer', board.element, above), share),
+        h('section.stack', aside),
       ),
     );
     reveal(board.element);
@@ -338,7 +338,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   function draw() {
     const closed = c.status.endsWith('CLOSED');
     also.hidden = !others[0] || stage !== 'GAME'; // Before the game there are tabs.
-    lines.show(news, closed || words.is(c, 'REMATCH') || !!own.game?.result);
+    if (race || news.etag) lines.show(news, closed || words.is(c, 'REMATCH') || !!own.game?.result);
     const texts = [c.variant];
     if (c.limit && !race) texts.push(`${words.limit(c.limit)} for each`);
     if (closed) texts.push('closed');

@@ -36,7 +36,7 @@ export default function show(root, { id = '' }, own) {
 
   const badge = h('span');
   const clock = h('b');
-  const facts = h('span.dim');
+  const facts = h('span.dim.cut');
   const scores = createScores(own);
   const stage = h('div.board');
   const outcome = h('b');
@@ -55,7 +55,7 @@ export default function show(root, { id = '' }, own) {
   const replay = createReplay(state, showPast, status);
   const moves = createMoves(state, replay.seek);
   const react = h('div.react');
-  const head = h('div.row', badge, clock, facts);
+  const head = h('div.row.head', badge, clock, facts);
   const view = h(own ? 'div.game.own' : 'div.game', h('section.stack', head, scores.element));
   const play = h('section.play.stack', stage, replay.element);
   const aside = h(

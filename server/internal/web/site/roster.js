@@ -29,7 +29,8 @@ export function createRoster(changed) {
   const list = h('ul.seats');
   const problem = h('p.bad', { role: 'alert' });
   const controls = h('div.row');
-  const element = h('div.stack', list, controls, problem);
+  const others = h('div.row.bots', { hidden: true });
+  const element = h('div.stack', list, controls, others, problem);
   /** @type {Challenge} */
   let race;
   let role = '';
@@ -97,8 +98,8 @@ export function createRoster(changed) {
             'li.card',
             h('b.cut', link(e)),
             e.bot
-              ? h('span.dim', `bot: ${words.bots[e.bot]}`)
-              : h(e.ready ? 'span.good' : 'span.dim', e.ready ? '✓ ready' : 'not ready'),
+              ? h('small', `bot: ${words.bots[e.bot]}`)
+              : h(e.ready ? 'span.good' : 'small', e.ready ? '✓ ready' : 'not ready'),
             e.bot && host && h('button', { onclick: out, 'aria-label': `Remove ${e.bot}` }, '×'),
           );
         }),
@@ -110,8 +111,10 @@ export function createRoster(changed) {
       const now = mine ? (host ? 'host' : 'entrant') : count < most ? 'guest' : 'full';
       if (now === role) return;
       role = now;
-      if (mine) controls.replaceChildren(ready, ...(host ? [start, bots, add] : []), leave);
+      if (mine) controls.replaceChildren(ready, ...(host ? [start] : []), leave);
       else controls.replaceChildren(count < most ? join() : 'The race is full.');
+      others.hidden = !(mine && host);
+      others.replaceChildren(bots, add);
       if (mine && host) listBots();
     },
   };

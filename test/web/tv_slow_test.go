@@ -21,13 +21,16 @@ func onTV(g *pb.Game) string {
 	return fmt.Sprintf(`document.querySelector(".stage")?.getAttribute("href") === "/g/%s"`, g.GetId())
 }
 
-// ended is a script that records whether TV has shown the result of a resigned game, and every game
-// that it or the list of games has shown. TV shows a result only for some seconds.
+// ended is a script that records whether TV has shown the result of a resigned game, then without the
+// reason why it showed the game and without reactions, and every game that it or the list of games has
+// shown. TV shows a result only for some seconds.
 const ended = `
 window.ended = false;
 window.listed = new Set();
 new MutationObserver(() => {
-	window.ended ||= !!document.querySelector(".caption")?.textContent.includes("Game over: resigned");
+	const caption = document.querySelector(".caption");
+	window.ended ||= !!caption?.textContent.includes("Game over: resigned") && !caption.textContent.includes("live game") &&
+		!caption.querySelector(".react").checkVisibility({visibilityProperty: true});
 	for (const a of document.querySelectorAll("main a[href^='/g/']")) window.listed.add(a.getAttribute("href"));
 }).observe(document, {subtree: true, childList: true, characterData: true});`
 

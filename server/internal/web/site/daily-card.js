@@ -10,7 +10,7 @@ import { clock, isOver, plural, sync } from './game-state.js';
 export function createDaily() {
   const text = h('small');
   const links = h('small');
-  const go = h('a.button.primary', { href: '/daily' });
+  const go = h('a.button', { href: '/daily' });
   const what = h('span', h('b', 'Daily game'), text, links);
   const element = h('div.card.row', { hidden: true }, what, go);
   const request = { daily: {} };

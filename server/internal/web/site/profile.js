@@ -68,7 +68,7 @@ function calendar({ results = [] }, now) {
     );
   }
   const label = `Daily games on ${plural(new Set(results.map((r) => r.day)).size, 'day')} of ${days}`;
-  const size = { viewBox: `0 0 ${9 * cell - 3} ${7 * cell - 3}` };
+  const size = { viewBox: `0 0 ${9 * cell - 3} ${7 * cell - 3}`, preserveAspectRatio: 'xMinYMid' };
   return svg('svg', { ...size, class: 'calendar', role: 'img', 'aria-label': label }, cells);
 }
 

@@ -21,7 +21,7 @@ const windows = [
 export function createResult({ id, variant, position: { twenty48 } }, seat) {
   /** The player's best score on the leaderboard. */
   let record = 0;
-  const note = h('p.dim', { role: 'status' });
+  const note = h('div.dim', { role: 'status' });
 
   /**
    * Shows the player's ranks. Retries, because the leaderboards may not have the result yet.
@@ -37,12 +37,14 @@ export function createResult({ id, variant, position: { twenty48 } }, seat) {
       const best = entry.gameId === id ? '' : `best ${comma(entry.score)}: `;
       const above = neighbors.find((/** @type {any} */ e) => e.rank < entry.rank);
       const next =
-        above && ` (${plural(above.score - entry.score, 'point')} behind ${above.player.name})`;
+        above?.score > entry.score &&
+        ` (${plural(above.score - entry.score, 'point')} behind ${above.player.name})`;
       const total = comma(Math.max(board.total, entry.rank));
       return `${best}#${comma(entry.rank)} of ${total} ${name}${next || ''}`;
     };
     try {
-      note.textContent = (await Promise.all(windows.map(place))).join(', ');
+      const places = await Promise.all(windows.map(place));
+      note.replaceChildren(...places.map((text) => h('p', text)));
     } catch {
       if (tries < 6) setTimeout(rank, 500 * 2 ** tries, score, tries + 1);
     }

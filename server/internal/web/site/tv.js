@@ -56,8 +56,11 @@ function address(g) {
   return g.challengeId ? `/c/${g.challengeId}` : `/play/${g.variant}?game=${g.id}`;
 }
 
-/** Makes a row for a list of games, with a small board. @param {any} game */
-export function gameRow(game) {
+/**
+ * Makes a row for a list of games, with a small board.
+ * @param {any} game @param {boolean} [named] whether it says who plays
+ */
+export function gameRow(game, named = true) {
   const board = createBoard(kindOf(game.position));
   const name = h('b.cut');
   const facts = h('small.cut');
@@ -66,10 +69,12 @@ export function gameRow(game) {
   const element = h('li', h('a.gamerow', { href: address(game) }, mini, text));
   const update = (/** @type {any} */ g) => {
     board.show(g.position);
-    name.textContent = words.players(g);
+    const score = words.scoreText(g.position);
+    name.textContent = named ? words.players(g) : score;
     const over = words.isOver(g);
     const [badge, color] = words.badge({ game: g, over }, 'live');
-    const texts = [words.title(g), words.scoreText(g.position)];
+    const texts = [words.title(g)];
+    if (named) texts.push(score);
     if (!over && g.seats.some(isMine)) texts.unshift('Continue');
     if (over) texts.push(words.ago(g.updateTime));
     else if (color !== 'good') texts.push(badge);
@@ -93,6 +98,7 @@ export default function show(root) {
   const list = h('ul.games.wall.all');
   const listTitle = h('h2', 'Live now');
   const caption = h('div', name, h('p', badge, facts), reason);
+  const view = h('div.caption', caption, score, react);
   const play = h('a.button.primary.large', { href: '/play/classic' }, 'Play');
   root.append(
     h(
@@ -102,7 +108,7 @@ export default function show(root) {
         h('p.lead', 'Play 2048. Everyone can watch.'),
         h('div.actions', play, raceNow()),
       ),
-      h('section.watched.stack', stage, h('div.caption', caption, score, react)),
+      h('section.watched.stack', stage, view),
       h('section.stack', createDaily(), places, listTitle, list),
     ),
   );
@@ -162,6 +168,7 @@ export default function show(root) {
       if (tile > largest && tile >= goal)
         import('./moments.js').then((m) => m.celebrate(table.newTile(`${tile}`), '.stage'));
       largest = Math.max(largest, tile);
+      if (state.over) reason.textContent = '';
       news++;
       const { game } = state;
       announce(
@@ -191,6 +198,7 @@ export default function show(root) {
     badge.className = color;
     name.textContent = words.players(game);
     score.textContent = words.scoreText(game.position);
+    view.classList.toggle('over', over);
     facts.textContent = ` · ${game.variant}${over ? '' : ` · ${words.watching(state)}`}`;
   }
 
@@ -247,7 +255,7 @@ export default function show(root) {
       });
     if (!on.length && list.firstChild && !rows.length) return;
     listed = ids;
-    rows = on.map(gameRow);
+    rows = on.map((game) => gameRow(game));
     listTitle.textContent = on.length ? title : 'Choose a board';
     list.replaceChildren(...rows.map((row) => row.element));
     if (on.length) return;

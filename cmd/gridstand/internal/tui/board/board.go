@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"charm.land/lipgloss/v2"
+
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -169,7 +171,7 @@ func Needs(b Board, t ui.Theme) (width, height int) {
 // copies each only once, because it runs for every frame of an animation.
 func Join(l Layout, board, panel string) (block string, boardX int) {
 	drawn, text := strings.Split(board, "\n"), strings.Split(panel, "\n")
-	width := ui.Width(drawn[0])
+	width := lipgloss.Width(drawn[0])
 	parts := make([]string, 0, 4*(len(drawn)+len(text)+1))
 	if l.Wide {
 		for len(drawn) < len(text) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 	"github.com/stretchr/testify/assert"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -87,7 +88,7 @@ func TestContest_Rows(t *testing.T) {
 	c := follow(t, tuitest.Env(&tuitest.Server{}))
 	line := tuitest.RaceStandings()[0]
 	for _, line.Rank = range []int32{0, 9, 1204, 12041} {
-		assert.Equal(t, 40, ui.Width(c.Rows([]*pb.Standing{line}, 40, 1)), line.Rank)
+		assert.Equal(t, 40, lipgloss.Width(c.Rows([]*pb.Standing{line}, 40, 1)), line.Rank)
 	}
 }
 

@@ -110,7 +110,7 @@ func (p *page) roster(width, height int) string {
 	ready, bots := true, false
 	for _, e := range p.GetEntrants() {
 		ready, bots = ready && e.GetReady(), bots || e.GetBot() != ""
-		mark, state, ink := t.Dim().Render("·"), t.Dim().Render("not ready"), ui.Text{}
+		mark, state, ink := t.Dim().Render("·"), t.Dim().Render("not ready"), lipgloss.NewStyle()
 		if e.GetReady() {
 			mark, state = t.Good().Render("✓"), t.Good().Render("ready")
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"charm.land/lipgloss/v2"
+
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
@@ -115,7 +117,7 @@ func (s *State) Unranked() string {
 
 // Outcome says how a game ended for the account with the id me, which may be a watcher's or "": "You
 // win" or "Game over", and why. It also returns the style of the text.
-func (s *State) Outcome(t ui.Theme, me string) (string, ui.Text) {
+func (s *State) Outcome(t ui.Theme, me string) (string, lipgloss.Style) {
 	own, winners := -1, s.Game.GetResult().GetWinners()
 	for i, seat := range s.Game.GetSeats() {
 		if me != "" && seat.GetPlayer().GetId() == me && (own < 0 || slices.Contains(winners, int32(i))) {

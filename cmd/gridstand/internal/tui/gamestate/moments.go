@@ -5,6 +5,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
@@ -56,7 +57,7 @@ func (f *Flash) Over(drawn string, t ui.Theme) string {
 		return drawn
 	}
 	lines := strings.Split(drawn, "\n")
-	width := ui.Width(lines[0])
+	width := lipgloss.Width(lines[0])
 	text, ok := t.Large(f.Text, width-2)
 	if rows := strings.Count(text, "\n") + 1; !ok || rows+2 > len(lines) {
 		text = ansi.Truncate(f.Text, max(width-2, 0), "…")

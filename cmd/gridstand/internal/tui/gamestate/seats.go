@@ -111,7 +111,7 @@ func (s *State) LogLines(t ui.Theme, width, rows int) string {
 	const around = 6 + 2 + 2 + 6 // the columns of a line around the description
 	shown, widest := s.Log[:min(len(s.Log), max(rows, 0))], 0
 	for _, entry := range shown {
-		widest = max(widest, ui.Width(entry.What))
+		widest = max(widest, lipgloss.Width(entry.What))
 	}
 	widest = min(widest, width-around)
 	var lines []string

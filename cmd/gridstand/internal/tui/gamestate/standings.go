@@ -123,7 +123,7 @@ func (c *Contest) Rows(lines []*pb.Standing, width, rows int) string {
 	mine := max(slices.IndexFunc(lines, func(line *pb.Standing) bool { return c.env.Is(line.GetPlayer()) }), 0)
 	first := max(min(mine-rows/2, len(lines)-rows), 0)
 	for _, line := range lines[first:min(first+max(rows, 0), len(lines))] {
-		rank, ink := "–", ui.Text{}
+		rank, ink := "–", lipgloss.NewStyle()
 		if line.GetRank() > 0 {
 			rank = describe.Comma(line.GetRank())
 		}
@@ -142,7 +142,7 @@ func (c *Contest) Rows(lines []*pb.Standing, width, rows int) string {
 			end += " " + c.sign(line)
 		}
 		place := fmt.Sprintf("%*s", rankWidth, rank) // from 1,000 on, it is wider
-		room := width - ui.Width(place) - 1 - ui.Width(end)
+		room := width - lipgloss.Width(place) - 1 - lipgloss.Width(end)
 		text = append(text, t.Dim().Render(place)+" "+ink.Render(ui.Cell(c.Name(line), room))+ink.Render(end))
 	}
 	return strings.Join(text, "\n")
@@ -201,7 +201,7 @@ const titleWidth = 24
 // boardTitle returns the line above a board: rank, name and score. The leader has a star.
 func (c *Contest) boardTitle(e *pb.Entrant, width int) string {
 	t, line := c.env.Theme, c.Standing(e.GetGameId())
-	place, score, ink := "", t.Bold().Render(describe.Comma(c.score(e.GetGameId()))), ui.Text{}
+	place, score, ink := "", t.Bold().Render(describe.Comma(c.score(e.GetGameId()))), lipgloss.NewStyle()
 	switch rank := strconv.Itoa(int(line.GetRank())); {
 	case line.GetRank() == 1 && c.score(e.GetGameId()) > 0: // leads
 		ink = t.Accent().Bold(true)

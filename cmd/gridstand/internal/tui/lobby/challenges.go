@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"charm.land/lipgloss/v2"
+
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
@@ -178,7 +180,7 @@ func raceTime(g *pb.Game) string { return describe.Limit(g.GetTurnLimit().AsDura
 // raceFacts returns the preview's lines about a race, each width columns wide.
 func raceFacts(t ui.Theme, g *pb.Game, width int) []string {
 	title := "Race of " + raceTime(g)
-	if full := title + " on the same tiles"; ui.Width(full) <= width {
+	if full := title + " on the same tiles"; lipgloss.Width(full) <= width {
 		title = full
 	}
 	lines := []string{t.Bold().Render(ui.Cell(title, width))}

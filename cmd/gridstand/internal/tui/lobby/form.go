@@ -189,7 +189,7 @@ func (f *form) box() string {
 		title = "New race"
 	}
 	t, v, fields := f.env.Theme, f.variant(), f.lines()
-	about := t.Dim().Lipgloss().Width(formWidth).Render(client.CleanText(v.GetTitle()+": "+v.GetSummary(), 200))
+	about := t.Dim().Width(formWidth).Render(client.CleanText(v.GetTitle()+": "+v.GetSummary(), 200))
 	keys := ui.Choice(t, "enter", "start") + "  " + ui.Choice(t, "← →", "change") + "  " + ui.Choice(t, "r", "rules")
 	for _, content := range []string{
 		ui.Lines(true, fields, "", about, "", keys),

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"charm.land/lipgloss/v2"
+
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
@@ -131,7 +133,7 @@ func ownScore(env *ui.Env, g *pb.Game) int32 {
 
 func gameRow(env *ui.Env, g *pb.Game, mine bool) []ui.Value {
 	t := env.Theme
-	text := ui.Text{}
+	text := lipgloss.NewStyle()
 	if !mine && !moving(g, env.Now) && g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE || mine && finished(g) == 1 {
 		text = t.Dim()
 	}
@@ -192,7 +194,7 @@ func scoreTable(env *ui.Env, entries []*pb.Entry, width int) ui.Table {
 	}
 	table := ui.Table{Columns: columns}
 	for _, e := range entries {
-		text := ui.Text{}
+		text := lipgloss.NewStyle()
 		if env.Is(e.GetPlayer()) {
 			text = env.Theme.Good().Bold(true)
 		}

@@ -188,7 +188,7 @@ func (p *page) previewPane(width, height int) string {
 		return ui.Pane{Titles: []string{"Welcome"}}.Draw(t, welcome, width, height)
 	}
 	title, badge := clean(s.Game.GetVariant()), s.Badge(t, p.env.Now)
-	if full := title + "  " + gamestate.ShortID(p.preview.id); ui.Width(full+badge)+ui.EdgeWidth <= width {
+	if full := title + "  " + gamestate.ShortID(p.preview.id); lipgloss.Width(full+badge)+ui.EdgeWidth <= width {
 		title = full
 	}
 	frame := ui.Pane{Titles: []string{title}, Corner: badge, Foot: gamestate.Present(s.Game.Game)}
@@ -255,7 +255,7 @@ func (p *page) facts(width int) (lines []string, least int) {
 	if s.Over() {
 		about = describe.Ending(s.Game.Game) + ", " + about
 	}
-	if ui.Width(about) > width {
+	if lipgloss.Width(about) > width {
 		about, _, _ = strings.Cut(about, ", started")
 	}
 	lines = append(lines, t.Dim().Render(ui.Cell(about, width)))

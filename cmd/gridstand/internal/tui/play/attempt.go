@@ -64,7 +64,7 @@ func (m *attempt) others(width, height int) string {
 }
 
 // title says how the attempt ended. Once a race is closed, it says whether the user won.
-func (m *attempt) title(in panelInput) (string, ui.Text) {
+func (m *attempt) title(in panelInput) (string, lipgloss.Style) {
 	t := in.env.Theme
 	switch {
 	case !m.Race() || !m.Closed():

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"unicode"
 
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
@@ -68,7 +69,7 @@ func Harmless(t *testing.T, env *ui.Env, p ui.Page) string {
 	plain := styling.ReplaceAllString(content, "")
 	lines := strings.Split(plain, "\n")
 	bad := strings.IndexFunc(plain, func(char rune) bool { return char != '\n' && !unicode.IsPrint(char) })
-	wide := slices.IndexFunc(lines, func(line string) bool { return ui.Width(line) > env.Width })
+	wide := slices.IndexFunc(lines, func(line string) bool { return lipgloss.Width(line) > env.Width })
 	require.Truef(t, bad < 0 && wide < 0 && len(lines) <= env.Height, "byte %d, line %d of %d: %q", bad, wide, len(lines), plain)
 	return content
 }

@@ -51,11 +51,11 @@ func Inline(t Theme, width int, facts ...Fact) string {
 		}
 		text := t.Dim().Render(f.Label) + " " + value
 		switch {
-		case line == "" && Width(text) > width:
+		case line == "" && lipgloss.Width(text) > width:
 			return value
 		case line == "":
 			line = text
-		case Width(line)+3+Width(text) <= width:
+		case lipgloss.Width(line)+3+lipgloss.Width(text) <= width:
 			line += "   " + text
 		}
 	}
@@ -77,13 +77,13 @@ func Columns(t Theme, width int, facts ...Fact) string {
 
 // Pad pads text with spaces to width columns.
 func Pad(text string, width int) string {
-	return text + strings.Repeat(" ", max(width-Width(text), 0))
+	return text + strings.Repeat(" ", max(width-lipgloss.Width(text), 0))
 }
 
 // Cell returns text of exactly width columns: padded with spaces, or truncated with an
 // ellipsis.
 func Cell(text string, width int) string {
-	if n := Width(text); n <= width {
+	if n := lipgloss.Width(text); n <= width {
 		return text + strings.Repeat(" ", width-n)
 	}
 	return Pad(ansi.Truncate(text, max(width, 0), "…"), width)
@@ -105,7 +105,7 @@ func wrap(how func(text string, width int, breakpoints string) string, text stri
 // Command draws text followed by a command, on two lines if width is too small for one.
 func Command(t Theme, text, command string, width int) string {
 	text, command = t.Dim().Render(text), t.Bold().Render(Wrap(command, width))
-	if Width(text)+1+Width(command) <= width {
+	if ansi.StringWidth(text+" "+command) <= width {
 		return text + " " + command
 	}
 	return text + "\n" + command

@@ -1,14 +1,13 @@
 package ui
 
 import (
-	"bytes"
 	"image"
 	"image/color"
 	"slices"
 	"strings"
-	"sync"
 
 	"charm.land/lipgloss/v2"
+	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 )
 
@@ -17,12 +16,11 @@ import (
 // in their two colors.
 type Canvas struct {
 	width, rows int
-	// colors are the canvas's colors. Pixels and glyphs refer to them by index, which takes
-	// less memory than a color.Color. The first two are nil and Foreground.
+	// colors are the canvas's colors. Pixels and text refer to them by index, which compares
+	// faster than a color.Color. The first two are nil and Foreground.
 	colors []color.Color
 	pixels []uint16
-	glyphs []glyph
-	out    bytes.Buffer // used by Render
+	text   []glyph
 }
 
 // Indexes of the terminal's own background and text color in Canvas.colors.
@@ -31,11 +29,16 @@ const (
 	foreground
 )
 
-// glyph is one character of text on a canvas.
+// glyph is one character on a canvas and its style.
 type glyph struct {
 	char rune // 0 if there is no text
-	ink  uint16
-	bold bool
+	look
+}
+
+// look is the style of a glyph.
+type look struct {
+	ink, ground uint16
+	bold        bool
 }
 
 // Foreground is the terminal's own text color.
@@ -43,19 +46,8 @@ var Foreground color.Color = lipgloss.NoColor{}
 
 // NewCanvas returns an empty canvas of the given size in columns and rows.
 func NewCanvas(width, rows int) *Canvas {
-	c, _ := canvases.Get().(*Canvas)
-	c.width, c.rows = width, rows
-	c.colors = append(c.colors[:0], nil, Foreground)
-	c.pixels = slices.Grow(c.pixels[:0], width*rows*2)[:width*rows*2]
-	c.glyphs = slices.Grow(c.glyphs[:0], width*rows)[:width*rows]
-	clear(c.pixels)
-	clear(c.glyphs)
-	return c
+	return &Canvas{width, rows, []color.Color{nil, Foreground}, make([]uint16, width*rows*2), make([]glyph, width*rows)}
 }
-
-// canvases holds rendered canvases, whose memory NewCanvas reuses. A board's canvas takes as much
-// memory as the frame that shows it.
-var canvases = sync.Pool{New: func() any { return &Canvas{} }}
 
 // index returns the index of a color in c.colors, and adds the color if it is new.
 func (c *Canvas) index(paint color.Color) uint16 {
@@ -81,72 +73,72 @@ func (c *Canvas) Fill(r image.Rectangle, paint color.Color) {
 // Write puts text at a column and row, and clips what does not fit. All characters of text
 // must be one column wide.
 func (c *Canvas) Write(x, row int, text string, ink color.Color, bold bool) {
-	if row < 0 || row >= c.rows {
-		return
-	}
 	i := c.index(ink)
 	for _, char := range text {
-		if x >= 0 && x < c.width {
-			c.glyphs[row*c.width+x] = glyph{char: char, ink: i, bold: bold}
+		if image.Pt(x, row).In(image.Rect(0, 0, c.width, c.rows)) {
+			c.text[row*c.width+x] = glyph{char, look{ink: i, bold: bold}}
 		}
 		x++
 	}
 }
 
-// Render returns the canvas as lines of text with terminal escape sequences. The canvas must
-// not be used afterwards, since NewCanvas reuses its memory. Render writes the sequences
-// itself. lipgloss also handles borders and margins, and would take most of the time spent
-// on a frame.
+// Render returns the canvas as lines of text with terminal escape sequences.
 func (c *Canvas) Render() string {
-	defer canvases.Put(c)
-	out := &c.out
-	out.Reset()
+	var out strings.Builder
+	escapes := map[look]string{{}: ""} // there are few, and one takes long to write
 	for row := range c.rows {
 		if row > 0 {
 			out.WriteByte('\n')
 		}
-		style, escape := span{}, ""
+		var pen look
 		for x := range c.width {
-			char, next := c.at(x, row)
-			if next != style {
-				if escape != "" {
-					out.WriteString(ansi.ResetStyle)
+			next := c.at(x, row)
+			if next.look != pen {
+				escape, ok := escapes[next.look]
+				if !ok {
+					escape = c.escape(next.look)
+					escapes[next.look] = escape
 				}
-				escape = Text{c.colors[next.ink], c.colors[next.ground], next.bold}.escape()
+				out.WriteString(ansi.ResetStyle)
 				out.WriteString(escape)
-				style = next
+				pen = next.look
 			}
-			out.WriteRune(char)
+			out.WriteRune(next.char)
 		}
-		if escape != "" {
-			out.WriteString(ansi.ResetStyle)
-		}
+		out.WriteString(ansi.ResetStyle)
 	}
 	return out.String()
 }
 
-// span is the style of a run of characters.
-type span struct {
-	ink, ground uint16
-	bold        bool
+// at returns the character at a column and row.
+func (c *Canvas) at(x, row int) glyph {
+	upper, lower := c.pixels[row*2*c.width+x], c.pixels[(row*2+1)*c.width+x]
+	g := c.text[row*c.width+x]
+	switch {
+	case g.char != 0:
+		g.ground = lower
+	case upper == lower && upper == foreground:
+		g.char = '█'
+	case upper == lower:
+		g = glyph{' ', look{ground: upper}}
+	case lower == background:
+		g = glyph{'▀', look{ink: upper}}
+	default:
+		g = glyph{'▄', look{ink: lower, ground: upper}}
+	}
+	if g.ink == foreground {
+		g.ink = 0 // needs no escape sequence
+	}
+	return g
 }
 
-// at returns the character at a column and row, and its style.
-func (c *Canvas) at(x, row int) (rune, span) {
-	upper, lower := c.pixels[row*2*c.width+x], c.pixels[(row*2+1)*c.width+x]
-	if g := c.glyphs[row*c.width+x]; g.char != 0 {
-		return g.char, span{ink: g.ink, ground: lower, bold: g.bold}
+// escape returns the sequence that starts text in a style.
+func (c *Canvas) escape(l look) string {
+	style := uv.Style{Fg: c.colors[l.ink], Bg: c.colors[l.ground]}
+	if l.bold {
+		style.Attrs = uv.AttrBold
 	}
-	switch {
-	case upper == lower && upper == foreground:
-		return '█', span{}
-	case upper == lower:
-		return ' ', span{ground: upper}
-	case lower == background:
-		return '▀', span{ink: upper}
-	default:
-		return '▄', span{ink: lower, ground: upper}
-	}
+	return style.String()
 }
 
 // letters maps each character that a name may contain to its glyph: five rows of three

@@ -27,7 +27,7 @@ func Choice(t Theme, key, what string) string {
 // InputStyles returns the styles of a text field. Its cursor does not blink, because each
 // blink would draw a frame.
 func InputStyles(t Theme) textinput.Styles {
-	s := textinput.StyleState{Text: t.Bold().Lipgloss(), Placeholder: t.Dim().Lipgloss()}
+	s := textinput.StyleState{Text: t.Bold(), Placeholder: t.Dim()}
 	return textinput.Styles{Focused: s, Blurred: s, Cursor: textinput.CursorStyle{Color: t.Colors().Accent}}
 }
 
@@ -42,12 +42,12 @@ func KeyLine(t Theme, keys []key.Binding, width int) string {
 		if k.Enabled() {
 			h := k.Help()
 			all = append(all, Choice(t, h.Key, h.Desc))
-			line += len(gap) + Width(h.Key+" "+h.Desc)
+			line += len(gap) + lipgloss.Width(h.Key+" "+h.Desc)
 		}
 	}
 	for len(all) > 1 && line > width {
 		i := max(len(all)-3, 0)
-		line -= len(gap) + Width(all[i])
+		line -= len(gap) + lipgloss.Width(all[i])
 		all = slices.Delete(all, i, i+1)
 	}
 	text := strings.Join(all, t.Faint().Render(gap))
@@ -89,7 +89,7 @@ func (s *Scroll) Keys() KeyMap {
 func helpBox(t Theme, groups [][]key.Binding, width, height int, at *Scroll) string {
 	const frameWidth, frameHeight = 4, 4
 	h := help.New()
-	h.Styles = help.Styles{FullKey: t.Accent().Lipgloss(), FullDesc: t.Dim().Lipgloss(), FullSeparator: t.Faint().Lipgloss()}
+	h.Styles = help.Styles{FullKey: t.Accent(), FullDesc: t.Dim(), FullSeparator: t.Faint()}
 	table := h.FullHelpView(groups)
 	if lipgloss.Width(table)+frameWidth > width {
 		table = h.FullHelpView([][]key.Binding{slices.Concat(groups...)})
@@ -117,7 +117,7 @@ func Header(width int, lefts, rights []string) string {
 	}
 	for _, right := range rights {
 		for _, left := range lefts {
-			gap := width - Width(left) - Width(right)
+			gap := width - lipgloss.Width(left) - lipgloss.Width(right)
 			if gap >= 2 || left == "" && gap >= 0 {
 				return left + strings.Repeat(" ", gap) + right
 			}

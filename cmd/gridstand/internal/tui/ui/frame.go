@@ -92,7 +92,7 @@ func compose(env *Env, v View, keys KeyMap) tea.View {
 	if n := len(v.Left); n > 0 {
 		room := inner - 2
 		if len(v.Right) > 0 {
-			room -= Width(v.Right[len(v.Right)-1])
+			room -= lipgloss.Width(v.Right[len(v.Right)-1])
 		}
 		lefts = slices.Concat([]string{brand + "  " + v.Left[0]}, v.Left, []string{ansi.Truncate(v.Left[n-1], max(room, 0), "…")})
 	}
@@ -160,7 +160,7 @@ func center(text string, width, height int) (lines []string, x, y int) {
 	all := strings.Split(text, "\n")
 	all, widest := all[:min(len(all), height)], 0
 	for i, line := range all {
-		n := Width(line)
+		n := lipgloss.Width(line)
 		if n > width {
 			all[i], n = ansi.Truncate(line, width, "…"), width
 		}

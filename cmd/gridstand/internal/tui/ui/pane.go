@@ -3,6 +3,7 @@ package ui
 import (
 	"strings"
 
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 )
 
@@ -54,7 +55,7 @@ const EdgeWidth = 9
 
 // edgeLine returns an edge of a pane with a label on the left and one on the right. The
 // right label is left out if there is no room for it.
-func edgeLine(edge Text, from, to, left, right string, width int) string {
+func edgeLine(edge lipgloss.Style, from, to, left, right string, width int) string {
 	const around = 6 // on each side, a corner, a line and a space
 	label := func(text string) string {
 		if text == "" {
@@ -64,9 +65,9 @@ func edgeLine(edge Text, from, to, left, right string, width int) string {
 	}
 	left = label(ansi.Truncate(left, max(width-around, 0), "…"))
 	right = label(right)
-	gap := width - 3 - Width(left) - Width(right)
+	gap := width - 3 - lipgloss.Width(left) - lipgloss.Width(right)
 	if gap < 0 {
-		right, gap = "", width-3-Width(left)
+		right, gap = "", width-3-lipgloss.Width(left)
 	}
 	return edge.Render(from) + left + edge.Render(strings.Repeat("─", max(gap, 0))) + right + edge.Render("─"+to)
 }
@@ -86,7 +87,7 @@ type Column struct {
 // Value is the text of a table cell and its style.
 type Value struct {
 	Text  string
-	Style Text
+	Style lipgloss.Style
 }
 
 // Table is a list of rows under column headings, for a Flush pane. It holds no state. It
@@ -131,7 +132,7 @@ func (b Table) Draw(t Theme, width, height int) string {
 	for _, c := range b.Columns {
 		heads = append(heads, Value{c.Title, t.Dim()})
 	}
-	plain := Text{}
+	plain := lipgloss.NewStyle()
 	lines := []string{b.line(t, heads, left, " ", plain)}
 	room := max(height-1, 1)
 	first := max(min(b.Selected-room/2, len(b.Rows)-room), 0)
@@ -149,7 +150,7 @@ func (b Table) Draw(t Theme, width, height int) string {
 }
 
 // line returns a row of the table. left is the width to use for the column of width 0.
-func (b Table) line(t Theme, values []Value, left int, mark string, ground Text) string {
+func (b Table) line(t Theme, values []Value, left int, mark string, ground lipgloss.Style) string {
 	var out strings.Builder
 	out.WriteString(ground.Render(mark))
 	for i, c := range b.Columns {
@@ -160,11 +161,11 @@ func (b Table) line(t Theme, values []Value, left int, mark string, ground Text)
 		text := Cell(values[i].Text, width)
 		if c.Right {
 			text = strings.TrimRight(text, " ")
-			text = strings.Repeat(" ", max(width-Width(text), 0)) + text
+			text = strings.Repeat(" ", max(width-lipgloss.Width(text), 0)) + text
 		}
 		ink := values[i].Style
-		if mark != " " && ink.SameColor(t.Dim()) {
-			ink = Text{} // dim text would be hard to read on the bar
+		if mark != " " && ink.GetForeground() == t.Dim().GetForeground() {
+			ink = lipgloss.NewStyle() // dim text would be hard to read on the bar
 		}
 		out.WriteString(ink.Inherit(ground).Render(text))
 		gap := c.gap()

@@ -3,6 +3,7 @@ package ui
 import (
 	"image/color"
 
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 
@@ -62,42 +63,44 @@ func (t Theme) Colors() *Palette {
 func (t Theme) Colored() bool { return t.Profile > colorprofile.ASCII }
 
 // Dim returns the style of labels.
-func (t Theme) Dim() Text { return Text{ink: t.Colors().Dim} }
+func (t Theme) Dim() lipgloss.Style { return ink(t.Colors().Dim) }
 
 // Faint returns the style of lines.
-func (t Theme) Faint() Text { return Text{ink: t.Colors().Faint} }
+func (t Theme) Faint() lipgloss.Style { return ink(t.Colors().Faint) }
 
 // Accent returns the style of keys and titles.
-func (t Theme) Accent() Text { return Text{ink: t.Colors().Accent} }
+func (t Theme) Accent() lipgloss.Style { return ink(t.Colors().Accent) }
 
 // Good returns the style of good news.
-func (t Theme) Good() Text { return Text{ink: t.Colors().Good} }
+func (t Theme) Good() lipgloss.Style { return ink(t.Colors().Good) }
 
 // Warn returns the style of warnings.
-func (t Theme) Warn() Text { return Text{ink: t.Colors().Warn} }
+func (t Theme) Warn() lipgloss.Style { return ink(t.Colors().Warn) }
 
 // Bad returns the style of errors.
-func (t Theme) Bad() Text { return Text{ink: t.Colors().Bad} }
+func (t Theme) Bad() lipgloss.Style { return ink(t.Colors().Bad) }
 
 // Bold returns the style of bold text in the terminal's own color.
-func (t Theme) Bold() Text { return Text{bold: true} }
+func (t Theme) Bold() lipgloss.Style { return lipgloss.NewStyle().Bold(true) }
+
+func ink(c color.Color) lipgloss.Style { return lipgloss.NewStyle().Foreground(c) }
 
 // Owner returns the style for the letter and name of a seat in a game with several seats.
-func (t Theme) Owner(seat int) Text {
+func (t Theme) Owner(seat int) lipgloss.Style {
 	owners := t.Colors().Owners
 	if seat < 0 || seat >= len(owners) {
 		return t.Bold()
 	}
-	return Text{owners[seat].Ink, owners[seat].Ground, true}
+	return t.Bold().Foreground(owners[seat].Ink).Background(owners[seat].Ground)
 }
 
 // Bar returns the style of the selected row of a list. It stands out more if the list has
 // the focus.
-func (t Theme) Bar(focused bool) Text {
+func (t Theme) Bar(focused bool) lipgloss.Style {
 	if focused {
-		return Text{ground: t.Colors().Faint, bold: true}
+		return t.Bold().Background(t.Colors().Faint)
 	}
-	return Text{ground: t.Colors().Card}
+	return lipgloss.NewStyle().Background(t.Colors().Card)
 }
 
 // Tone has the colors of a tile's background and its number.

@@ -131,7 +131,7 @@ func (p *page) timeline(width int) string {
 		text += " (undone)"
 	}
 	text += fmt.Sprintf("  %d×", p.player.speed)
-	room := min(width-ui.Width(text)-3, 60)
+	room := min(width-lipgloss.Width(text)-3, 60)
 	if room < 8 {
 		return t.Bold().Render(text)
 	}

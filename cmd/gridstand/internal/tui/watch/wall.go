@@ -116,7 +116,7 @@ func (w *wall) cell(i, width, height int) string {
 	}
 	boardWidth, _ := b.Measure(c)
 	left, badge := w.titleParts(i, math.MaxInt16)
-	width = min(width, max(boardWidth, titleWidth, ui.Width(left[0])+2+ui.Width(badge)))
+	width = min(width, max(boardWidth, titleWidth, lipgloss.Width(left[0])+2+lipgloss.Width(badge)))
 	parts := []string{w.title(i, width), lipgloss.PlaceHorizontal(width, lipgloss.Center, b.Draw(c, t))}
 	if seatRows(&g.state) > 0 {
 		parts = append(parts, g.state.SeatLines(t, width, w.env.Me))
@@ -145,7 +145,7 @@ func (w *wall) titleParts(i, width int) (left []string, badge string) {
 	badge = s.Badge(t, w.env.Now)
 	score := "  " + t.Bold().Render(describe.Comma(s.Score()))
 	who := func(facts string) string {
-		room := width - ui.Width(left[0]+" "+facts+"  "+badge)
+		room := width - lipgloss.Width(left[0]+" "+facts+"  "+badge)
 		return left[0] + " " + name.Render(ansi.Truncate(s.Player(), max(room, nameMin), "…")) + facts
 	}
 	switch {

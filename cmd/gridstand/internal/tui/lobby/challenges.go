@@ -25,8 +25,6 @@ type daily struct {
 	place *pb.ListStandingsResponse
 	// played is the number of other daily games that the user has finished today, of others.
 	played, others int
-	now            time.Time     // when the server sent it, by the server's clock
-	ahead          time.Duration // server clock minus client clock
 }
 
 // over reports whether the user's attempt is over.
@@ -48,7 +46,7 @@ func getDaily(ctx context.Context, s ui.Server) (d daily, err error) {
 		if more := reply.GetDailyVariants(); i == 0 && len(more) > 1 {
 			variants = more[:min(len(more), maxDailies)]
 		}
-		d = daily{game: reply.GetChallenge(), attempt: reply.GetAttempt(), now: reply.GetNow().AsTime(), played: i, others: len(variants) - 1}
+		d = daily{game: reply.GetChallenge(), attempt: reply.GetAttempt(), played: i, others: len(variants) - 1}
 	}
 	if err == nil && over(d.attempt) {
 		d.place, err = s.ListStandings(ctx, &pb.ListStandingsRequest{ChallengeId: d.game.GetId(), PlayerId: "me"})
@@ -114,7 +112,7 @@ func (d *daily) line(env *ui.Env, width int) string {
 	}
 	lefts = append(lefts, title+"   "+key)
 	rights := []string{""}
-	if left := d.game.GetCloseTime().AsTime().Sub(env.Now.Add(d.ahead)); left > 0 {
+	if left := d.game.GetCloseTime().AsTime().Sub(env.Now); left > 0 {
 		rights = []string{t.Dim().Render("next in " + gamestate.Clock(left)), t.Dim().Render(gamestate.Clock(left)), ""}
 	}
 	return " " + ui.Header(width-2, lefts, rights) + " "

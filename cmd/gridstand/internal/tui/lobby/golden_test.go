@@ -38,7 +38,7 @@ func quiet(t *testing.T, env *ui.Env) *page {
 	env.Me = ""
 	p := New(t.Context(), env).(*page)
 	p.listed(quietLists(t), nil)
-	p.gotDaily(daily{game: tuitest.DailyGame(), now: tuitest.Noon}, nil)
+	p.gotDaily(daily{game: tuitest.DailyGame()}, nil)
 	return p
 }
 
@@ -66,7 +66,7 @@ func withChallenges(t *testing.T, p *page) *page {
 		Variants: []*pb.VariantRecord{{Variant: "classic", Games: 40, BestScore: 18114}}, Daily: &pb.DailyRecord{Streak: 5},
 	}
 	p.gotDaily(daily{
-		game: tuitest.DailyGame(), now: tuitest.Noon,
+		game:    tuitest.DailyGame(),
 		attempt: &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 12345, DayStreak: 5},
 		place:   third,
 	}, nil)

@@ -99,7 +99,6 @@ func (p *page) loadDaily() tea.Cmd {
 func (p *page) gotDaily(d daily, err error) tea.Cmd {
 	if err == nil {
 		p.daily = d
-		p.daily.ahead = d.now.Sub(p.env.Now)
 	}
 	return p.Later(dailyTime, p.loadDaily)
 }

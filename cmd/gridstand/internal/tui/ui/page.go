@@ -67,7 +67,7 @@ type Closing interface{ ClosingMessage() string }
 // only read it.
 type Env struct {
 	Server Server
-	// Clock returns the current time. Now is the time of the last message.
+	// Clock returns the current time by the server's clock. Now is the time of the last message.
 	Clock func() time.Time
 	Now   time.Time
 	Theme Theme

@@ -1,7 +1,6 @@
 package gamestate
 
 import (
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -56,35 +55,13 @@ func (f *Flash) Over(drawn string, t ui.Theme) string {
 	if f.Text == "" || !onBoard(t) {
 		return drawn
 	}
-	lines := strings.Split(drawn, "\n")
-	width := lipgloss.Width(lines[0])
+	width, height := lipgloss.Size(drawn)
 	text, ok := t.Large(f.Text, width-2)
-	if rows := strings.Count(text, "\n") + 1; !ok || rows+2 > len(lines) {
-		text = ansi.Truncate(f.Text, max(width-2, 0), "…")
+	box := t.Accent().Bold(true).Padding(1)
+	if !ok || lipgloss.Height(text)+2 > height {
+		text, box = ansi.Truncate(f.Text, max(width-2, 0), "…"), box.Padding(0, 1)
 	}
-	rows := strings.Split(text, "\n")
-	across := 0
-	for _, row := range rows {
-		across = max(across, ansi.StringWidth(row))
-	}
-	if top := (len(lines) - len(rows)) / 2; len(rows) > 1 { // an empty line above and below
-		rows = append(append([]string{""}, rows...), "")
-		lines = f.cover(lines, rows, top-1, across, width, t)
-	} else {
-		lines = f.cover(lines, rows, top, across, width, t)
-	}
-	return strings.Join(lines, "\n")
-}
-
-// cover writes rows, which are at most across wide, over lines from the line top.
-func (*Flash) cover(lines, rows []string, top, across, width int, t ui.Theme) []string {
-	x := (width - across - 2) / 2
-	for i, row := range rows {
-		line := lines[top+i]
-		row = " " + row + strings.Repeat(" ", across-ansi.StringWidth(row)) + " "
-		lines[top+i] = ansi.Cut(line, 0, x) + ansi.ResetStyle + t.Accent().Bold(true).Render(row) + ansi.Cut(line, x+across+2, width)
-	}
-	return lines
+	return ui.Overlay(drawn, box.Render(text), width, height)
 }
 
 // SetRecord sets the best score of the player's earlier games. Once the game's score exceeds it, the

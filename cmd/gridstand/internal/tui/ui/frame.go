@@ -123,10 +123,7 @@ func compose(env *Env, v View, keys KeyMap) tea.View {
 	}
 	content := strings.Join(parts[:len(parts)-1], "")
 	if v.Dialog != "" && fits {
-		content = lipgloss.NewCompositor(
-			lipgloss.NewLayer(content),
-			lipgloss.NewLayer(v.Dialog).X((env.Width-dialogWidth)/2).Y((env.Height-dialogHeight)/2).Z(1),
-		).Render()
+		content = Overlay(content, v.Dialog, env.Width, env.Height)
 	}
 	title := "Gridstand"
 	if v.Title != "" {
@@ -151,6 +148,15 @@ func compose(env *Env, v View, keys KeyMap) tea.View {
 		}
 	}
 	return view
+}
+
+// Overlay puts a box over the middle of a text of width × height.
+func Overlay(text, box string, width, height int) string {
+	boxWidth, boxHeight := lipgloss.Size(box)
+	return lipgloss.NewCompositor(
+		lipgloss.NewLayer(text),
+		lipgloss.NewLayer(box).X((width-boxWidth)/2).Y((height-boxHeight)/2).Z(1),
+	).Render()
 }
 
 // center centers text in width × height: it returns the lines, not yet moved right, and the

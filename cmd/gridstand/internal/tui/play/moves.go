@@ -50,7 +50,6 @@ func (p *playing) push(m *Move) tea.Cmd {
 		p.notice = "It is not your turn."
 		return nil
 	case p.inFlight != nil && (p.shared() || len(p.queue) >= queueLimit):
-		p.dropped = !p.shared()
 		return nil
 	}
 	p.queue = append(p.queue, &request{move: m})
@@ -73,7 +72,7 @@ func (p *playing) send() tea.Cmd {
 		p.queue = p.queue[1:]
 	}
 	if len(p.queue) == 0 || p.Over() {
-		p.queue, p.dropped = nil, false
+		p.queue = nil
 		return nil
 	}
 	r := p.queue[0]

@@ -35,10 +35,9 @@ type playing struct {
 	rematch string
 
 	// inFlight is the request that is waiting for a reply, or nil. queue has the requests
-	// to send after it. dropped is set if a move was dropped because the queue was full.
+	// to send after it.
 	inFlight *request
 	queue    []*request
-	dropped  bool
 	solving  *solving // the solver that is playing, or nil
 	places   places
 

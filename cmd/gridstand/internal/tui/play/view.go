@@ -167,8 +167,8 @@ func (p *page) status(width int) string {
 		return t.Warn().Render(p.solving.String())
 	case p.held() != nil:
 		return t.Warn().Bold(true).Render("Your time ran out: " + p.held().GetStandIn() + " moves for you. Any key takes your seat back.")
-	case p.dropped:
-		return t.Warn().Render(fmt.Sprintf("Queued keys: %d; later ones were dropped.", len(p.queue)))
+	case len(p.queue) >= queueLimit:
+		return t.Warn().Render(fmt.Sprintf("Queued keys: %d; further ones are dropped.", len(p.queue)))
 	case p.notice != "":
 		return t.Dim().Render(p.notice)
 	case p.News(t, p.moment()) != "":

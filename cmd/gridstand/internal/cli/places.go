@@ -44,12 +44,8 @@ func (p *program) places(ctx context.Context, c *client.Client, games []*pb.Game
 		p.notef("No player is waiting. Race somebody now: %s", p.typed("race", "--now"))
 		return nil
 	}
-	width := 0
-	if p.terminal(p.out) {
-		width = p.width()
-	}
 	defer p.notef("Take a place: %s", p.typed("join", "PLACE"))
-	return p.printf("%s", table([]column{
+	return p.printTable([]column{
 		{title: "PLACE"}, {title: "GAME"}, {title: "OPEN", right: true}, {title: "WAITING", right: true}, {title: "PLAYERS"},
-	}, rows, width))
+	}, rows)
 }

@@ -226,11 +226,16 @@ func TestPlayAgain(t *testing.T) {
 // Ensure that a table fits the terminal.
 func TestTable(t *testing.T) {
 	t.Parallel()
+	var out strings.Builder
+	p := &program{out: &out, terminal: func(any) bool { return true }, width: func() int { return 0 }}
 	columns := []column{{title: "PLAYER"}, {title: "SCORE", right: true}, {title: "NOTE"}}
 	rows := [][]string{{"ada", "1,234,567", "a note"}, {"somebody with a name", "8", ""}}
+	require.NoError(t, p.printTable(columns, rows))
 	assert.Equal(t, ""+
 		"PLAYER                    SCORE  NOTE\n"+
 		"ada                   1,234,567  a note\n"+
-		"somebody with a name          8\n", table(columns, rows, 0))
-	assert.Contains(t, table(columns, rows, 36), "ada                   1,234,567  a …\n")
+		"somebody with a name          8\n", out.String())
+	p.width = func() int { return 36 }
+	require.NoError(t, p.printTable(columns, rows))
+	assert.Contains(t, out.String(), "ada                   1,234,567  a …\n")
 }

@@ -16,8 +16,12 @@ type column struct {
 
 const columnGap = 2
 
-// table formats rows under the columns' titles. Lines are cut after width cells, unless width is 0.
-func table(columns []column, rows [][]string, width int) string {
+// printTable writes rows under the columns' titles. It cuts the lines at the width of the terminal.
+func (p *program) printTable(columns []column, rows [][]string) error {
+	width := 0 // no limit
+	if p.terminal(p.out) {
+		width = p.width()
+	}
 	widths := make([]int, len(columns))
 	titles := make([]string, len(columns))
 	for i, c := range columns {
@@ -48,7 +52,7 @@ func table(columns []column, rows [][]string, width int) string {
 	for _, row := range rows {
 		line(row)
 	}
-	return out.String()
+	return p.printf("%s", out.String())
 }
 
 // list is a list of messages to print.
@@ -78,13 +82,9 @@ func (l list[M]) print(p *program) error {
 	if l.more {
 		defer p.notef("There are more: --limit %d shows more, --limit 0 shows all.", 2*len(l.all))
 	}
-	width := 0
-	if p.terminal(p.out) {
-		width = p.width()
-	}
 	rows := make([][]string, len(l.all))
 	for i, m := range l.all {
 		rows[i] = l.row(m)
 	}
-	return p.printf("%s", table(l.columns, rows, width))
+	return p.printTable(l.columns, rows)
 }

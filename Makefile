@@ -121,7 +121,7 @@ floods: ## Attack servers, and print their memory and the latency of other playe
 .PHONY: faults
 faults: ## Run make storm, and the cheap tests of servers, stores and connections that fail
 	$(SLOW) ./server/internal/test/fault -v -timeout 0 \
-	  -run '^Test(Storm|DamagedLog|Linearizable_Planted|RolledBack|ServerStopped(_HeldOpen)?)$$' -args -storm=$(STORM)
+	  -run '^Test(Storm|Linearizable_Planted|RolledBack|ServerStopped(_HeldOpen)?)$$' -args -storm=$(STORM)
 
 # Duration of make storm.
 STORM ?= 10m

@@ -37,35 +37,6 @@ func waitingTable(t *testing.T, env *env, s *testServer, limit time.Duration) (*
 	}
 }
 
-// requireTimeOut requires that the clocks of a waitingTable run out as the rules require, and not
-// early: after the first timeout, a stand-in takes over the seat; the second ends the game.
-func requireTimeOut(t *testing.T, limit time.Duration, events []*pb.Event) {
-	t.Helper()
-	var out []*pb.Event
-	for i, e := range events {
-		if e.GetTimedOut() == nil {
-			continue
-		}
-		out = append(out, e)
-		before := events[i-1].GetPosition()
-		assert.Equal(t, before.GetTurn(), e.GetSeat())
-		late := e.GetTime().AsTime().Sub(before.GetTurnDeadline().AsTime())
-		assert.GreaterOrEqual(t, late, time.Duration(0), "too early: %s", brief(e))
-	}
-	require.Len(t, out, 2)
-	assert.Equal(t, "greedy", out[0].GetTimedOut().GetStandIn())
-	assert.Nil(t, out[0].GetResult())
-	assert.Empty(t, out[1].GetTimedOut().GetStandIn())
-	assert.Equal(t, pb.Result_REASON_TIMED_OUT, out[1].GetResult().GetReason())
-	assert.NotEqual(t, out[0].GetSeat(), out[1].GetSeat())
-	for i, e := range events[1:] {
-		deadline := e.GetPosition().GetTurnDeadline()
-		if e.GetMoved() != nil && deadline != nil {
-			assert.Equal(t, e.GetTime().AsTime().Add(limit), deadline.AsTime(), "a full turn in version %d", i+2)
-		}
-	}
-}
-
 // Ensure that a clock that ran during an outage gets a full turn when it has run out, once.
 func TestClocks_CreditedAfterOutage(t *testing.T) {
 	t.Parallel()

@@ -96,12 +96,6 @@ func (d *disk) mount(options string) error {
 	return nil
 }
 
-// protect makes the disk read-only. No file on it may be open.
-func (d *disk) protect() {
-	d.t.Helper()
-	require.NoError(d.t, d.mount("remount,ro"))
-}
-
 // used returns the number of bytes in use.
 func (d *disk) used() int64 {
 	d.t.Helper()
@@ -200,6 +194,25 @@ func TestSQLite_SmallDisk(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(d.path(), "store.db-wal"))
 }
 
+// removeStore removes the files of a store except the one that servers lock.
+func removeStore(t *testing.T, path string) {
+	t.Helper()
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(path + suffix); !os.IsNotExist(err) {
+			require.NoError(t, err)
+		}
+	}
+}
+
+// copyStore copies the files of a store, which processes may have open.
+func copyStore(t *testing.T, from, to string) {
+	t.Helper()
+	for _, suffix := range []string{"", "-wal"} {
+		out, err := exec.Command("cp", from+suffix, to+suffix).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+}
+
 // requireReadable requires that games and lists can be read and that the watcher stays connected.
 func (o *outage) requireReadable(t *testing.T) {
 	t.Helper()
@@ -213,21 +226,4 @@ func (o *outage) requireReadable(t *testing.T) {
 		require.Failf(t, "the watcher's stream has ended", "%v", o.watcher.err)
 	default:
 	}
-}
-
-// Ensure that a server refuses to start with a file that it cannot write to, and reports why.
-func TestSQLite_ReadOnly(t *testing.T) {
-	t.Parallel()
-	d := newDisk(t, 64<<20)
-	env := newUncheckedFileEnv(t, filepath.Join(d.dir, "store.db"))
-	env.wrapper = d.enter()
-	running := env.serveProcess()
-	env.player(running).start(t, "classic")
-	running.stop()
-	d.protect()
-	words := append(d.enter(), process.Build(t, "cmd/gridstand-server"), "--listen", "127.0.0.1:0", "--store", env.url)
-	out, err := exec.CommandContext(t.Context(), words[0], words[1:]...).CombinedOutput()
-	require.Error(t, err)
-	assert.Contains(t, string(out), env.path())
-	assert.Regexp(t, "(?i)read-?only", string(out))
 }

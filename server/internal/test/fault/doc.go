@@ -1,7 +1,6 @@
 // Package fault tests whole servers through their public API while something fails: servers are
-// killed or paused; Redis is stopped, loses replies or forgets scripts; a file is truncated,
-// damaged, replaced or runs out of disk space; connections break; logs are damaged; clocks are
-// wrong; clients misbehave; and players race each other.
+// killed or paused; Redis is stopped, loses replies or forgets scripts; a file runs out of disk
+// space; connections break; stores go back in time; clients misbehave; and players race each other.
 //
 // All tests have the build tag slow. CI runs those of make faults: TestStorm for a minute, and the
 // cheap ones, which make the same moves and inject the same faults in every run. The others kill
@@ -13,14 +12,11 @@
 //     in the test's process, as package server starts it, or as a process of the server's program
 //     if the test kills it.
 //   - caller is an account with a connection to one server. watcher follows a game in one of
-//     several ways; participant follows it and moves on its turn. follower reads a race's
-//     snapshots from whichever server is running. baseline is a player whose move latency is
-//     measured.
-//   - badClient floods a server over raw connections; flood holds the target and the counters of
-//     one of these clients. throughProxy puts the shipped HAProxy configuration in front of a
-//     server; crowd is a set of idle connections from one address to it.
+//     several ways; participant follows it and moves on its turn. racer is an entrant of a race.
+//     baseline is a player whose move latency is measured.
+//   - badClient floods a server; flood holds the target and the counters of one of these clients.
+//     throughProxy puts the shipped HAProxy configuration in front of a server.
 //   - redistest.Proxy cuts, delays and drops traffic between a server and Redis, or its clients.
-//   - racer is an entrant who sends moves from before a race opens until after it has closed.
 //   - observations holds all events and games that clients received; history lists many
 //     clients' operations on one game, with their results; workload generates such operations;
 //     scenario is the game that a workload plays.
@@ -29,9 +25,8 @@
 //   - storm injects random faults, drawn from a seed, while traffic uses two servers backed
 //     by Redis, or one backed by a file. TestStorm_Kills does the same with a file and
 //     a single kind of fault: the only server is killed repeatedly.
-//   - outage is a game that continues through an outage of its store. image is the content of a
-//     file and its write-ahead log; played is a set of games in a file whose entries were written
-//     in a known order. disk is a small file system that fills up.
+//   - outage is a game that continues through an outage of its store. disk is a small file system
+//     that fills up.
 //
 // # Invariants
 //

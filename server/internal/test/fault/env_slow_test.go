@@ -16,7 +16,6 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
-	"github.com/gridstand/gridstand/server"
 	"github.com/gridstand/gridstand/server/internal/store"
 	redisstore "github.com/gridstand/gridstand/server/internal/store/redis"
 )
@@ -95,13 +94,6 @@ func (env *env) markDamaged(gameID string) {
 	env.damaged[gameID] = true
 }
 
-// unmarkDamaged undoes markDamaged.
-func (env *env) unmarkDamaged(gameID string) {
-	env.mu.Lock()
-	defer env.mu.Unlock()
-	delete(env.damaged, gameID)
-}
-
 func (env *env) isDamaged(gameID string) bool {
 	env.mu.Lock()
 	defer env.mu.Unlock()
@@ -126,15 +118,8 @@ type testServer struct {
 // serve starts a server in this process.
 func (env *env) serve() *testServer {
 	env.t.Helper()
-	return env.serveWith(func(*server.Config) {})
-}
-
-// serveWith starts a server in this process with a modified configuration.
-func (env *env) serveWith(change func(*server.Config)) *testServer {
-	env.t.Helper()
 	config := testConfig(env.url)
 	config.Logger = slog.New(failOnError{slog.NewTextHandler(env.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}), env.t})
-	change(&config)
 	running, stop := servertest.Start(env.t, config)
 	return &testServer{addr: running.Addr().String(), stop: stop}
 }

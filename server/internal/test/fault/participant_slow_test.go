@@ -60,14 +60,13 @@ type participant struct {
 	events []*pb.Event // guarded by mu
 }
 
-// participate starts a participant in a game, which runs until the game ends. clients are its account on
-// one or more servers.
-func participate(t *testing.T, p *participant, gameID string, clients ...*caller) *participant {
+// participate starts a participant in a game, which runs until the game ends.
+func participate(t *testing.T, p *participant, gameID string, c *caller) *participant {
 	t.Helper()
 	if p.rng == nil {
 		p.rng = seeded(t)
 	}
-	p.watcher = &watcher{clients: clients, gameID: gameID, watching: watching{after: fromStart(), every: true}, seen: p.see}
+	p.watcher = &watcher{caller: c, gameID: gameID, watching: watching{after: fromStart(), every: true}, seen: p.see}
 	p.start(t)
 	return p
 }
@@ -83,7 +82,7 @@ func (p *participant) last() *pb.Event {
 }
 
 // see records an event and reacts to it, or, when a stream has been opened, reacts to the last one.
-func (p *participant) see(ctx context.Context, c *caller, message *pb.WatchResponse) error {
+func (p *participant) see(ctx context.Context, message *pb.WatchResponse) error {
 	e := message.GetEvent()
 	switch action := e.GetAction().(type) {
 	case *pb.Event_Created:
@@ -100,14 +99,15 @@ func (p *participant) see(ctx context.Context, c *caller, message *pb.WatchRespo
 		p.mu.Unlock()
 	}
 	if last := p.last(); last != nil && (e != nil || message == nil) {
-		return p.play(ctx, c, last)
+		return p.play(ctx, last)
 	}
 	return nil
 }
 
 // play makes a move if it is the participant's turn. If the game has already advanced, the
 // participant learns that from the next event.
-func (p *participant) play(ctx context.Context, c *caller, e *pb.Event) error {
+func (p *participant) play(ctx context.Context, e *pb.Event) error {
+	c := p.caller
 	position := e.GetPosition()
 	if position.Turn == nil {
 		return nil

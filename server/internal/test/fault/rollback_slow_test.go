@@ -9,8 +9,10 @@ import (
 
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 	sqlite3 "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
@@ -80,6 +82,8 @@ func TestRolledBack(t *testing.T) {
 			lost, kept := start(), start()
 			restore := env.save(t, lost.GetGameId())
 			lost = running.playTo(t, after(lost), whole)
+			watcher := env.anonymous(running.server).watch(t, lost.GetGameId(), watching{})
+			watcher.awaitVersion(t, whole)
 			env.markDamaged(lost.GetGameId())
 			env.awaitAckedHeartbeats(t, 1)
 			restore()
@@ -90,6 +94,7 @@ func TestRolledBack(t *testing.T) {
 			env.awaitQuarantine(t, lost.GetGameId())
 			damaged := func(t *testing.T, err error) { wantDamaged(t, err, "5") }
 			wantRefused(t, running, lost, damaged)
+			damaged(t, watcher.awaitEnd(t))
 			running.requirePlayable(t, kept)
 			running.server.stop()
 			fresh := running.on(env.serve())
@@ -117,5 +122,62 @@ func (env *env) save(t *testing.T, gameID string) (restore func()) {
 	return func() {
 		run(`INSERT OR REPLACE INTO games SELECT * FROM past; DROP TABLE past;
 			DELETE FROM entries WHERE EXISTS (SELECT 1 FROM games g WHERE g.id = ? AND g.game = entries.game AND g.version < entries.version)`)
+	}
+}
+
+// whole is a game's version before its log is damaged.
+const whole = 9
+
+// stored is a game's log and meta as stored in Redis.
+type stored struct {
+	entries []redis.XMessage
+	meta    map[string]string
+}
+
+func logKey(gameID string) string  { return "game:{" + gameID + "}:log" }
+func metaKey(gameID string) string { return "game:{" + gameID + "}:meta" }
+
+// read reads everything that a move would change, except for the number of watchers, which may
+// also change without a move.
+func (env *env) read(t *testing.T, gameID string) stored {
+	t.Helper()
+	entries, err := env.redis.XRange(t.Context(), logKey(gameID), "-", "+").Result()
+	require.NoError(t, err)
+	meta, err := env.redis.HGetAll(t.Context(), metaKey(gameID)).Result()
+	require.NoError(t, err)
+	delete(meta, "watchers")
+	return stored{entries, meta}
+}
+
+// write replaces a game's log and meta.
+func (env *env) write(t *testing.T, gameID string, s stored) {
+	t.Helper()
+	_, err := env.redis.TxPipelined(t.Context(), func(p redis.Pipeliner) error {
+		p.Del(t.Context(), logKey(gameID), metaKey(gameID))
+		for _, e := range s.entries {
+			p.XAdd(t.Context(), &redis.XAddArgs{Stream: logKey(gameID), ID: e.ID, Values: e.Values})
+		}
+		if len(s.meta) > 0 {
+			p.HSet(t.Context(), metaKey(gameID), s.meta)
+		}
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+// wantRefused requires that every call on a game is refused.
+func wantRefused(t *testing.T, c *caller, last *pb.Event, want func(*testing.T, error)) {
+	t.Helper()
+	gameID := last.GetGameId()
+	for _, d := range last.GetPosition().GetTwenty48().GetLegalMoves() {
+		_, err := c.move(t.Context(), gameID, last.GetVersion(), d)
+		want(t, err)
+	}
+	_, err := c.resign(t.Context(), gameID)
+	want(t, err)
+	_, err = c.get(t.Context(), gameID)
+	want(t, err)
+	for _, after := range []*int32{nil, fromStart(), proto.Int32(3), proto.Int32(last.GetVersion())} {
+		want(t, c.watch(t, gameID, watching{after: after}).awaitEnd(t))
 	}
 }

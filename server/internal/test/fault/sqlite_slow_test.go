@@ -19,18 +19,12 @@ import (
 // test and its servers have ended.
 func newSQLiteEnv(t *testing.T) *env {
 	t.Helper()
-	return newFileEnv(t, filepath.Join(t.TempDir(), "store.db"))
-}
-
-// newFileEnv is like newSQLiteEnv, but uses the file at the given path.
-func newFileEnv(t *testing.T, path string) *env {
-	t.Helper()
-	env := newUncheckedFileEnv(t, path)
+	env := newUncheckedFileEnv(t, filepath.Join(t.TempDir(), "store.db"))
 	t.Cleanup(func() { check(t, env) })
 	return env
 }
 
-// newUncheckedFileEnv is like newFileEnv, but does not check the store after the test.
+// newUncheckedFileEnv returns an env on the file at the given path. It does not check the store after the test.
 func newUncheckedFileEnv(t *testing.T, path string) *env {
 	t.Helper()
 	env := &env{t: t, url: "sqlite:" + path, observed: newObservations(), damaged: map[string]bool{}}

@@ -34,13 +34,11 @@ func fromStart() *int32 { return proto.Int32(0) }
 
 // watcher follows a game to its end, and checks and records what it receives.
 type watcher struct {
-	// clients are the same account on several servers. The watcher uses them by turns.
-	clients []*caller
-	gameID  string
+	caller *caller
+	gameID string
 	watching
 	// seen, unless it is nil, is called with each message, and with nil when a stream has been opened.
-	seen   func(ctx context.Context, c *caller, message *pb.WatchResponse) error
-	opened int // number of streams
+	seen func(ctx context.Context, message *pb.WatchResponse) error
 
 	mu      sync.Mutex
 	history *watchtest.History
@@ -51,7 +49,7 @@ type watcher struct {
 // watch starts a watcher that runs until the game or the test ends.
 func (c *caller) watch(t *testing.T, gameID string, how watching) *watcher {
 	t.Helper()
-	w := &watcher{clients: []*caller{c}, gameID: gameID, watching: how}
+	w := &watcher{caller: c, gameID: gameID, watching: how}
 	w.start(t)
 	return w
 }
@@ -87,15 +85,14 @@ func (w *watcher) run(ctx context.Context) error {
 func (w *watcher) follow(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	c := w.clients[w.opened%len(w.clients)]
-	w.opened++
+	c := w.caller
 	reached := c.env.observed.latestVersion(w.gameID)
 	w.mu.Lock()
 	request := w.history.Open(reached)
 	w.mu.Unlock()
 	stream, err := c.games.Watch(c.authorized(ctx), request)
 	if err == nil {
-		err = w.notify(ctx, c, nil)
+		err = w.notify(ctx, nil)
 	}
 	for n, begun := 0, false; ; begun = true {
 		var message *pb.WatchResponse
@@ -113,11 +110,11 @@ func (w *watcher) follow(ctx context.Context) (bool, error) {
 			}
 			return false, err
 		}
-		over, err := w.take(c, message)
+		over, err := w.take(message)
 		if err != nil {
 			return false, err
 		}
-		if err := w.notify(ctx, c, message); unavailable(err) {
+		if err := w.notify(ctx, message); unavailable(err) {
 			return true, playertest.Pause(ctx)
 		} else if err != nil {
 			return false, err
@@ -131,11 +128,11 @@ func (w *watcher) follow(ctx context.Context) (bool, error) {
 	}
 }
 
-func (w *watcher) notify(ctx context.Context, c *caller, message *pb.WatchResponse) error {
+func (w *watcher) notify(ctx context.Context, message *pb.WatchResponse) error {
 	if w.seen == nil {
 		return nil
 	}
-	return w.seen(ctx, c, message)
+	return w.seen(ctx, message)
 }
 
 func (w *watcher) end(err error) (again bool, _ error) {
@@ -145,13 +142,13 @@ func (w *watcher) end(err error) (again bool, _ error) {
 }
 
 // take checks and records a message. It reports whether the game is over.
-func (w *watcher) take(c *caller, message *pb.WatchResponse) (over bool, _ error) {
+func (w *watcher) take(message *pb.WatchResponse) (over bool, _ error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.history.Take(message); err != nil {
 		return false, err
 	}
-	return w.history.Over(), c.env.observed.update(message)
+	return w.history.Over(), w.caller.env.observed.update(message)
 }
 
 // version returns the last version that the watcher has seen. covered returns how often it was

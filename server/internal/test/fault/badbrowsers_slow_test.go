@@ -49,9 +49,6 @@ var badBrowsers = []badClient{
 		f.unread.Store(true)
 		return f.request(ctx, browsers, strings.Repeat(httpCall("ListGames", 16, `{"pageSize":200}`), 20), nil)
 	}},
-	{"Server-Sent Events", true, 0, func(ctx context.Context, f *flood) error {
-		return f.request(ctx, eventReaders, "GET /g/"+f.gameID+"/events HTTP/1.1\r\nHost: gridstand\r\n\r\n", nil)
-	}},
 	{"Server-Sent Events that are not read", true, 0, func(ctx context.Context, f *flood) error {
 		return f.request(ctx, eventReaders, "GET /g/"+f.gameID+"/events?after_version=0 HTTP/1.1\r\nHost: gridstand\r\n\r\n", nil)
 	}},

@@ -259,34 +259,6 @@ func random(rng *rand.Rand, p *pb.Position) pb.Direction {
 	return legal[rng.IntN(len(legal))]
 }
 
-// play makes random moves and resigns at version giveUp. It repeats calls that a server could not
-// answer, and makes each try through a randomly chosen client of the same player: a server must
-// answer a call that another one may have carried out. It calls seen with the version of each event.
-func play(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp int32, seen func(version int32), clients ...*caller) error {
-	version, position := game.GetVersion(), game.GetPosition()
-	for over := false; !over; {
-		direction := random(rng, position)
-		var event *pb.Event
-		try, cancel := context.WithTimeout(ctx, patience) // The clients do not repeat calls with a deadline.
-		err := playertest.Retry(try, func(ctx context.Context) (err error) {
-			c := clients[rng.IntN(len(clients))]
-			if version >= giveUp {
-				event, err = c.resign(ctx, game.GetId())
-			} else {
-				event, err = c.move(ctx, game.GetId(), version, direction)
-			}
-			return err
-		}, unavailable)
-		cancel()
-		if err != nil {
-			return err
-		}
-		version, position, over = event.GetVersion(), event.GetPosition(), event.GetResult() != nil
-		seen(version)
-	}
-	return nil
-}
-
 // playTo plays up to the given version, with moves that make the game last, and returns the last
 // event. It fails the test if the game ends earlier.
 func (c *caller) playTo(t *testing.T, game *pb.Game, version int32) *pb.Event {

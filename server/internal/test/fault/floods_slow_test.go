@@ -121,87 +121,107 @@ func logMemory(t *testing.T, flood string, peak, before int) {
 	t.Logf("figure: memory under %s | %d MB | %d MB", flood, peak/1_000_000, before/1_000_000)
 }
 
-// Ensure that with the default limits a player's moves succeed while bad clients flood the server and
-// after that, and that clients that exceed a limit are refused. Only the limit on moves is lifted, for
-// the players whose moves are measured. The test logs the latency of these moves, the server's memory,
-// which limits refused the client, and how much processor time the server got. The bad clients use the
-// rest, so the moves are compared with those before the flood, and with those during it on a second
-// server, which is not flooded.
+// victim is a server with the default limits that bad clients flood. Only the limit on moves is lifted, for
+// the players whose moves are measured: one on this server, and one on another server, which is not flooded.
+type victim struct {
+	env            *env
+	server         *testServer
+	g              gauges
+	player, beside *baseline
+	memory         int // before all floods
+}
+
+func newVictim(t *testing.T, flags ...string) *victim {
+	t.Helper()
+	env := newUncheckedEnv(t)
+	env.wrapper = []string{"env", "GOMEMLIMIT=" + strconv.Itoa(memoryLimit)}
+	flags = append(flags, "--max-moves-per-second=0")
+	server, g := env.serveMeasured(flags...)
+	second, _ := env.serveMeasured(flags...)
+	v := &victim{env: env, server: server, g: g, player: newBaseline(t, env.player(server)), beside: newBaseline(t, env.player(second))}
+	v.player.measureBeside(t, v.beside) // warm up
+	g.collect(t)
+	v.memory = g.read(t, residentMemory)
+	return v
+}
+
+// measure measures moves of both players for at least the given time.
+func (v *victim) measure(t *testing.T, least time.Duration) (took, beside []time.Duration) {
+	t.Helper()
+	for began := time.Now(); len(took) == 0 || time.Since(began) < least; {
+		more, others := v.player.measureBeside(t, v.beside)
+		took, beside = append(took, more...), append(beside, others...)
+	}
+	return took, beside
+}
+
+// flood lets a bad client flood the server until it is refused, if it must be, and moves have been measured.
+func (v *victim) flood(t *testing.T, bad badClient, f *flood) {
+	t.Helper()
+	g, calm := v.g, v.player.measureMoves(t)
+	closed, refused := g.read(t, "gridstand_connections_refused_total"), g.refusals(t)
+	peak := g.peakMemory(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	atWork := make(chan struct{})
+	f.w, f.server, f.ready = v.env, v.server, sync.OnceFunc(func() { close(atWork) })
+	done := make(chan error, 1)
+	go func() {
+		err := errors.New("the bad client failed the test")
+		defer func() { done <- err }()
+		err = bad.work(ctx, f)
+	}()
+	select {
+	case <-atWork:
+	case err := <-done:
+		require.NoError(t, err, bad.name)
+	}
+	began, worked := time.Now(), g.exactly(t, "process_cpu_seconds_total")
+	busy, others := v.measure(t, floodFor)
+	closes := func() int { return g.read(t, "gridstand_connections_refused_total") - closed }
+	timedOut := func() bool { return g.read(t, "gridstand_connections") < idlers }
+	readsRefused := func() bool { return since(refused, g.refusals(t))["reads_per_address_per_second"] > 0 }
+	waittest.Until(t, "a call is refused: "+bad.name, func() bool {
+		return !bad.limited || f.refused.Load() > 0 || f.dropped.Load() > 0 || closes() > 0 || f.unread.Load() && readsRefused() ||
+			f.slow.Load() && timedOut() || f.within(bad.perSecond, began)
+	})
+	more, othersMore := v.measure(t, 0)
+	busy, others = append(busy, more...), append(others, othersMore...)
+	if f.past != "" {
+		other := v.beside.player.on(v.server)
+		require.NoError(t, other.untilAnswered(t.Context(), func(ctx context.Context) error {
+			return other.undoFarBack(ctx, f.past) // the server reads this game while it is flooded
+		}))
+	}
+	cores := (g.exactly(t, "process_cpu_seconds_total") - worked) / time.Since(began).Seconds()
+	cancel()
+	require.NoError(t, <-done, bad.name)
+	t.Logf("%s: %d calls answered, %d refused, %d connections closed; refused by the server: %v; server %.1f cores",
+		bad.name, f.granted.Load(), f.refused.Load(), closes(), since(refused, g.refusals(t)), cores)
+	logMoves(t, bad.name, busy, calm)
+	logMoves(t, bad.name+", beside a second server", busy, others)
+	logMemory(t, bad.name, peak(), v.memory)
+	g.collect(t)
+}
+
+// Ensure that a player's moves succeed while bad clients flood the server and after that, and that clients
+// that exceed a limit are refused. The test logs the latency of these moves, the server's memory, which
+// limits refused the client, and how much processor time the server got. The bad clients use the rest, so
+// the moves are compared with those before the flood, and with those during it on the second server.
 func TestFloods(t *testing.T) {
 	t.Parallel()
 	manyFiles.Lock()
 	defer manyFiles.Unlock()
-	env := newUncheckedEnv(t)
-	env.wrapper = []string{"env", "GOMEMLIMIT=" + strconv.Itoa(memoryLimit)}
-	server, g := env.serveMeasured("--max-moves-per-second=0")
-	b := newBaseline(t, env.player(server))
-	second, _ := env.serveMeasured("--max-moves-per-second=0")
-	beside := newBaseline(t, env.player(second))
-	long := b.player.start(t, "6x6")
-	b.player.playTo(t, long, longer)
-	played := &flood{owner: beside.player}
+	v := newVictim(t)
+	long := v.player.player.start(t, "6x6")
+	v.player.player.playTo(t, long, longer)
+	played := &flood{owner: v.beside.player}
 	require.NoError(t, played.playLong(t.Context()))
-	other := beside.player.on(server)
 	for range 50 { // so that lists are not empty
-		b.player.start(t, "6x6")
+		v.player.player.start(t, "6x6")
 	}
-	b.measureBeside(t, beside) // warm up
-	g.collect(t)
-	before := g.read(t, residentMemory)
 	for n, bad := range slices.Concat(badClients, badReaders, badBrowsers) {
-		calm := b.measureMoves(t)
-		closed, refused := g.read(t, "gridstand_connections_refused_total"), g.refusals(t)
-		peak := g.peakMemory(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		atWork := make(chan struct{})
-		f := &flood{
-			w: env, server: server, dialer: dialFrom(t, n+1),
-			gameID: long.GetId(), past: played.past, heavy: played.heavy, owner: beside.player,
-			ready: sync.OnceFunc(func() { close(atWork) }),
-		}
-		done := make(chan error, 1)
-		go func() {
-			err := errors.New("the bad client failed the test")
-			defer func() { done <- err }()
-			err = bad.work(ctx, f)
-		}()
-		select {
-		case <-atWork:
-		case err := <-done:
-			cancel()
-			require.NoError(t, err, bad.name)
-		}
-		began, worked := time.Now(), g.exactly(t, "process_cpu_seconds_total")
-		var busy, others []time.Duration
-		measure := func() {
-			again, othersAgain := b.measureBeside(t, beside)
-			busy, others = append(busy, again...), append(others, othersAgain...)
-		}
-		for len(busy) == 0 || time.Since(began) < floodFor {
-			measure()
-		}
-		closes := func() int { return g.read(t, "gridstand_connections_refused_total") - closed }
-		timedOut := func() bool { return g.read(t, "gridstand_connections") < idlers }
-		readsRefused := func() bool {
-			reads := since(refused, g.refusals(t))
-			return reads["reads_per_address_per_second"] > 0
-		}
-		waittest.Until(t, "a call is refused: "+bad.name, func() bool {
-			return !bad.limited || f.refused.Load() > 0 || f.dropped.Load() > 0 || closes() > 0 || f.unread.Load() && readsRefused() || f.slow.Load() && timedOut() || f.within(bad.perSecond, began)
-		})
-		measure()
-		require.NoError(t, other.untilAnswered(t.Context(), func(ctx context.Context) error {
-			return other.undoFarBack(ctx, played.past) // the server reads this game while it is flooded
-		}))
-		cores := (g.exactly(t, "process_cpu_seconds_total") - worked) / time.Since(began).Seconds()
-		cancel()
-		require.NoError(t, <-done, bad.name)
-		t.Logf("%s: %d calls answered, %d refused, %d connections closed; refused by the server: %v; server %.1f cores",
-			bad.name, f.granted.Load(), f.refused.Load(), closes(), since(refused, g.refusals(t)), cores)
-		logMoves(t, bad.name, busy, calm)
-		logMoves(t, bad.name+", beside a second server", busy, others)
-		logMemory(t, bad.name, peak(), before)
-		g.collect(t)
+		v.flood(t, bad, &flood{dialer: dialFrom(t, n+1), gameID: long.GetId(), past: played.past, heavy: played.heavy, owner: played.owner})
 	}
-	b.finish(t)
+	v.player.finish(t)
 }

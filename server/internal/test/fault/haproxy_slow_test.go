@@ -66,8 +66,7 @@ func throughProxy(t *testing.T, backend *testServer, edit ...string) *testServer
 
 // Ensure that others can continue to play through the shipped proxy while clients behind it read no
 // responses. The server refuses their lists by its limit on reads. HAProxy itself takes responses and
-// refusals that the clients do not read, so the server's metric counts them, and the bytes that the
-// server holds stay far below their limit; see TestUnreadAnswers_Forwarded.
+// refusals that the clients do not read, so the server's metric counts them.
 func TestThroughProxy_Unread(t *testing.T) {
 	t.Parallel()
 	env := newUncheckedEnv(t)

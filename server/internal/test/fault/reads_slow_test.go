@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/limits"
 )
@@ -139,11 +140,15 @@ func (f *flood) unreadWatches(ctx context.Context) error {
 		}
 	}
 	f.ready()
-	pace := time.Second / time.Duration(limits.Default().MovesPerSecond)
-	err = play(ctx, rand.New(rand.NewPCG(0, 31)), game, longer, func(int32) { pause(ctx, pace) }, c)
-	if ctx.Err() != nil {
-		return nil
+	version, position := game.GetVersion(), game.GetPosition()
+	for ctx.Err() == nil && version < longer {
+		event, err := c.move(ctx, game.GetId(), version, playertest.Lasting(version, position))
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+		version, position = event.GetVersion(), event.GetPosition()
+		pause(ctx, time.Second/time.Duration(limits.Default().MovesPerSecond))
 	}
 	<-ctx.Done()
-	return err
+	return nil
 }

@@ -1,15 +1,11 @@
 package match
 
 import (
-	"errors"
-	"math/rand/v2"
 	"sync"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
 
@@ -50,70 +46,6 @@ func TestDo_Concurrent(t *testing.T) {
 				}
 			}
 			state = next
-		}
-	})
-}
-
-// Ensure that the log contains exactly the acknowledged moves at their versions if players on
-// three servers move as fast as they can.
-func TestDo_FreeForAll(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		servers := []*server{env.serve(env.addr), env.serve(env.addr), env.serve(env.addr)}
-		servers[0].create(name("a"), "6x6")
-		const callers, length = 6, 150
-		acknowledged := make([]map[int32]replay.Action, callers)
-		var group sync.WaitGroup
-		for i := range callers {
-			m := servers[i%len(servers)].match(name("a"))
-			if i < len(servers)-1 {
-				// One of the servers has no watchers.
-				defer m.newWatcher(t.Context(), Spectator).Close()
-			}
-			random := rand.New(rand.NewPCG(uint64(i), 1))
-			acknowledged[i] = map[int32]replay.Action{}
-			group.Go(func() {
-				for {
-					state := m.State()
-					if state.Version >= length || state.Status == replay.Finished {
-						return
-					}
-					call := move(state, random.IntN(4))
-					event, err := m.Do(t.Context(), call)
-					var conflict *VersionConflictError
-					if errors.As(err, &conflict) {
-						if !assert.Greater(t, conflict.Version, state.Version) {
-							return
-						}
-						continue
-					}
-					if !assert.NoError(t, err) {
-						return
-					}
-					acknowledged[i][event.Version()] = event.Entry.Action
-				}
-			})
-		}
-		group.Wait()
-		last := env.check(name("a"), servers...)
-		claimed := make([]int, last.Version+1)
-		require.NoError(t, servers[0].Log.Replay(t.Context(), name("a"), gamelog.GenesisTip(name("a")), func(_ gamelog.Tip, e *replay.Event) error {
-			if e.State.Version == 1 {
-				return nil
-			}
-			for i := range callers {
-				if action, ok := acknowledged[i][e.State.Version]; ok {
-					claimed[e.State.Version]++
-					assert.Equal(t, e.Entry.Action, action)
-				}
-			}
-			assert.Positive(t, claimed[e.State.Version], "no caller claims version %d", e.State.Version)
-			return nil
-		}))
-		for _, of := range acknowledged {
-			for version := range of {
-				require.LessOrEqual(t, version, last.Version)
-			}
 		}
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -48,18 +47,18 @@ func TestDo_LostReply(t *testing.T) {
 	each(t, func(t *testing.T, env *env) {
 		proxy := redistest.StartProxy(t, env.addr)
 		s := env.serve(proxy.Addr())
-		lost := proxy.Lose(1, "evalsha")
+		lost := proxy.Lose(1)
 		s.create(name("a"), "classic")
 		<-lost
 		m := s.match(name("a"))
 		for i := range 5 {
-			lost = proxy.Lose(1+i%2, "evalsha")
+			lost = proxy.Lose(1 + i%2)
 			m.play(t, 1)
 			for range 1 + i%2 {
 				<-lost
 			}
 		}
-		lost = proxy.Lose(1, "evalsha")
+		lost = proxy.Lose(1)
 		m.do(t, resign(0))
 		<-lost
 		assert.Equal(t, []int32{1, 2, 3, 4, 5, 6, 7}, s.seen.versions())
@@ -136,7 +135,7 @@ func TestDo_UnsettledTooEarly(t *testing.T) {
 		m := s.match(name("a"))
 		m.play(t, 2)
 
-		lost := proxy.Lose(1, "evalsha")
+		lost := proxy.Lose(1)
 		_, err := m.Do(t.Context(), Call{
 			Version: m.State().Version, Seat: game.NoSeat, Action: replay.Abandoned{},
 			NotBefore: time.Now().Add(time.Hour),
@@ -146,46 +145,4 @@ func TestDo_UnsettledTooEarly(t *testing.T) {
 		m.play(t, 2)
 		env.check(name("a"), s)
 	})
-}
-
-// Ensure that no entry is lost or appended twice if Redis pauses for longer than a call's
-// deadline.
-func TestDo_RedisStops(t *testing.T) {
-	t.Parallel()
-	server := redistest.StartRedis(t)
-	env := newEnv(t, redistest.NewClient(t, server.Addr()))
-	s := env.serve(env.addr)
-	s.create(name("a"), "classic")
-	m := s.match(name("a"))
-	m.play(t, 2)
-	call := move(m.State(), 0)
-
-	server.Pause()
-	requireUnsettled(t, m, call)
-	_, err := m.Confirm(briefly(t))
-	require.Error(t, err)
-	server.Resume()
-	require.EqualValues(t, 4, m.do(t, call).State.Version)
-	m.play(t, 2)
-	env.check(name("a"), s)
-}
-
-// Ensure that the caller gets the error from a Redis server that cannot write, and that the
-// match does not stay locked for appends.
-func TestDo_RedisRefuses(t *testing.T) {
-	t.Parallel()
-	env := newEnv(t, redistest.NewClient(t, redistest.StartRedis(t).Addr()))
-	s := env.serve(env.addr)
-	s.create(name("a"), "classic")
-	m := s.match(name("a"))
-	call := move(m.State(), 0)
-	require.NoError(t, env.client.ConfigSet(t.Context(), "maxmemory", "1").Err())
-	env.unwritten(name("a"), func() {
-		_, err := m.Do(t.Context(), call)
-		require.True(t, redis.HasErrorPrefix(err, "OOM"), "%v", err)
-		require.NotErrorIs(t, err, store.ErrUnsettled)
-	})
-	require.NoError(t, env.client.ConfigSet(t.Context(), "maxmemory", "0").Err())
-	m.do(t, call)
-	env.check(name("a"), s)
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -87,41 +85,6 @@ func TestStore_Create_Invalid(t *testing.T) {
 		requireField(t, err, "secret")
 		assert.NotContains(t, err.Error(), secretA)
 	}
-}
-
-// Ensure that concurrent calls with the same name create one account: callers that pass its
-// secret get that account, and all others are refused.
-func TestStore_Create_Concurrent(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		var (
-			wg      sync.WaitGroup
-			mu      sync.Mutex
-			winners = map[string]int{}
-			taken   atomic.Int32
-		)
-		for i := range 16 {
-			wg.Go(func() {
-				secret := strings.Repeat(string(rune('a'+i%4)), 26)
-				player, _, err := account.New(s.Accounts, keep).Create(t.Context(), "Ann", secret, false)
-				if errors.Is(err, account.ErrNameTaken) {
-					taken.Add(1)
-					return
-				}
-				if assert.NoError(t, err) {
-					mu.Lock()
-					defer mu.Unlock()
-					winners[player.ID]++
-				}
-			})
-		}
-		wg.Wait()
-		require.Len(t, winners, 1)
-		for _, n := range winners {
-			assert.Equal(t, 4, n)
-		}
-		assert.EqualValues(t, 12, taken.Load())
-	})
 }
 
 func TestStore_Get(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -134,23 +133,6 @@ func TestDraft_Landed(t *testing.T) {
 		equal(t, next.State, tip.State)
 		assert.Same(t, tip.State, event.State)
 		assert.Same(t, tip.State, r.append(own).State)
-	})
-}
-
-// Ensure that a game is created only once, and that the second creation returns the game's
-// first entry.
-func TestAppend_CreatedTwice(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, r *rig) {
-		gameID := name("a")
-		tip := r.create(gameID, "classic")
-		other := seed(t, 99)
-		c := created(t, "classic", other)
-		d, err := NewGame(gameID, c, other)
-		require.NoError(t, err)
-		conflict := r.refused(gameID, d)
-		assert.Equal(t, tip.ID, conflict.Last)
-		r.stands(conflict, tip.ID, replay.Entry{Seat: game.NoSeat, Action: c})
 	})
 }
 

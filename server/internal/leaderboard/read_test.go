@@ -202,24 +202,6 @@ func TestBoards_Distribution(t *testing.T) {
 	})
 }
 
-// Ensure that a store error is not mistaken for an empty board.
-func TestBoards_StoreAway(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		boards := open(t, s)
-		record(t, boards)
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		_, err := boards.List(ctx, "classic", Day, "", 1)
-		require.ErrorIs(t, err, context.Canceled)
-		_, _, err = boards.Rank(ctx, "classic", Day, name("player", 0), 1)
-		require.ErrorIs(t, err, context.Canceled)
-		require.ErrorIs(t, boards.Record(ctx, result(1, 1, 1, now())), context.Canceled)
-		require.ErrorIs(t, boards.Games(ctx, "classic", nil), context.Canceled)
-		require.ErrorIs(t, boards.Clear(ctx), context.Canceled)
-	})
-}
-
 func requireField(t *testing.T, err error, field, message string) {
 	t.Helper()
 	var e *invalid.Error

@@ -153,6 +153,7 @@ type watcher struct {
 	// leave ends the stream.
 	leave   context.CancelFunc
 	history *watchtest.History
+	events  []*pb.Event // received so far
 	// audiences lists the audiences received so far, in order.
 	audiences []int32
 }
@@ -231,6 +232,7 @@ func (w *watcher) event(t testing.TB) *pb.Event {
 	t.Helper()
 	e := w.next(t).GetEvent()
 	require.NotNil(t, e)
+	w.events = append(w.events, e)
 	return e
 }
 

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"errors"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -12,13 +11,8 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/id"
-	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/challenge"
-	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
-	"github.com/gridstand/gridstand/server/internal/leaderboard"
-	"github.com/gridstand/gridstand/server/internal/page"
-	"github.com/gridstand/gridstand/server/internal/profile"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
@@ -28,14 +22,8 @@ import (
 func TestManager_LastResult(t *testing.T) {
 	t.Parallel()
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
-		ctx, logger, tokens, jobs := t.Context(), slog.New(slog.DiscardHandler), page.NewTokens(s.Secrets), &full{Queue: s.Queue}
-		m := New(Config{
-			Log: gamelog.New(s.Games), Accounts: account.New(s.Accounts, 0),
-			Leaderboard: leaderboard.New(s.Boards, tokens, s.Time), Directory: directory.New(s.Lists, s.Lists, tokens, 0, logger),
-			Challenges: challenge.New(challenge.Config{Store: s.Challenges, Log: gamelog.New(s.Games), Keep: time.Hour, WaitingFor: time.Hour}),
-			Queue:      jobs, Logger: logger, KeepFinished: time.Hour, Recorded: func(*replay.State) {},
-		})
-		m.Profiles = &profile.Profiles{Store: s.Profiles, Challenges: m.Challenges}
+		ctx, jobs := t.Context(), &full{Queue: s.Queue}
+		m := newManager(s, jobs)
 		now := func() time.Time {
 			now, err := s.Time(ctx)
 			require.NoError(t, err)

@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"log/slog"
 	"testing"
 	"time"
 
@@ -12,13 +11,7 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
-	"github.com/gridstand/gridstand/server/internal/account"
-	"github.com/gridstand/gridstand/server/internal/challenge"
-	"github.com/gridstand/gridstand/server/internal/directory"
-	"github.com/gridstand/gridstand/server/internal/gamelog"
-	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
-	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
@@ -28,14 +21,8 @@ import (
 func TestManager_Waiting(t *testing.T) {
 	t.Parallel()
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
-		ctx, logger, tokens, log := t.Context(), slog.New(slog.DiscardHandler), page.NewTokens(s.Secrets), gamelog.New(s.Games)
-		m := New(Config{
-			Log: log, Accounts: account.New(s.Accounts, 0),
-			Leaderboard: leaderboard.New(s.Boards, tokens, s.Time), Directory: directory.New(s.Lists, s.Lists, tokens, 0, logger),
-			Challenges: challenge.New(challenge.Config{Store: s.Challenges, Log: log}), Queue: s.Queue, Time: s.Time, Logger: logger,
-			WaitingFor: 24 * time.Hour, KeepFinished: time.Hour, Recorded: func(*replay.State) {},
-		})
-		hub := match.NewHub(match.Config{Log: log, Feed: s.Feed, Jobs: m, Observer: observed{}, ServerID: "here", Idle: time.Hour})
+		ctx, m := t.Context(), newManager(s, s.Queue)
+		hub := match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Observer: observed{}, ServerID: "here", Idle: time.Hour})
 		tribolo, _ := variants.Current("tribolo")
 		ann := replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}
 		create := func() *match.Match {

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -13,12 +12,8 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
-	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
-	"github.com/gridstand/gridstand/server/internal/leaderboard"
-	"github.com/gridstand/gridstand/server/internal/page"
-	"github.com/gridstand/gridstand/server/internal/profile"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
@@ -42,14 +37,9 @@ func TestManager_Within(t *testing.T) {
 	t.Parallel()
 	s := storetest.OnSQLite(t, sqlite.Options{Memory: true})
 	require.True(t, s.Transactional())
-	ctx, logger, tokens, jobs := t.Context(), slog.New(slog.DiscardHandler), page.NewTokens(s.Secrets), &full{Queue: s.Queue}
-	recorded := 0
-	m := New(Config{
-		Log: gamelog.New(s.Games), Accounts: account.New(s.Accounts, 0),
-		Leaderboard: leaderboard.New(s.Boards, tokens, s.Time), Directory: directory.New(s.Lists, s.Lists, tokens, 0, logger),
-		Profiles: &profile.Profiles{Store: s.Profiles}, Queue: jobs, Logger: logger, KeepFinished: time.Hour,
-		Recorded: func(*replay.State) { recorded++ },
-	})
+	ctx, jobs, recorded := t.Context(), &full{Queue: s.Queue}, 0
+	m := newManager(s, jobs)
+	m.Recorded = func(*replay.State) { recorded++ }
 
 	variant, _ := variants.Current("classic")
 	ann, seed, gameID := replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}, game.NewSeed(), id.New()

@@ -2,6 +2,7 @@ package account_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -61,13 +62,14 @@ func testLapse(t *testing.T, s *store.Store, forward func(time.Duration)) {
 func TestRenew_Seldom(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		ctx, renewing := t.Context(), &renewals{Accounts: s.Accounts, err: errFailed}
+		ctx, failed := t.Context(), errors.New("failed")
+		renewing := &renewals{Accounts: s.Accounts, err: failed}
 		a := account.New(renewing, keep)
 		ann, token, err := a.Create(ctx, "Ann", secretA, false)
 		require.NoError(t, err, "the account exists even though its renewal failed")
 		_, err = a.Verify(ctx, token)
 		require.NoError(t, err)
-		require.ErrorIs(t, a.Renew(ctx, ann.ID), errFailed)
+		require.ErrorIs(t, a.Renew(ctx, ann.ID), failed)
 		assert.Equal(t, 3, renewing.calls)
 		renewing.err = nil
 		for range 2 {

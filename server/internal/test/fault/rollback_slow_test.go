@@ -81,9 +81,9 @@ func TestRolledBack(t *testing.T) {
 			start := func() *pb.Event { return running.playTo(t, running.start(t, "6x6"), 5) }
 			lost, kept := start(), start()
 			restore := env.save(t, lost.GetGameId())
-			lost = running.playTo(t, after(lost), whole)
+			lost = running.playTo(t, after(lost), 9)
 			watcher := env.anonymous(running.server).watch(t, lost.GetGameId(), watching{})
-			watcher.awaitVersion(t, whole)
+			watcher.awaitVersion(t, 9)
 			env.markDamaged(lost.GetGameId())
 			env.awaitAckedHeartbeats(t, 1)
 			restore()
@@ -92,13 +92,12 @@ func TestRolledBack(t *testing.T) {
 			}
 
 			env.awaitQuarantine(t, lost.GetGameId())
-			damaged := func(t *testing.T, err error) { wantDamaged(t, err, "5") }
-			wantRefused(t, running, lost, damaged)
-			damaged(t, watcher.awaitEnd(t))
+			wantRefused(t, running, lost)
+			wantDamaged(t, watcher.awaitEnd(t), "5")
 			running.requirePlayable(t, kept)
 			running.server.stop()
 			fresh := running.on(env.serve())
-			wantRefused(t, fresh, lost, damaged)
+			wantRefused(t, fresh, lost)
 			_, err := fresh.resign(t.Context(), kept.GetGameId())
 			require.NoError(t, err)
 		})
@@ -109,8 +108,21 @@ func TestRolledBack(t *testing.T) {
 func (env *env) save(t *testing.T, gameID string) (restore func()) {
 	t.Helper()
 	if env.redis != nil {
-		past := env.read(t, gameID)
-		return func() { env.write(t, gameID, past) }
+		past := map[string]string{}
+		for _, key := range []string{logKey(gameID), "game:{" + gameID + "}:meta"} {
+			value, err := env.redis.Dump(t.Context(), key).Result()
+			require.NoError(t, err)
+			past[key] = value
+		}
+		return func() {
+			_, err := env.redis.TxPipelined(t.Context(), func(p redis.Pipeliner) error {
+				for key, value := range past {
+					p.RestoreReplace(t.Context(), key, 0, value)
+				}
+				return nil
+			})
+			require.NoError(t, err)
+		}
 	}
 	run := func(text string) {
 		c, err := sqlite3.OpenConn(env.path())
@@ -125,59 +137,21 @@ func (env *env) save(t *testing.T, gameID string) (restore func()) {
 	}
 }
 
-// whole is a game's version before its log is damaged.
-const whole = 9
+func logKey(gameID string) string { return "game:{" + gameID + "}:log" }
 
-// stored is a game's log and meta as stored in Redis.
-type stored struct {
-	entries []redis.XMessage
-	meta    map[string]string
-}
-
-func logKey(gameID string) string  { return "game:{" + gameID + "}:log" }
-func metaKey(gameID string) string { return "game:{" + gameID + "}:meta" }
-
-// read reads everything that a move would change, except for the number of watchers, which may
-// also change without a move.
-func (env *env) read(t *testing.T, gameID string) stored {
-	t.Helper()
-	entries, err := env.redis.XRange(t.Context(), logKey(gameID), "-", "+").Result()
-	require.NoError(t, err)
-	meta, err := env.redis.HGetAll(t.Context(), metaKey(gameID)).Result()
-	require.NoError(t, err)
-	delete(meta, "watchers")
-	return stored{entries, meta}
-}
-
-// write replaces a game's log and meta.
-func (env *env) write(t *testing.T, gameID string, s stored) {
-	t.Helper()
-	_, err := env.redis.TxPipelined(t.Context(), func(p redis.Pipeliner) error {
-		p.Del(t.Context(), logKey(gameID), metaKey(gameID))
-		for _, e := range s.entries {
-			p.XAdd(t.Context(), &redis.XAddArgs{Stream: logKey(gameID), ID: e.ID, Values: e.Values})
-		}
-		if len(s.meta) > 0 {
-			p.HSet(t.Context(), metaKey(gameID), s.meta)
-		}
-		return nil
-	})
-	require.NoError(t, err)
-}
-
-// wantRefused requires that every call on a game is refused.
-func wantRefused(t *testing.T, c *caller, last *pb.Event, want func(*testing.T, error)) {
+// wantRefused requires that every call on a game is refused, because its log is damaged after version 5.
+func wantRefused(t *testing.T, c *caller, last *pb.Event) {
 	t.Helper()
 	gameID := last.GetGameId()
 	for _, d := range last.GetPosition().GetTwenty48().GetLegalMoves() {
 		_, err := c.move(t.Context(), gameID, last.GetVersion(), d)
-		want(t, err)
+		wantDamaged(t, err, "5")
 	}
 	_, err := c.resign(t.Context(), gameID)
-	want(t, err)
+	wantDamaged(t, err, "5")
 	_, err = c.get(t.Context(), gameID)
-	want(t, err)
+	wantDamaged(t, err, "5")
 	for _, after := range []*int32{nil, fromStart(), proto.Int32(3), proto.Int32(last.GetVersion())} {
-		want(t, c.watch(t, gameID, watching{after: after}).awaitEnd(t))
+		wantDamaged(t, c.watch(t, gameID, watching{after: after}).awaitEnd(t), "5")
 	}
 }

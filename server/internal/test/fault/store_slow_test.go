@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,11 +33,7 @@ func (env *env) gameIDs(ctx context.Context, t *testing.T) []string {
 		}
 		return nil
 	}))
-	var ids []string
-	for id := range all {
-		ids = append(ids, id)
-	}
-	return ids
+	return slices.Collect(maps.Keys(all))
 }
 
 // log returns all entries of a log.

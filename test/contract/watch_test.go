@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"bufio"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -16,7 +17,6 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/protobuf/proto"
 
-	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
@@ -283,19 +283,19 @@ func TestEvents(t *testing.T) {
 	} {
 		assert.Equal(t, want, r.answer.Header.Get(name), name)
 	}
-	first := r.Must(t)
+	first := r.must(t)
 	assert.Equal(t, "4", first.ID)
 	assert.NotContains(t, first.Data, " ", "the JSON is not compact")
-	assert.True(t, r.Retry >= 2000 && r.Retry <= 4000, "retry after %d", r.Retry)
+	assert.True(t, r.retry >= 2000 && r.retry <= 4000, "retry after %d", r.retry)
 	old, err := read(t, s.tcp(t), "GET "+path+" HTTP/1.0")
 	require.NoError(t, err)
 	assert.Equal(t, "HTTP/1.0", old.answer.Proto)
-	assert.Equal(t, "4", old.Must(t).ID)
+	assert.Equal(t, "4", old.must(t).ID)
 	s.resign(t, p, g.GetId())
 	for _, r := range []*events{r, old} {
-		assert.Equal(t, "5", r.Must(t).ID)
-		assert.Equal(t, eventstest.Record{Name: "end", Data: "{}"}, r.Must(t))
-		rest, err := io.ReadAll(r.Body)
+		assert.Equal(t, "5", r.must(t).ID)
+		assert.Equal(t, sseRecord{Name: "end", Data: "{}"}, r.must(t))
+		rest, err := io.ReadAll(r.body)
 		require.NoError(t, err)
 		assert.Empty(t, rest)
 	}
@@ -309,7 +309,7 @@ func TestEvents(t *testing.T) {
 		{"?after_version=2", "Last-Event-ID: 4", 4},
 	} {
 		resumed := s.events(t, s.anyone, path+request.query, request.header)
-		assert.Equal(t, strconv.Itoa(request.after+1), resumed.Must(t).ID, request)
+		assert.Equal(t, strconv.Itoa(request.after+1), resumed.must(t).ID, request)
 	}
 	again := s.events(t, s.anyone, path+"?after_version=0", "Last-Event-ID: 5")
 	assert.Equal(t, http.StatusNoContent, again.answer.StatusCode)
@@ -354,7 +354,7 @@ func TestEvents_Errors(t *testing.T) {
 		r := s.events(t, s.anyone, tt.path, headers...)
 		require.Equal(t, tt.status, r.answer.StatusCode, tt.path)
 		assert.Equal(t, "application/json", r.answer.Header.Get("Content-Type"), tt.path)
-		body, err := io.ReadAll(r.Body)
+		body, err := io.ReadAll(r.body)
 		require.NoError(t, err)
 		assert.Contains(t, string(body), tt.body, tt.path)
 	}
@@ -373,7 +373,7 @@ func TestEvents_TLS(t *testing.T) {
 	s := (&testServer{anyone: waittest.Context(t), named: &atomic.Int32{}}).on(conn)
 	p := s.player(t)
 	g := s.game(t, p, "classic")
-	readers := map[int]*eventstest.Reader{}
+	readers := map[int]*events{}
 	for major, force := range map[int]bool{1: false, 2: true} {
 		transport := &http.Transport{TLSClientConfig: anyCertificate.Clone(), ForceAttemptHTTP2: force}
 		t.Cleanup(transport.CloseIdleConnections)
@@ -384,18 +384,18 @@ func TestEvents_TLS(t *testing.T) {
 		t.Cleanup(func() { _ = answer.Body.Close() })
 		require.Equal(t, major, answer.ProtoMajor)
 		assert.Equal(t, "text/event-stream", answer.Header.Get("Content-Type"))
-		readers[major] = eventstest.NewReader(answer.Body)
-		readers[major].Must(t)
+		readers[major] = &events{body: bufio.NewReader(answer.Body)}
+		readers[major].must(t)
 	}
 	for _, e := range s.moves(t, p, g, 3) {
-		same(t, e, readers[1].Must(t).Update.GetEvent())
-		same(t, e, readers[2].Must(t).Update.GetEvent())
+		same(t, e, readers[1].must(t).Update.GetEvent())
+		same(t, e, readers[2].must(t).Update.GetEvent())
 	}
 	stop()
 	for _, r := range readers {
 		var err error
 		for err == nil {
-			_, err = r.Next()
+			_, err = r.next()
 		}
 	}
 }

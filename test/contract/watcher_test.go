@@ -22,7 +22,6 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/anypb"
 
-	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
 	watchtest "github.com/gridstand/gridstand/internal/testkit/watch"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -32,13 +31,6 @@ const sse = "Server-Sent Events"
 
 // doors lists all ways to read a stream.
 var doors = append(protocols[:len(protocols):len(protocols)], sse)
-
-// events is a response with Server-Sent Events.
-type events struct {
-	*eventstest.Reader
-	conn   net.Conn
-	answer *http.Response
-}
 
 // read sends a request on a connection. Headers have the form "Name: value".
 func read(t testing.TB, conn net.Conn, line string, headers ...string) (*events, error) {
@@ -53,7 +45,7 @@ func read(t testing.TB, conn net.Conn, line string, headers ...string) (*events,
 		return nil, err
 	}
 	t.Cleanup(func() { _ = answer.Body.Close() })
-	return &events{eventstest.NewReader(answer.Body), conn, answer}, nil
+	return &events{body: bufio.NewReader(answer.Body), conn: conn, answer: answer}, nil
 }
 
 // tcp opens a connection to the server.
@@ -81,15 +73,15 @@ func (s *testServer) events(t testing.TB, ctx context.Context, path string, head
 
 // record returns the next record. The error of a response, in Connect's format, becomes a status. The
 // error is io.EOF if the server announced that the stream has ended.
-func (e *events) record() (eventstest.Record, error) {
+func (e *events) record() (sseRecord, error) {
 	switch e.answer.StatusCode {
 	case http.StatusOK:
 	case http.StatusNoContent:
-		return eventstest.Record{}, io.EOF
+		return sseRecord{}, io.EOF
 	default:
-		return eventstest.Record{}, failure(e.Body)
+		return sseRecord{}, failure(e.body)
 	}
-	record, err := e.Next()
+	record, err := e.next()
 	switch {
 	case errors.Is(err, io.EOF):
 		return record, io.ErrUnexpectedEOF

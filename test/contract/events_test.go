@@ -1,11 +1,10 @@
-// Package eventstest reads games and challenges as Server-Sent Events, record by record. Only
-// tests import it.
-package eventstest
+package contract
 
 import (
 	"bufio"
 	"fmt"
-	"io"
+	"net"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,8 +15,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Record is one record of an event stream.
-type Record struct {
+// sseRecord is one record of Server-Sent Events.
+type sseRecord struct {
 	ID   string
 	Name string // name of the event, usually empty
 	Data string
@@ -26,23 +25,22 @@ type Record struct {
 	Snapshot *pb.WatchChallengeResponse
 }
 
-// Reader reads records from the body of a response.
-type Reader struct {
-	Body  *bufio.Reader
-	Retry int // reconnection time sent by the server, in milliseconds
+// events is a response with Server-Sent Events.
+type events struct {
+	body   *bufio.Reader
+	conn   net.Conn
+	answer *http.Response
+	retry  int // reconnection time sent by the server, in milliseconds
 }
 
-// NewReader returns a Reader for a response body.
-func NewReader(body io.Reader) *Reader { return &Reader{Body: bufio.NewReader(body)} }
-
-// Next returns the next record. An error means that reading the body failed or that a record is
+// next returns the next record. An error means that reading the body failed or that a record is
 // malformed.
-func (r *Reader) Next() (Record, error) {
-	var got Record
+func (e *events) next() (sseRecord, error) {
+	var got sseRecord
 	for {
-		line, err := r.Body.ReadString('\n')
+		line, err := e.body.ReadString('\n')
 		if err != nil {
-			return Record{}, err
+			return sseRecord{}, err
 		}
 		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
 		switch name {
@@ -51,7 +49,7 @@ func (r *Reader) Next() (Record, error) {
 		case "event":
 			got.Name = value
 		case "retry":
-			r.Retry, err = strconv.Atoi(value)
+			e.retry, err = strconv.Atoi(value)
 		case "data":
 			got.Data = value
 		case "":
@@ -72,16 +70,16 @@ func (r *Reader) Next() (Record, error) {
 			err = fmt.Errorf("unexpected line %q", line)
 		}
 		if err != nil {
-			return Record{}, err
+			return sseRecord{}, err
 		}
 	}
 }
 
-// Must returns the next record that is not an audience update. The test fails on an error.
-func (r *Reader) Must(t testing.TB) Record {
+// must returns the next record that is not an audience update. The test fails on an error.
+func (e *events) must(t testing.TB) sseRecord {
 	t.Helper()
 	for {
-		got, err := r.Next()
+		got, err := e.next()
 		require.NoError(t, err)
 		if _, audience := got.Update.GetUpdate().(*pb.WatchResponse_Audience); !audience {
 			return got

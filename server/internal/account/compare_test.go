@@ -1,17 +1,19 @@
 package account_test
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"go/types"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
+
+// revealing matches a comparison whose duration may depend on a secret. It may compare a secret with "".
+var revealing = regexp.MustCompile(`bytes\.(Equal|Compare)|strings\.(EqualFold|Compare)|` +
+	`(?i:(secret|digest|token)[^&|;{}\n]* [!=]= ([^"]|"[^"])|[!=]= [^&|;{}\n]*(secret|digest|token))`)
 
 // Ensure that secrets and their digests are compared in constant time only, with
 // digest.matches and never with == or similar functions.
@@ -24,25 +26,10 @@ func TestSecrets_ComparedInConstantTime(t *testing.T) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		source, err := os.ReadFile(name)
 		require.NoError(t, err)
-		ast.Inspect(file, func(node ast.Node) bool {
-			switch n := node.(type) {
-			case *ast.BinaryExpr:
-				text := strings.ToLower(types.ExprString(n))
-				if n.Op == token.EQL || n.Op == token.NEQ {
-					secret := strings.Contains(text, "secret") || strings.Contains(text, "digest") || strings.Contains(text, "token")
-					assert.False(t, secret && !strings.Contains(text, `""`), "%s: %s", name, text)
-				}
-			case *ast.CallExpr:
-				text := types.ExprString(n.Fun)
-				assert.NotContains(t, []string{"bytes.Equal", "bytes.Compare", "strings.EqualFold", "strings.Compare"}, text, name)
-				if strings.HasSuffix(text, ".matches") {
-					matched++
-				}
-			}
-			return true
-		})
+		assert.Empty(t, revealing.FindString(string(source)), name)
+		matched += strings.Count(string(source), ".matches(")
 	}
 	assert.GreaterOrEqual(t, matched, 2)
 }

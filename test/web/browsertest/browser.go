@@ -1,3 +1,5 @@
+//go:build slow
+
 // Package browsertest opens pages in a real Chromium and controls them with key presses, clicks and
 // touch, as a user does. Only tests import it.
 package browsertest

@@ -74,13 +74,9 @@ func TestJoin_Ranked(t *testing.T) {
 		joins  replay.Player
 		ranked bool
 	}{
-		{"a second player", []replay.Seat{annSits, {}, botSits}, bob, false},
 		{"the first player", []replay.Seat{botSits, {}, botSits}, bob, true},
-		{"the first of two players", []replay.Seat{{}, {}, botSits}, bob, true},
 		{"a program", []replay.Seat{annSits, {}, botSits}, deep, false},
 		{"the same player again", []replay.Seat{annSits, {}, bobSits}, ann, false},
-		{"the same player again, in a later seat", []replay.Seat{bobSits, {}, annSits}, ann, false},
-		{"with the random bot", []replay.Seat{annSits, {}, {Bot: "random"}}, bob, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

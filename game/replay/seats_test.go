@@ -117,23 +117,6 @@ func score(t *testing.T, s *replay.State, n int32) *replay.State {
 	return apply(t, s, s.Turn(), replay.Moved{Move: points(n), ByBot: !s.Seats[s.Turn()].Held()})
 }
 
-// Ensure that seats take turns and that a move out of turn is refused.
-func TestApply_Turns(t *testing.T) {
-	t.Parallel()
-	s := table(t, 10, annSits, bobSits, eveSits)
-	for _, seat := range []int{0, 1, 2, 0} {
-		require.Equal(t, seat, s.Turn())
-		for other := range 3 {
-			if other == seat {
-				continue
-			}
-			_, err := s.Apply(replay.Entry{Seat: other, Action: replay.Moved{Move: points(1)}}, at(9))
-			require.ErrorIs(t, err, replay.ErrNotYourTurn)
-		}
-		s = score(t, s, 1)
-	}
-}
-
 // Ensure that a seat that resigns is skipped, even if it resigned out of turn, and that the
 // game ends when one seat is left.
 func TestApply_Resignations(t *testing.T) {

@@ -60,10 +60,6 @@ func TestStart_Waiting(t *testing.T) {
 	assert.Empty(t, s.LegalMoves())
 	assert.True(t, s.Ranked)
 
-	for _, a := range []replay.Action{replay.Moved{Move: game.Slide(game.Up)}, replay.Resigned{}} {
-		_, err := s.Apply(replay.Entry{Seat: 0, Action: a}, at(2))
-		assert.ErrorIs(t, err, replay.ErrNotStarted)
-	}
 	over := apply(t, s, game.NoSeat, replay.Abandoned{})
 	assert.Equal(t, replay.Finished, over.Status)
 	assert.Equal(t, game.Abandoned, over.Result.Reason)

@@ -1,10 +1,6 @@
 package tribolo_test
 
 import (
-	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -86,57 +82,4 @@ func TestStart_SeededShuffle(t *testing.T) {
 		require.Equal(t, d.Draw(1<<30), used.Draw(1<<30), "not the same number of draws")
 	}
 	assert.Len(t, firsts, 3)
-}
-
-// Ensure that whole games from the counting seed's start board match those of another program, which was
-// written only from the rules. The sum consists of the first 8 bytes of the SHA-256 hash of all moves: the seat, x
-// and y of each, one byte each.
-func TestWholeGames(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		choose        func(*tribolo.Position, []game.Move) game.Move
-		moves, passed int
-		scores        []int32
-		sum           string
-	}{
-		"the first": {
-			func(_ *tribolo.Position, legal []game.Move) game.Move { return legal[0] },
-			128, 2,
-			[]int32{50, 55, 59},
-			"65198954b969d1ab",
-		},
-		"the last": {
-			func(_ *tribolo.Position, legal []game.Move) game.Move { return legal[len(legal)-1] },
-			128, 0,
-			[]int32{58, 51, 55},
-			"52bbc1f1832f4170",
-		},
-		"the move that takes the most cells": {
-			func(p *tribolo.Position, legal []game.Move) game.Move {
-				return slices.MaxFunc(legal, func(a, b game.Move) int { return cmp.Compare(len(p.Taken(a)), len(p.Taken(b))) })
-			},
-			127, 1,
-			[]int32{94, 33, 36},
-			"7ff745e69c3877c5",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p, passed, sum := start(countingSeed()), 0, sha256.New()
-			for p.Turn() != game.NoSeat {
-				seat, m := p.Turn(), tc.choose(p, p.LegalMoves())
-				sum.Write([]byte{byte(seat), byte(m.Cell.X), byte(m.Cell.Y)})
-				next, _, err := tribolo.New().Move(p, seat, m, nil)
-				require.NoError(t, err)
-				p = next.(*tribolo.Position)
-				if p.Turn() != game.NoSeat && p.Turn() != (seat+1)%tribolo.Seats {
-					passed++
-				}
-			}
-			assert.EqualValues(t, tc.moves, p.MoveCount())
-			assert.Equal(t, tc.passed, passed)
-			assert.Equal(t, tc.scores, p.Scores())
-			assert.Equal(t, tc.sum, hex.EncodeToString(sum.Sum(nil)[:8]))
-		})
-	}
 }

@@ -64,16 +64,6 @@ func TestPlaythroughs(t *testing.T) {
 	}
 }
 
-func TestPlaythroughs_NoneLeftOver(t *testing.T) {
-	t.Parallel()
-	files, err := filepath.Glob(filepath.Join(playthroughs, "*"))
-	require.NoError(t, err)
-	for _, file := range files {
-		_, ok := variants.Current(strings.TrimSuffix(filepath.Base(file), ".txt"))
-		assert.Truef(t, ok, "%s belongs to no variant", file)
-	}
-}
-
 // maxMoves limits the number of recorded moves, because some games would not end.
 const maxMoves = 3000
 

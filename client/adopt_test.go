@@ -70,16 +70,3 @@ func TestAdopt_Previous(t *testing.T) {
 	assert.Equal(t, "old", got.Previous.Name, "ada should have been dropped")
 	assert.Nil(t, got.Previous.Previous)
 }
-
-// Ensure that a token that was used over TLS is not sent in clear text.
-func TestAdopt_NotSentInClearText(t *testing.T) {
-	t.Parallel()
-	s, store := newTwoFaced(t), newStore(t)
-	const target = "localhost:7"
-	made := logIn(t, s.dial(t, target, true), store, client.OneName("ada"))
-	c := s.dial(t, target, false)
-	_, err := client.Adopt(waittest.Context(t), c, store, made.Token)
-	require.ErrorIs(t, err, client.ErrClearText)
-	assert.ErrorContains(t, err, "ada on ")
-	assert.Zero(t, s.plain.made("getPlayer"))
-}

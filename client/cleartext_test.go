@@ -80,6 +80,8 @@ func TestToken_NotSentInClearText(t *testing.T) {
 			_, err = client.Restore(waittest.Context(t), c, store)
 			require.ErrorIs(t, err, client.ErrClearText)
 			require.ErrorIs(t, client.RotateStored(waittest.Context(t), c, store), client.ErrClearText)
+			_, err = client.Adopt(waittest.Context(t), c, store, made.Token)
+			require.ErrorIs(t, err, client.ErrClearText)
 			for _, call := range []string{"getPlayer", "createPlayer", "rotate"} {
 				assert.Zero(t, s.plain.made(call), call)
 			}

@@ -32,6 +32,13 @@ func All(events []*pb.Event) iter.Seq2[*pb.Event, error] {
 // and resignations.
 func Life(t testing.TB, variant string, random *rand.Rand) []*pb.Event {
 	t.Helper()
+	events, _ := LifeOfGame(t, variant, random)
+	return events
+}
+
+// LifeOfGame is like Life. It also returns the game at each version.
+func LifeOfGame(t testing.TB, variant string, random *rand.Rand) ([]*pb.Event, []*pb.Game) {
+	t.Helper()
 	v, ok := variants.Current(variant)
 	require.True(t, ok)
 	ada, bob := replay.Player{ID: "adaadaadaadaadaadaadaadaad", Name: "ada"}, replay.Player{ID: "bobbobbobbobbobbobbobbobbo", Name: "bob"}
@@ -48,10 +55,17 @@ func Life(t testing.TB, variant string, random *rand.Rand) []*pb.Event {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	e, err := replay.Start("gamegamegamegamegamegamega", replay.Entry{Seat: game.NoSeat, Action: replay.Created{
 		Variant: v.ID, Revision: v.Revision, Commitment: seed.Commitment(), Seats: seats,
-		TurnLimit: time.Duration(random.IntN(2)) * time.Minute,
+		TurnLimit: time.Duration(random.IntN(2)) * time.Minute, Private: random.IntN(2) == 0,
 	}}, seed, at)
 	require.NoError(t, err)
-	states, events := []*replay.State{e.State}, []*pb.Event{translate.Event(e)}
+	var states []*replay.State
+	var events []*pb.Event
+	var games []*pb.Game
+	happens := func(next *replay.Event) {
+		e = next
+		states, events, games = append(states, e.State), append(events, translate.Event(e)), append(games, translate.Game(e.State, 0))
+	}
+	happens(e)
 	for steps := 0; e.State.Status != replay.Finished; steps++ {
 		at = at.Add(time.Duration(random.IntN(20)) * time.Second)
 		s := e.State
@@ -79,8 +93,7 @@ func Life(t testing.TB, variant string, random *rand.Rand) []*pb.Event {
 			}
 			next, err := s.Undo(replay.Entry{Seat: random.IntN(v.Seats), Action: replay.Undone{To: past.Version}}, past, at)
 			if err == nil {
-				e = next
-				states, events = append(states, e.State), append(events, translate.Event(e))
+				happens(next)
 			}
 			continue
 		default:
@@ -88,12 +101,11 @@ func Life(t testing.TB, variant string, random *rand.Rand) []*pb.Event {
 			if len(legal) == 0 {
 				continue
 			}
-			entry.Action = replay.Moved{Move: legal[random.IntN(len(legal))], ByBot: !s.Seats[entry.Seat].Held()}
+			entry.Action = replay.Moved{Move: legal[random.IntN(len(legal))], ByBot: !s.Seats[entry.Seat].Held() || random.IntN(50) == 0}
 		}
 		if next, err := s.Apply(entry, at); err == nil {
-			e = next
-			states, events = append(states, e.State), append(events, translate.Event(e))
+			happens(next)
 		}
 	}
-	return events
+	return events, games
 }

@@ -40,7 +40,7 @@ func TestTranscript_AlteredField(t *testing.T) {
 						continue
 					}
 					field.Alter()
-					_, err := verify.Transcript(all(slices.Replace(slices.Clone(events), i, i+1, altered)))
+					_, err := verify.Transcript(transcripts.All(slices.Replace(slices.Clone(events), i, i+1, altered)))
 					assert.Errorf(t, err, "%s, game %d, version %d: %s", variant, n, i+1, field.Path)
 				}
 			}

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/game/replay"
+	transcripts "github.com/gridstand/gridstand/internal/testkit/transcript"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/internal/verify"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -110,7 +111,7 @@ func TestGame_AttemptOpen(t *testing.T) {
 	s := daily(t, 15)
 	sealed := clone(s.events)
 	sealed[len(sealed)-1].Seed = nil
-	_, err := verify.Transcript(all(sealed))
+	_, err := verify.Transcript(transcripts.All(sealed))
 	require.ErrorIs(t, err, verify.ErrSealed)
 
 	s.events, s.challenge.Seed = sealed, nil

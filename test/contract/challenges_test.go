@@ -122,7 +122,7 @@ func (s *testServer) standings(t testing.TB, id string) []*pb.Standing {
 
 // Ensure that each configured variant has one daily game per day with its own tiles, that the
 // commitment of the next one is published in advance, that a player has one attempt at it, and that
-// the server counts the consecutive days.
+// the server counts the consecutive days, each once for all variants.
 func TestDaily(t *testing.T) {
 	t.Parallel()
 	s, clock := startAt(t, 12, func(c *server.Config) { c.Daily = "classic,vt100" })
@@ -162,6 +162,12 @@ func TestDaily(t *testing.T) {
 		assert.Equal(t, finished, today.GetAttempt().GetStatus())
 		assert.Equal(t, today.GetChallenge().GetCloseTime().AsTime(), today.GetAttempt().GetDeadline().AsTime())
 		assert.Equal(t, []string{"classic", "vt100"}, today.GetDailyVariants())
+		record := s.profile(t, p).GetDaily()
+		assert.Equal(t, [2]int32{want, want}, [2]int32{record.GetStreak(), record.GetLongestStreak()})
+		require.Len(t, record.GetResults(), 2*int(want), "one for each variant")
+		same(t, &pb.DailyResult{
+			Day: today.GetChallenge().GetDate(), Variant: "classic", ChallengeId: today.GetChallenge().GetId(), Score: today.GetAttempt().GetScore(),
+		}, record.GetResults()[2*want-2])
 		lines := s.standings(t, today.GetChallenge().GetId())
 		require.Len(t, lines, 1)
 		listed, err := s.ListStandings(s.anyone, &pb.ListStandingsRequest{ChallengeId: today.GetChallenge().GetId()})

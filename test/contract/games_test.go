@@ -219,45 +219,6 @@ func TestUndo(t *testing.T) {
 	s.verified(t, id)
 }
 
-// Ensure that an undo reverts the bots' replies, restores a seat that has resigned, and restarts the
-// clock.
-func TestUndo_Table(t *testing.T) {
-	t.Parallel()
-	s := serve(t, func(c *server.Config) { c.BotPace = 0 })
-	p := s.player(t)
-	id := s.table(t, p, botSeat("greedy"), callerSeat, botSeat("random")).GetId()
-	watching := s.watch(t, s.anyone, from(id, 0))
-	// own reads events until it is the player's turn.
-	own := func() *pb.Event {
-		for {
-			if e := watching.event(t); e.GetPosition().Turn != nil && e.GetPosition().GetTurn() == 1 {
-				return e
-			}
-		}
-	}
-	before := own()
-	s.jump(t, p, id, before.GetVersion(), before.GetPosition())
-	answered := own()
-	back := s.undo(t, p, id, answered.GetVersion())
-	assert.Equal(t, before.GetVersion(), back.GetUndone().GetToVersion())
-	sameBoard(t, before.GetPosition(), back.GetPosition())
-	s.resign(t, p, id)
-
-	g := s.create(t, p, &pb.CreateGameRequest{
-		Variant: "tribolo", TurnLimit: durationpb.New(time.Minute), Seats: seats("caller", "caller", "caller"),
-	})
-	turn := g.GetPosition().GetTurn()
-	s.jump(t, p, g.GetId(), 1, g.GetPosition())
-	_, err := s.Resign(p.ctx, &pb.ResignRequest{GameId: g.GetId(), Seat: &turn})
-	require.NoError(t, err)
-	require.True(t, s.get(t, g.GetId()).GetSeats()[turn].GetResigned())
-	e := s.undo(t, p, g.GetId(), 3)
-	now := s.get(t, g.GetId())
-	assert.False(t, now.GetSeats()[turn].GetResigned())
-	sameBoard(t, g.GetPosition(), now.GetPosition())
-	assert.Equal(t, e.GetTime().AsTime().Add(time.Minute), now.GetPosition().GetTurnDeadline().AsTime())
-}
-
 // Ensure that a stand-in plays for a player whose clock ran out until the player takes the seat back
 // and gets a full turn, and that the game ends when the clock of the last human runs out. A game of
 // one player then counts.

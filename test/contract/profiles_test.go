@@ -10,7 +10,6 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server"
 )
 
 // profile returns a player's profile.
@@ -87,44 +86,6 @@ func TestGetProfile_Wins(t *testing.T) {
 	s.alone(t, players[0], alone)
 	record := s.profile(t, players[0]).GetVariants()[0]
 	assert.Equal(t, [2]int32{2, 0}, [2]int32{record.GetGames(), record.GetWins()})
-}
-
-// Ensure that a day counts once for all variants, that a day without a finished game ends the streak
-// but not the longest one, and that today's result is known once the attempt is over.
-func TestGetProfile_Daily(t *testing.T) {
-	t.Parallel()
-	s, clock := startAt(t, 12, func(c *server.Config) { c.Daily, c.KeepFinished = "classic,vt100", time.Hour })
-	p := s.player(t)
-	attempt := func(variant string) (*pb.Challenge, *pb.Game) {
-		got, err := s.GetChallenge(p.ctx, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: variant}})
-		require.NoError(t, err)
-		return got.GetChallenge(), s.attempt(t, p, got.GetChallenge().GetId())
-	}
-	streaks := func(now, longest int32) *pb.DailyRecord {
-		t.Helper()
-		d := s.profile(t, p).GetDaily()
-		assert.Equal(t, [2]int32{now, longest}, [2]int32{d.GetStreak(), d.GetLongestStreak()})
-		return d
-	}
-	var want []*pb.DailyResult
-	for n, variants := range [][]string{{"classic", "vt100"}, {"vt100"}, {"classic"}} {
-		for _, variant := range variants {
-			c, g := attempt(variant)
-			assert.Len(t, s.profile(t, p).GetDaily().GetResults(), len(want), "an attempt that is not over")
-			last := s.score(t, p, g)
-			streaks(int32(n+1), int32(n+1))
-			want = append(want, &pb.DailyResult{Day: c.GetDate(), Variant: variant, ChallengeId: c.GetId(), Score: last.GetPosition().GetScores()[0]})
-		}
-		clock.pass(24 * time.Hour)
-	}
-	same(t, &pb.DailyRecord{Streak: 3, LongestStreak: 3, Results: want}, streaks(3, 3))
-	clock.pass(24 * time.Hour)
-	streaks(0, 3)
-	_, g := attempt("classic")
-	s.score(t, p, g)
-	streaks(1, 3)
-	clock.pass(59 * 24 * time.Hour)
-	assert.Len(t, streaks(0, 3).GetResults(), 1)
 }
 
 // Ensure that a race counts once all its attempts are over, that a private one does not, and that the

@@ -191,6 +191,10 @@ func TestDaily(t *testing.T) {
 	assert.Len(t, commitments, 8, "every daily game has its own seed, and the next one's is known")
 	_, err := s.rank(p, "classic", 0)
 	wantReason(t, err, pb.ReasonNoScore)
+	clock.pass(58 * 24 * time.Hour)
+	record := s.profile(t, p).GetDaily()
+	assert.Equal(t, [2]int32{0, 3}, [2]int32{record.GetStreak(), record.GetLongestStreak()})
+	assert.Len(t, record.GetResults(), 2, "those of the last 60 days")
 }
 
 // Ensure that a player's attempt at a challenge by link ends when its time runs out, still counts,

@@ -6,14 +6,11 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/game/variants"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
 )
@@ -27,26 +24,6 @@ const (
 	doneID    = "donedonedonedonedonedonedo"
 	recordID  = "recordrecordrecordrecordre"
 )
-
-// tribolo returns a game of Tribolo whose last move was 12 s before tuitest.Noon.
-func tribolo(t testing.TB, id string, moves int, seats ...replay.Seat) *pb.Game {
-	t.Helper()
-	v, ok := variants.Current("tribolo")
-	require.True(t, ok)
-	seed, err := game.SeedFromBytes(make([]byte, game.SeedSize))
-	require.NoError(t, err)
-	e, err := replay.Start(id, replay.Entry{Seat: game.NoSeat, Action: replay.Created{
-		Variant: v.ID, Revision: v.Revision, Commitment: seed.Commitment(), Seats: seats, Creator: seats[0].Player,
-	}}, seed, tuitest.Noon.Add(-4*time.Minute))
-	require.NoError(t, err)
-	for range moves {
-		e, err = e.State.Apply(replay.Entry{Seat: e.State.Turn(), Action: replay.Moved{
-			Move: e.State.LegalMoves()[0], ByBot: e.State.Seats[e.State.Turn()].Bot != "",
-		}}, tuitest.Noon.Add(-12*time.Second))
-		require.NoError(t, err)
-	}
-	return translate.Game(e.State, 1)
-}
 
 // other returns one of bob's games, in progress. idle is the time between its last move and
 // tuitest.Noon.
@@ -67,12 +44,13 @@ func lists(t testing.TB, me, variant string, w pb.Window) ui.Lists {
 	done := other(doneID, "3x3", 26*time.Hour, 1096)
 	done.Status, done.Seats = pb.GameStatus_GAME_STATUS_FINISHED, tuitest.Game(nil).GetSeats()
 	done.Result = &pb.Result{Reason: pb.Result_REASON_NO_MOVES, Scores: []int32{1096}}
+	running := tuitest.Tribolo(t, triboloID, 9, ada, replay.Seat{Bot: "greedy"}, replay.Seat{Bot: "minimax"})
+	waiting := tuitest.Tribolo(t, waitingID, 0, carol, replay.Seat{}, replay.Seat{Bot: "greedy"})
 	l := ui.Lists{
 		Variants: tuitest.Variants(), Variant: variant, Window: w, Moving: 2,
 		Live: []*pb.Game{
 			other(deadID, "classic", 13*time.Minute, 36228), other(idleID, "vt100", 40*time.Second, 512),
-			tuitest.Game(tuitest.Board(4, 4)), tribolo(t, triboloID, 9, ada, replay.Seat{Bot: "greedy"}, replay.Seat{Bot: "minimax"}),
-			tribolo(t, waitingID, 0, carol, replay.Seat{}, replay.Seat{Bot: "greedy"}),
+			tuitest.Game(tuitest.Board(4, 4)), translate.Game(running.State, 1), translate.Game(waiting.State, 1),
 		},
 	}
 	for i, name := range []string{"bob", "ada", "carol with a long name", "dave"} {

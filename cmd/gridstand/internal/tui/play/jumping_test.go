@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -16,40 +15,12 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/describe"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
 )
-
-// triboloEvent returns the last event of a game of Tribolo with the given number of moves.
-// Each move is the first legal one.
-func triboloEvent(t testing.TB, moves int, seats ...replay.Seat) *replay.Event {
-	t.Helper()
-	v, ok := variants.Current("tribolo")
-	require.True(t, ok)
-	var bytes [game.SeedSize]byte
-	for i := range bytes {
-		bytes[i] = byte(i)
-	}
-	seed, err := game.SeedFromBytes(bytes[:])
-	require.NoError(t, err)
-	e, err := replay.Start(tuitest.GameID, replay.Entry{Seat: game.NoSeat, Action: replay.Created{
-		Variant: v.ID, Revision: v.Revision, Commitment: seed.Commitment(), Seats: seats,
-		Creator: seats[0].Player,
-	}}, seed, tuitest.Noon.Add(-time.Minute))
-	require.NoError(t, err)
-	for range moves {
-		e, err = e.State.Apply(replay.Entry{Seat: e.State.Turn(), Action: replay.Moved{
-			Move: e.State.LegalMoves()[0], ByBot: e.State.Seats[e.State.Turn()].Bot != "",
-		}}, tuitest.Noon.Add(-4*time.Second))
-		require.NoError(t, err)
-	}
-	return e
-}
 
 // adaAndBots returns the seats of ada and two bots.
 func adaAndBots() []replay.Seat {
@@ -59,7 +30,7 @@ func adaAndBots() []replay.Seat {
 // someTribolo returns the page of a game on ada's turn.
 func someTribolo(t testing.TB, env *ui.Env) *page {
 	t.Helper()
-	before, last := triboloEvent(t, 8, adaAndBots()...), triboloEvent(t, 9, adaAndBots()...)
+	before, last := tuitest.Tribolo(t, tuitest.GameID, 8, adaAndBots()...), tuitest.Tribolo(t, tuitest.GameID, 9, adaAndBots()...)
 	p := New(context.Background(), env, translate.Game(before.State, 3)).(*page)
 	p.State.Update(client.Update{
 		Event: translate.Event(last), Connection: client.Connection{State: client.Live},
@@ -95,7 +66,9 @@ func TestJump(t *testing.T) {
 		jumped <- m
 		return nil, client.FromError(&client.Error{Reason: pb.ReasonVersionConflict})
 	}}
-	s.OnGame = func() (*pb.Game, error) { return translate.Game(triboloEvent(t, 8, adaAndBots()...).State, 3), nil }
+	s.OnGame = func() (*pb.Game, error) {
+		return translate.Game(tuitest.Tribolo(t, tuitest.GameID, 8, adaAndBots()...).State, 3), nil
+	}
 	p, d := newTribolo(t, s)
 	target := most(p.Tribolo()).GetCell()
 	beside := &pb.Cell{X: target.GetX() + 1, Y: target.GetY()}
@@ -170,7 +143,7 @@ func TestJump_Targets(t *testing.T) {
 // example because the other event only credited time.
 func TestJump_Again(t *testing.T) {
 	t.Parallel()
-	made := translate.Event(triboloEvent(t, 10, adaAndBots()...))
+	made := translate.Event(tuitest.Tribolo(t, tuitest.GameID, 10, adaAndBots()...))
 	made.Version = 12
 	s := &tuitest.Server{OnMove: func(_ context.Context, version int32, _ client.Move, _ bool) (*pb.Event, error) {
 		if version == 10 {
@@ -180,7 +153,7 @@ func TestJump_Again(t *testing.T) {
 		return made, nil
 	}}
 	s.OnGame = func() (*pb.Game, error) {
-		g := translate.Game(triboloEvent(t, 9, adaAndBots()...).State, 3)
+		g := translate.Game(tuitest.Tribolo(t, tuitest.GameID, 9, adaAndBots()...).State, 3)
 		g.Version = 11
 		return g, nil
 	}
@@ -197,12 +170,12 @@ func TestTurn(t *testing.T) {
 	t.Parallel()
 	from := tuitest.NewStream()
 	s := &tuitest.Server{Streams: map[string]*tuitest.Stream{tuitest.GameID: from}}
-	p, d := start(t, tuitest.Env(s), translate.Game(triboloEvent(t, 7, adaAndBots()...).State, 0))
+	p, d := start(t, tuitest.Env(s), translate.Game(tuitest.Tribolo(t, tuitest.GameID, 7, adaAndBots()...).State, 0))
 	title := func() string { return ui.Draw(d.Env, p, ui.Around{}).WindowTitle }
 	require.False(t, p.mine())
 	assert.NotContains(t, title(), "Your turn")
 	for n := 8; n <= 9; n++ {
-		from.Push(client.Update{Event: translate.Event(triboloEvent(t, n, adaAndBots()...))})
+		from.Push(client.Update{Event: translate.Event(tuitest.Tribolo(t, tuitest.GameID, n, adaAndBots()...))})
 	}
 	d.Until("the turn", p.mine)
 	d.Until("the bell", func() bool { return len(d.Heard) > 0 })
@@ -218,12 +191,12 @@ func TestStandIn(t *testing.T) {
 	asked := make(chan int32, 1)
 	s := &tuitest.Server{OnJoin: func(seat *int32) (*pb.Game, error) {
 		asked <- *seat
-		g := translate.Game(triboloEvent(t, 9, adaAndBots()...).State, 0)
+		g := translate.Game(tuitest.Tribolo(t, tuitest.GameID, 9, adaAndBots()...).State, 0)
 		g.Version = 11
 		return g, nil
 	}}
 	p, d := newTribolo(t, s)
-	out := translate.Event(triboloEvent(t, 9, adaAndBots()...))
+	out := translate.Event(tuitest.Tribolo(t, tuitest.GameID, 9, adaAndBots()...))
 	out.Seat = new(int32)
 	out.Version, out.Action = 11, &pb.Event_TimedOut{TimedOut: &pb.TimedOut{StandIn: "greedy"}}
 	p.Apply(out)
@@ -281,7 +254,7 @@ func TestWaiting(t *testing.T) {
 	t.Parallel()
 	seats := adaAndBots()
 	seats[1] = replay.Seat{}
-	waiting := triboloEvent(t, 0, seats...)
+	waiting := tuitest.Tribolo(t, tuitest.GameID, 0, seats...)
 	p, d := start(t, tuitest.Env(&tuitest.Server{}), translate.Game(waiting.State, 0))
 	assert.Contains(t, d.Screen(), "gridstand join")
 	assert.Contains(t, d.Screen(), "Waiting for 1 player")
@@ -301,12 +274,12 @@ func TestWaiting(t *testing.T) {
 // faulty server might send.
 func TestWrongKind(t *testing.T) {
 	t.Parallel()
-	sliding, jumping := tuitest.Game(tuitest.Board(4, 4)), translate.Game(triboloEvent(t, 9, adaAndBots()...).State, 0)
+	sliding, jumping := tuitest.Game(tuitest.Board(4, 4)), translate.Game(tuitest.Tribolo(t, tuitest.GameID, 9, adaAndBots()...).State, 0)
 	for name, games := range map[string][2]*pb.Game{"2048": {sliding, jumping}, "Tribolo": {jumping, sliding}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			event := &pb.Event{GameId: tuitest.GameID, Version: 1000, Position: games[1].GetPosition()}
-			whole := translate.Game(triboloEvent(t, 9, adaAndBots()...).State, 0)
+			whole := translate.Game(tuitest.Tribolo(t, tuitest.GameID, 9, adaAndBots()...).State, 0)
 			whole.Id, whole.Version, whole.Position = tuitest.GameID, 1000, games[1].GetPosition()
 			for i, deliver := range []func(p *page) tea.Cmd{
 				func(p *page) tea.Cmd { return p.updated(client.Update{Event: event}, nil) },

@@ -42,7 +42,7 @@ func (s *OnChallenges) NewChallenge(context.Context, ui.NewChallenge) (*pb.Chall
 
 // Attempt implements ui.Server.
 func (s *OnChallenges) Attempt(_ context.Context, id string) (client.Game, error) {
-	return game(s.OnAttempt(id))
+	return asGame(s.OnAttempt(id))
 }
 
 // JoinChallenge implements ui.Server.

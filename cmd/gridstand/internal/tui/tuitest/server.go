@@ -38,13 +38,13 @@ type Server struct {
 
 // NewGame implements ui.Server.
 func (s *Server) NewGame(_ context.Context, variant string, o client.GameOptions) (client.Game, error) {
-	return game(s.OnNewGame(variant, o))
+	return asGame(s.OnNewGame(variant, o))
 }
 
 // Game implements ui.Server.
-func (s *Server) Game(context.Context, string) (client.Game, error) { return game(s.OnGame()) }
+func (s *Server) Game(context.Context, string) (client.Game, error) { return asGame(s.OnGame()) }
 
-func game(g *pb.Game, err error) (client.Game, error) { return client.Game{Game: g}, err }
+func asGame(g *pb.Game, err error) (client.Game, error) { return client.Game{Game: g}, err }
 
 // LiveGames implements ui.Server.
 func (s *Server) LiveGames(_ context.Context, by pb.OrderBy) ([]*pb.Game, error) {
@@ -63,7 +63,7 @@ func (s *Server) Undo(_ context.Context, _ client.Game, version int32, to *int32
 
 // Join implements ui.Server.
 func (s *Server) Join(_ context.Context, _ string, seat *int32) (client.Game, error) {
-	return game(s.OnJoin(seat))
+	return asGame(s.OnJoin(seat))
 }
 
 // Resign implements ui.Server.

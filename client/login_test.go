@@ -133,23 +133,6 @@ func load(t *testing.T, store *client.Store, target string) client.Credential {
 	return cred
 }
 
-func TestLogIn_MakesOneAccount(t *testing.T) {
-	t.Parallel()
-	a, config, store := startAccounts(t)
-
-	c := dial(t, config)
-	cred := logIn(t, c, store, client.OneName("ada"))
-	assert.Equal(t, "ada", cred.Name)
-	assert.Equal(t, cred.PlayerID, c.PlayerID())
-	assert.Empty(t, cred.Pending)
-
-	c = dial(t, config)
-	again := logIn(t, c, store, noName)
-	assert.Equal(t, cred, again)
-	assert.Equal(t, cred.PlayerID, c.PlayerID())
-	assert.Equal(t, 1, a.made("createPlayer"))
-}
-
 // Ensure that LogInBot creates a bot's account and reuses it, even if the server forgot
 // it or the first reply was lost, and that it refuses a person's account.
 func TestLogInBot(t *testing.T) {

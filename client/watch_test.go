@@ -174,13 +174,6 @@ func TestWatch(t *testing.T) {
 			err:     client.ErrBadStream,
 			gap:     &client.SequenceError{Version: 4, After: 4},
 		},
-		"a repeat after a reconnect": {
-			streams: [][]act{{whole(3), event(4), away}, {event(4)}},
-			asked:   after(-1, 4),
-			want:    []string{"live", "game 3", "event 4", "reconnecting 1", "live"},
-			err:     client.ErrBadStream,
-			gap:     &client.SequenceError{Version: 4, After: 4},
-		},
 		"a game with an old version": {
 			streams: [][]act{{whole(3), event(4), whole(4)}},
 			asked:   after(-1),

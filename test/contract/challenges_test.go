@@ -230,35 +230,6 @@ func TestLink(t *testing.T) {
 	wantReason(t, err, pb.ReasonChallengeNotFound)
 }
 
-// Ensure that attempts do not count if a program made a move in them, or if the
-// account belongs to a program.
-func TestStandings_Programs(t *testing.T) {
-	t.Parallel()
-	s := serve(t)
-	cheat, person := s.player(t), s.player(t)
-	robot := s.account(t, &pb.CreatePlayerRequest{Name: "Robot", Bot: true})
-	c := s.challenge(t, cheat, &pb.CreateChallengeRequest{Kind: link, Variant: "classic", Private: true})
-	for _, p := range []player{cheat, robot} {
-		g := s.attempt(t, p, c.GetId())
-		request := slide(g.GetId(), 1, g.GetPosition().GetTwenty48().GetLegalMoves()[0])
-		request.ByBot = true
-		moved, err := s.Move(p.ctx, request)
-		require.NoError(t, err)
-		assert.False(t, moved.GetEvent().GetRanked())
-		g.Version, g.Position = moved.GetEvent().GetVersion(), moved.GetEvent().GetPosition()
-		s.score(t, p, g)
-	}
-	s.score(t, person, s.attempt(t, person, c.GetId()))
-	waittest.Until(t, "the person's attempt counts", func() bool { return len(s.standings(t, c.GetId())) > 0 })
-	lines := s.standings(t, c.GetId())
-	require.Len(t, lines, 1)
-	assert.Equal(t, person.GetId(), lines[0].GetPlayer().GetId())
-	for _, p := range []player{cheat, robot} {
-		_, err := s.ListStandings(p.ctx, &pb.ListStandingsRequest{ChallengeId: c.GetId(), PlayerId: "me"})
-		wantReason(t, err, pb.ReasonNoScore)
-	}
-}
-
 // Ensure that a rematch has the same tiles as its game and hides nothing.
 func TestRematch(t *testing.T) {
 	t.Parallel()

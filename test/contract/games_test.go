@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	connecttest "github.com/gridstand/gridstand/internal/testkit/connect"
@@ -176,47 +175,6 @@ func TestResign_CallsOff(t *testing.T) {
 		_, err := s.JoinGame(s.player(t).ctx, &pb.JoinGameRequest{GameId: id})
 		wantReason(t, err, pb.ReasonGameOver)
 	}
-}
-
-// sameBoard requires two positions to be equal except for the clock.
-func sameBoard(t testing.TB, want, got *pb.Position) {
-	t.Helper()
-	want, got = proto.CloneOf(want), proto.CloneOf(got)
-	want.TurnDeadline, got.TurnDeadline = nil, nil
-	same(t, want, got)
-}
-
-// Ensure that each undo goes back one more move, never to an undone version unless it is named, and
-// that the score then no longer counts.
-func TestUndo(t *testing.T) {
-	t.Parallel()
-	s := serve(t)
-	p := s.player(t)
-	g := s.game(t, p, "classic")
-	id := g.GetId()
-	boards := []*pb.Position{nil, g.GetPosition()} // by version
-	for _, e := range s.moves(t, p, g, 4) {
-		boards = append(boards, e.GetPosition())
-	}
-	version := int32(5)
-	for _, tt := range []struct {
-		to    []int32
-		leads int32
-	}{{nil, 4}, {nil, 3}, {[]int32{5}, 5}, {nil, 4}, {[]int32{1}, 1}, {[]int32{3}, 3}} {
-		e := s.undo(t, p, id, version, tt.to...)
-		version++
-		assert.Equal(t, version, e.GetVersion())
-		assert.Equal(t, tt.leads, e.GetUndone().GetToVersion())
-		sameBoard(t, boards[tt.leads], e.GetPosition())
-		assert.False(t, e.GetRanked())
-	}
-	assert.False(t, s.move(t, p, id, version, boards[3]).GetRanked(), "a game never becomes ranked again")
-	back := s.undo(t, p, id, version+1)
-	assert.Equal(t, version, back.GetUndone().GetToVersion(), "the version before the move")
-	s.score(t, p, s.get(t, id))
-	_, err := s.rank(p, "classic", 0)
-	wantReason(t, err, pb.ReasonNoScore)
-	s.verified(t, id)
 }
 
 // Ensure that a stand-in plays for a player whose clock ran out until the player takes the seat back

@@ -141,23 +141,36 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// Ensure that over every protocol watchers are told to reconnect when their server stops.
+// Ensure that over every protocol the streams of games and challenges end in a way that makes clients
+// reconnect when their server stops.
 func TestWatch_Stop(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
-	g := s.game(t, s.player(t), "classic")
+	p := s.player(t)
+	g := s.game(t, p, "classic")
 	watching := map[string]*watcher{}
 	for _, door := range doors {
 		watching[door] = s.over(t, door).watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId()})
 		watching[door].game(t)
 	}
+	tiles := s.challenge(t, p, &pb.CreateChallengeRequest{Kind: link, Variant: "classic"})
+	snapshots := s.watchRaces(t, tiles.GetId(), "")
+	for _, stream := range snapshots {
+		until(t, stream, inStatus(challengeOpen))
+	}
 	go s.stop()
 	for door, w := range watching {
-		if door != sse {
-			wantReason(t, w.refused(t), pb.ReasonServerUnavailable)
-			continue
+		errs := []error{w.refused(t), nil}
+		for errs[1] == nil {
+			_, errs[1] = snapshots[door].Recv()
 		}
-		require.ErrorIs(t, w.refused(t), io.ErrUnexpectedEOF, "the server announced the end of the game")
+		for _, err := range errs {
+			if door == sse {
+				require.ErrorIs(t, err, io.ErrUnexpectedEOF, "the server announced the end of the stream")
+			} else {
+				wantReason(t, err, pb.ReasonServerUnavailable)
+			}
+		}
 	}
 }
 

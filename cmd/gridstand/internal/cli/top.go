@@ -201,7 +201,9 @@ func distribution(counts []int32, rows []*pb.Standing, playerID string) string {
 	}
 	best := rows[0].GetScore()
 	text := fmt.Sprintf("\n%s  all results, from 0 to %s\n", string(bars), describe.Comma(best))
-	own := slices.IndexFunc(rows, func(s *pb.Standing) bool { return playerID != "" && s.GetPlayer().GetId() == playerID })
+	own := slices.IndexFunc(rows, func(s *pb.Standing) bool {
+		return playerID != "" && s.GetPlayer().GetId() == playerID
+	})
 	if own >= 0 {
 		at := int64(rows[own].GetScore()) * int64(len(counts)) / max(int64(best)+1, 1)
 		text += strings.Repeat(" ", min(max(int(at), 0), ranges)) + "^ you\n"

@@ -350,11 +350,15 @@ func (f *flood) repeat(ctx context.Context, do func(*rand.Rand) error) error {
 }
 
 // repeatWith is like repeat, but with the given number of workers, each with a function that begin creates
-// for it.
+// for it before any of them runs.
 func (f *flood) repeatWith(ctx context.Context, workers int, begin func() func(*rand.Rand) error) error {
 	group, failed := errgroup.WithContext(ctx)
-	for n := range workers {
-		rng, do := rand.New(rand.NewPCG(uint64(n), 31)), begin()
+	all := make([]func(*rand.Rand) error, workers)
+	for n := range all {
+		all[n] = begin()
+	}
+	for n, do := range all {
+		rng := rand.New(rand.NewPCG(uint64(n), 31))
 		group.Go(func() error {
 			for failed.Err() == nil {
 				err := do(rng)

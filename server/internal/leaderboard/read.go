@@ -58,7 +58,9 @@ func (b *Boards) clock(ctx context.Context, window Window) (now time.Time, err e
 
 // page returns up to size entries of a board, starting at the given place (counted from 0). Its page
 // tokens are bound to query and contain start, the first day of the board's window.
-func (b *Boards) page(ctx context.Context, board store.Board, query string, start, first int64, size int) (Page, error) {
+func (b *Boards) page(
+	ctx context.Context, board store.Board, query string, start, first int64, size int,
+) (Page, error) {
 	stored, err := b.Boards.Page(ctx, board, first, size)
 	if err != nil {
 		return Page{}, err
@@ -69,7 +71,8 @@ func (b *Boards) page(ctx context.Context, board store.Board, query string, star
 	}
 	if next := first + int64(len(stored.Entries)); next > first && next < stored.Total {
 		last := listed.Entries[len(listed.Entries)-1]
-		listed.Next, err = b.tokens.SealPlace(ctx, query, store.Place{Rank: start<<placeBits | next, GameID: last.GameID})
+		after := store.Place{Rank: start<<placeBits | next, GameID: last.GameID}
+		listed.Next, err = b.tokens.SealPlace(ctx, query, after)
 	}
 	return listed, err
 }

@@ -78,7 +78,8 @@ func TestBoards_List_ForeignToken(t *testing.T) {
 	}
 }
 
-// Ensure that the store's clock determines the current day, and that paging stays on the board that was current when it began.
+// Ensure that the store's clock determines the current day, and that paging stays on the board that was
+// current when it began.
 func TestBoards_TurnOfDay(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

@@ -28,7 +28,9 @@ func (k keys) owner(c *sqlite3.Conn, fingerprint string) (store.Account, bool, e
 	return k.account(c, playerID)
 }
 
-func (k keys) Create(ctx context.Context, a store.Account, keep time.Duration, fingerprint string) (store.Account, error) {
+func (k keys) Create(
+	ctx context.Context, a store.Account, keep time.Duration, fingerprint string,
+) (store.Account, error) {
 	return writeOne(ctx, k.db, func(c *sqlite3.Conn) (store.Account, error) {
 		holder, linked, err := k.owner(c, fingerprint)
 		switch {

@@ -23,7 +23,9 @@ func (s sessions) Offer(ctx context.Context, playerID, link string, valid time.D
 	return expires, err
 }
 
-func (s sessions) Open(ctx context.Context, link string, given store.Session, limit int, keep time.Duration) (store.Session, error) {
+func (s sessions) Open(
+	ctx context.Context, link string, given store.Session, limit int, keep time.Duration,
+) (store.Session, error) {
 	return writeOne(ctx, s.db, func(c *sqlite3.Conn) (store.Session, error) {
 		stored, found, err := s.opened(c, link, given.ID)
 		if err != nil || found {

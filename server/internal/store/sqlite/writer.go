@@ -266,9 +266,9 @@ func (w *writer) take(durable bool) (batch []*request) {
 	return batch
 }
 
-// transact executes waiting requests, only unsynced ones unless durable is set. It takes them off the queues only once the
-// transaction has begun. That may take a while if another process is writing; until then,
-// callers can return early.
+// transact executes waiting requests, only unsynced ones unless durable is set. It takes them off
+// the queues only once the transaction has begun. That may take a while if another process is
+// writing; until then, callers can return early.
 func (w *writer) transact(durable bool) {
 	err := w.repair()
 	if err == nil {

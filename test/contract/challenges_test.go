@@ -166,7 +166,8 @@ func TestDaily(t *testing.T) {
 		assert.Equal(t, [2]int32{want, want}, [2]int32{record.GetStreak(), record.GetLongestStreak()})
 		require.Len(t, record.GetResults(), 2*int(want), "one for each variant")
 		same(t, &pb.DailyResult{
-			Day: today.GetChallenge().GetDate(), Variant: "classic", ChallengeId: today.GetChallenge().GetId(), Score: today.GetAttempt().GetScore(),
+			Day: today.GetChallenge().GetDate(), Variant: "classic", ChallengeId: today.GetChallenge().GetId(),
+			Score: today.GetAttempt().GetScore(),
 		}, record.GetResults()[2*want-2])
 		lines := s.standings(t, today.GetChallenge().GetId())
 		require.Len(t, lines, 1)

@@ -63,7 +63,8 @@ func LifeOfGame(t testing.TB, variant string, random *rand.Rand) ([]*pb.Event, [
 	var games []*pb.Game
 	happens := func(next *replay.Event) {
 		e = next
-		states, events, games = append(states, e.State), append(events, translate.Event(e)), append(games, translate.Game(e.State, 0))
+		states, events = append(states, e.State), append(events, translate.Event(e))
+		games = append(games, translate.Game(e.State, 0))
 	}
 	happens(e)
 	for steps := 0; e.State.Status != replay.Finished; steps++ {
@@ -101,7 +102,8 @@ func LifeOfGame(t testing.TB, variant string, random *rand.Rand) ([]*pb.Event, [
 			if len(legal) == 0 {
 				continue
 			}
-			entry.Action = replay.Moved{Move: legal[random.IntN(len(legal))], ByBot: !s.Seats[entry.Seat].Held() || random.IntN(50) == 0}
+			byBot := !s.Seats[entry.Seat].Held() || random.IntN(50) == 0
+			entry.Action = replay.Moved{Move: legal[random.IntN(len(legal))], ByBot: byBot}
 		}
 		if next, err := s.Apply(entry, at); err == nil {
 			happens(next)

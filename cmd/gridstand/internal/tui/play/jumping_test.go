@@ -30,7 +30,8 @@ func adaAndBots() []replay.Seat {
 // someTribolo returns the page of a game on ada's turn.
 func someTribolo(t testing.TB, env *ui.Env) *page {
 	t.Helper()
-	before, last := tuitest.Tribolo(t, tuitest.GameID, 8, adaAndBots()...), tuitest.Tribolo(t, tuitest.GameID, 9, adaAndBots()...)
+	before := tuitest.Tribolo(t, tuitest.GameID, 8, adaAndBots()...)
+	last := tuitest.Tribolo(t, tuitest.GameID, 9, adaAndBots()...)
 	p := New(context.Background(), env, translate.Game(before.State, 3)).(*page)
 	p.State.Update(client.Update{
 		Event: translate.Event(last), Connection: client.Connection{State: client.Live},
@@ -274,7 +275,8 @@ func TestWaiting(t *testing.T) {
 // faulty server might send.
 func TestWrongKind(t *testing.T) {
 	t.Parallel()
-	sliding, jumping := tuitest.Game(tuitest.Board(4, 4)), translate.Game(tuitest.Tribolo(t, tuitest.GameID, 9, adaAndBots()...).State, 0)
+	sliding := tuitest.Game(tuitest.Board(4, 4))
+	jumping := translate.Game(tuitest.Tribolo(t, tuitest.GameID, 9, adaAndBots()...).State, 0)
 	for name, games := range map[string][2]*pb.Game{"2048": {sliding, jumping}, "Tribolo": {jumping, sliding}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -22,7 +22,8 @@ var badHosts = []badClient{
 	{"games between bots", true, 0, func(ctx context.Context, f *flood) error {
 		bot := func(name string) *pb.SeatRequest { return &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: name}} }
 		requests := []*pb.CreateGameRequest{
-			{Variant: "6x6", Seats: []*pb.SeatRequest{bot("greedy")}}, {Variant: "6x6", Seats: []*pb.SeatRequest{bot("expectimax")}},
+			{Variant: "6x6", Seats: []*pb.SeatRequest{bot("greedy")}},
+			{Variant: "6x6", Seats: []*pb.SeatRequest{bot("expectimax")}},
 			{Variant: "tribolo", Seats: []*pb.SeatRequest{bot("minimax"), bot("minimax"), bot("minimax")}},
 		}
 		return f.repeatWith(ctx, hosts, func() func(*rand.Rand) error {

@@ -61,6 +61,14 @@ func TestClock(t *testing.T) {
 	s = step(t, s, time.Second)
 	assert.Equal(t, s.UpdateTime.Add(limit), s.Deadline(), "credits end with the turn")
 
+	first := clocked(t, 0, annSits, botSits, botSits)
+	again := step(t, step(t, step(t, first, time.Second), time.Second), time.Second)
+	require.Equal(t, 0, again.Turn(), "both bots have answered")
+	undo := replay.Entry{Seat: 0, Action: replay.Undone{To: 1}}
+	undone, err := again.Undo(undo, first, again.UpdateTime.Add(time.Second))
+	require.NoError(t, err)
+	assert.Equal(t, undone.State.UpdateTime.Add(limit), undone.State.Deadline(), "after an undo")
+
 	waiting := begin(t, replay.Created{
 		Variant: "tribolo", Revision: 1, Creator: ann, Seats: []replay.Seat{annSits, bobSits, {}},
 		TurnLimit: limit, Commitment: seed(t, 3).Commitment(),

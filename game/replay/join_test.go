@@ -65,7 +65,7 @@ func TestJoin_Refused(t *testing.T) {
 }
 
 // Ensure that a game is ranked while players hold at most one seat, and unranked once a player,
-// human or program, takes a second one.
+// human or program, takes a second one. A private game is never ranked.
 func TestJoin_Ranked(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -83,4 +83,8 @@ func TestJoin_Ranked(t *testing.T) {
 			assert.Equal(t, tt.ranked, apply(t, open(t, tt.seats...), 1, replay.Joined{Player: tt.joins}).Ranked)
 		})
 	}
+	sd := seed(t, 7)
+	private := created(t, "tribolo", sd)
+	private.Private, private.Seats = true, []replay.Seat{{}, botSits, botSits}
+	assert.False(t, apply(t, begin(t, private, sd), 0, replay.Joined{Player: bob}).Ranked)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"regexp"
 	"testing"
 	"time"
 
@@ -41,6 +43,22 @@ func TestErrors_Is(t *testing.T) {
 		}
 	}
 	assert.Nil(t, client.FromError(nil))
+}
+
+// Ensure that each reason in the contract has the error of the same name.
+func TestErrors_EveryReason(t *testing.T) {
+	t.Parallel()
+	reasons, err := os.ReadFile("../proto/gridstand/v1/reasons.go")
+	require.NoError(t, err)
+	source, err := os.ReadFile("errors.go")
+	require.NoError(t, err)
+	names := regexp.MustCompile(`\tReason(\w+) += "`).FindAllStringSubmatch(string(reasons), -1)
+	require.NotEmpty(t, names)
+	for _, name := range names {
+		if name[1] != "OriginNotAllowed" { // Only web pages get it.
+			assert.Contains(t, string(source), "\tErr"+name[1]+" = withReason(pb.Reason"+name[1]+", ")
+		}
+	}
 }
 
 func TestErrors_MessageTooLarge(t *testing.T) {

@@ -177,6 +177,17 @@ func TestResign_CallsOff(t *testing.T) {
 	}
 }
 
+// Ensure that each undo that names no version goes back one more move.
+func TestUndo(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	p := s.player(t)
+	g := s.game(t, p, "classic")
+	s.moves(t, p, g, 3) // now at version 4
+	assert.EqualValues(t, 3, s.undo(t, p, g.GetId(), 4).GetUndone().GetToVersion())
+	assert.EqualValues(t, 2, s.undo(t, p, g.GetId(), 5).GetUndone().GetToVersion())
+}
+
 // Ensure that a stand-in plays for a player whose clock ran out until the player takes the seat back
 // and gets a full turn, and that the game ends when the clock of the last human runs out. A game of
 // one player then counts.

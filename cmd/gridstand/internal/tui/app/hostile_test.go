@@ -48,8 +48,10 @@ func evilChallenges() map[string]*pb.Challenge {
 	unnamed.Creator, unnamed.Entrants = nil, []*pb.Entrant{{}, {GameId: evil}}
 	rematch.Kind, rematch.Variant = pb.ChallengeKind_CHALLENGE_KIND_REMATCH, strings.Repeat(evil, 50)
 	rematch.Target = &pb.Target{Player: &pb.Player{Name: evil}, Score: math.MinInt32}
+	daily := tuitest.DailyGame()
+	daily.Id, daily.Variant = tuitest.ChallengeID, evil
 	return map[string]*pb.Challenge{
-		"crowd": crowd, "never": never, "unnamed": unnamed, "rematch": rematch,
+		"daily": daily, "crowd": crowd, "never": never, "unnamed": unnamed, "rematch": rematch,
 		"empty": {Id: tuitest.ChallengeID, Kind: 99, Variant: evil, OpenTime: timestamppb.New(time.Time{})},
 	}
 }

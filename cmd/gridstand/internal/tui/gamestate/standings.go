@@ -92,7 +92,7 @@ func (c *Contest) Command() string {
 	}
 	if c.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY) {
 		if v := c.GetVariant(); v != "classic" {
-			return c.env.Command("daily", v)
+			return c.env.Command("daily", client.CleanText(v, ui.NameLimit))
 		}
 		return c.env.Command("daily")
 	}

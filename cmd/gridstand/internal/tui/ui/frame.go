@@ -153,10 +153,11 @@ func compose(env *Env, v View, keys KeyMap) tea.View {
 // Overlay puts a box over the middle of a text of width × height.
 func Overlay(text, box string, width, height int) string {
 	boxWidth, boxHeight := lipgloss.Size(box)
-	return lipgloss.NewCompositor(
+	drawn := lipgloss.NewCompositor(
 		lipgloss.NewLayer(text),
 		lipgloss.NewLayer(box).X((width-boxWidth)/2).Y((height-boxHeight)/2).Z(1),
 	).Render()
+	return lipgloss.PlaceHorizontal(width, lipgloss.Left, drawn) // The compositor trims spaces at the end of lines.
 }
 
 // center centers text in width × height: it returns the lines, not yet moved right, and the

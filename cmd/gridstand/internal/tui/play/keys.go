@@ -129,11 +129,12 @@ func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 	case p.Over():
 		cmd, _ := p.resultKeys().Press(msg)
 		return cmd
-	case p.held() != nil:
-		return p.takeBack()
 	}
 	if _, _, shown := p.place(p.env.Body()); !shown { // The user must not play without seeing the board.
 		return nil
+	}
+	if p.held() != nil {
+		return p.takeBack()
 	}
 	if cmd, done := p.playKeys().Press(msg); done {
 		return cmd

@@ -87,7 +87,7 @@ func (p *program) sshCommand(ctx context.Context, command sshhost.Command) error
 			return err
 		}
 	case command.Name == "games" && len(command.Args) > 0:
-		args = []string{"games", "--status=" + command.Args[0]}
+		args = []string{"games", "--status=waiting"}
 	case command.String() == "race --now":
 		args = []string{"race", "--now"}
 	case command.Name == "race" && len(command.Args) > 1:

@@ -29,7 +29,7 @@ var words = []word{
 	{"daily", "[VARIANT]", "the daily game, the same tiles for everyone", 1, false},
 	{"play", "[VARIANT|GAME]", "a new game, one of your own, or one that is waiting for players", 1, true},
 	{"join", "GAME|CHALLENGE", "take a seat, enter a race, or play a challenge", 1, true},
-	{"race", "[--now|VARIANT] [MINUTES]", "a race on the same tiles: with whoever waits, or a new one", 2, true},
+	{"race", "[--now|VARIANT [MINUTES]]", "a race on the same tiles: one that waits for players, or a new one", 2, true},
 	{"challenge", "[VARIANT|GAME]", "a link to new tiles, or to those of a finished game", 1, true},
 	{"watch", "[@NAME|GAME]...", "the most watched game, a player's games, or games by their ids", 4, true},
 	{"games", "[waiting]", "live games, or games and races that wait for players", 1, false},
@@ -74,7 +74,8 @@ func Parse(line string) (Command, error) {
 		return Command{}, fmt.Errorf("there is no command %q. Try: help", printable(name, 20))
 	case name == "watch" && len(args) > 0 && strings.HasPrefix(args[0], "@"):
 		args = []string{strings.Join(args, " ")} // Names may have spaces.
-	case len(args) > known.max, len(args) == 0 && known.max > 0 && !strings.HasPrefix(known.args, "["):
+	case len(args) > known.max, len(args) == 0 && known.max > 0 && !strings.HasPrefix(known.args, "["),
+		name == "games" && len(args) > 0 && args[0] != "waiting", name == "race" && len(args) > 1 && args[0] == "--now":
 		return Command{}, fmt.Errorf("usage: %s", strings.TrimSpace(name+" "+known.args))
 	}
 	return Command{Name: name, Args: args}, nil

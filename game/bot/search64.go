@@ -25,8 +25,7 @@ var searches64 = sync.Pool{New: func() any {
 
 // value implements search.
 func (s *search64) value(d game.Direction, depth int) float32 {
-	b, _ := s.slider.Slide(s.root, d)
-	return s.after(b, depth)
+	return s.after(s.slider.Slide(s.root, d), depth)
 }
 
 // after returns the value of b after a move and before a tile spawns: the mean over all tiles

@@ -66,24 +66,22 @@ func (b Board64) Transposed() Board64 {
 type Slider struct {
 	rows [1 << 16]struct {
 		left, right uint16 // the row after a slide
-		made        uint32 // sum of the tiles that merges create, equal in both directions
 	}
 }
 
-// NewSlider returns the shared Slider, which has half a megabyte of tables. The first call
+// NewSlider returns the shared Slider, which has a quarter of a megabyte of tables. The first call
 // creates it.
 var NewSlider = sync.OnceValue(func() *Slider {
 	s := new(Slider)
 	for row := range 1 << 16 {
 		r := &s.rows[row]
-		r.left, r.made = slideRow(row, 0, 1)
-		r.right, _ = slideRow(row, 3, -1)
+		r.left, r.right = slideRow(row, 0, 1), slideRow(row, 3, -1)
 	}
 	return s
 })
 
 // slideRow slides four nibbles as the rules do.
-func slideRow(row, first, step int) (slid uint16, made uint32) {
+func slideRow(row, first, step int) (slid uint16) {
 	cells := make([]uint8, 4)
 	for i := range cells {
 		cells[i] = uint8(row >> (4 * i) & 15)
@@ -91,11 +89,11 @@ func slideRow(row, first, step int) (slid uint16, made uint32) {
 			cells[i] = MaxExponent // so that two of these do not merge
 		}
 	}
-	made = uint32(slideLine(cells, first, step, len(cells)))
+	slideLine(cells, first, step, len(cells))
 	for i, e := range cells {
 		slid |= uint16(min(e, 15)) << (4 * i)
 	}
-	return slid, made
+	return slid
 }
 
 // Left slides all tiles to the left. To slide a board up, transpose it, slide it left and
@@ -112,25 +110,16 @@ func (s *Slider) Right(b Board64) Board64 {
 		Board64(s.rows[uint16(b>>32)].right)<<32 | Board64(s.rows[b>>48].right)<<48
 }
 
-// Made returns the sum of the face values of all tiles that a slide to the left would create. A
-// slide to the right creates the same sum.
-func (s *Slider) Made(b Board64) int64 {
-	return int64(s.rows[uint16(b)].made) + int64(s.rows[uint16(b>>16)].made) +
-		int64(s.rows[uint16(b>>32)].made) + int64(s.rows[b>>48].made)
-}
-
-// Slide slides all tiles in direction d. It returns the board and the sum of the face values of
-// all tiles created by merges.
-func (s *Slider) Slide(b Board64, d game.Direction) (Board64, int64) {
+// Slide slides all tiles in direction d.
+func (s *Slider) Slide(b Board64, d game.Direction) Board64 {
 	switch d {
 	case game.Left:
-		return s.Left(b), s.Made(b)
+		return s.Left(b)
 	case game.Right:
-		return s.Right(b), s.Made(b)
+		return s.Right(b)
+	case game.Up:
+		return s.Left(b.Transposed()).Transposed()
+	default:
+		return s.Right(b.Transposed()).Transposed()
 	}
-	t := b.Transposed()
-	if d == game.Up {
-		return s.Left(t).Transposed(), s.Made(t)
-	}
-	return s.Right(t).Transposed(), s.Made(t)
 }

@@ -18,10 +18,11 @@ import (
 )
 
 const (
-	// eventsPerRead is the number of events of a game's history that count as one read, and bytesPerRead
-	// the number of bytes that a client of HTTP/2 sends in addition to bytesPerCall for each of its calls
-	// by gRPC, or bytesPerRequest for each of its HTTP requests, whose headers are larger.
-	eventsPerRead   = 50
+	// eventsPerRead is the number of events of a game's history that count as one read.
+	eventsPerRead = 50
+	// bytesPerRead is the number of bytes beside calls that count as one read. A client may send
+	// bytesPerCall bytes for each call by gRPC, and bytesPerRequest for each request by HTTP, whose
+	// headers are larger.
 	bytesPerRead    = 128
 	bytesPerCall    = 256
 	bytesPerRequest = 2 << 10

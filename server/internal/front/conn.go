@@ -104,8 +104,13 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// allow lets the client send n bytes that are part of a call.
-func (c *conn) allow(n int64) { c.unpaid.Store(max(c.unpaid.Load()-n, -n)) }
+// allow lets the client send n bytes that are part of a call. Bytes that it did not send for earlier
+// calls do not add up.
+func (c *conn) allow(n int64) {
+	if c.unpaid.Add(-n) < -n {
+		c.unpaid.Store(-n)
+	}
+}
 
 // refused closes the connection if its address was refused too often. A proxy's connection stays open.
 func (c *conn) refused() {

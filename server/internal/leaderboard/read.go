@@ -3,7 +3,6 @@ package leaderboard
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/gridstand/gridstand/internal/id"
@@ -41,7 +40,7 @@ func (b *Boards) List(ctx context.Context, variant string, window Window, token 
 		}
 	}
 	board := boardAt(variant, window, start)
-	return b.page(ctx, board.stored(), query, board.start, from.Rank&math.MaxInt32, size)
+	return b.page(ctx, board.stored(), query, board.start, from.Rank&(1<<placeBits-1), size)
 }
 
 // placeBits is the number of bits of a page token's rank that contain the first place on the page,

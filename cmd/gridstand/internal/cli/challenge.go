@@ -57,7 +57,7 @@ ready and prints the game to play once the race has started.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.BoolVar(&now, "now", false, "race with whoever waits for a race")
+	flags.BoolVar(&now, "now", false, "enter a race that waits for players, or create one")
 	flags.Float64Var(&minutes, "minutes", 3, "duration of the race in `minutes`, from 10 seconds to 60 minutes")
 	flags.StringSliceVar(&bots, "bot", nil, "`names` of the server's bots to add")
 	flags.BoolVar(&private, "private", false, "keep it out of lists")

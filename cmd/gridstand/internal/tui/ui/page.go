@@ -180,7 +180,7 @@ type Route struct {
 
 // NewChallenge is a challenge to create.
 type NewChallenge struct {
-	// Request describes the challenge. It is nil for a race with whoever waits for one.
+	// Request describes the challenge. It is nil to enter a race that waits for players.
 	Request *pb.CreateChallengeRequest
 	// Bots lists the names of the bots to put on the roster of a race.
 	Bots []string

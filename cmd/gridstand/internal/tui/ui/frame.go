@@ -157,7 +157,7 @@ func Overlay(text, box string, width, height int) string {
 		lipgloss.NewLayer(text),
 		lipgloss.NewLayer(box).X((width-boxWidth)/2).Y((height-boxHeight)/2).Z(1),
 	).Render()
-	return lipgloss.PlaceHorizontal(width, lipgloss.Left, drawn) // The compositor trims spaces at the end of lines.
+	return lipgloss.NewStyle().Width(width).Render(drawn) // The compositor trims spaces at the end of lines.
 }
 
 // center centers text in width × height: it returns the lines, not yet moved right, and the

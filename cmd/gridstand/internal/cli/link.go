@@ -13,25 +13,28 @@ import (
 
 // link returns the URL of a challenge's page, or "" if the user cannot use it.
 func (p *program) link(ctx context.Context, c *client.Client, challengeID string) string {
-	if site := cmp.Or(p.site(ctx, c), p.dialedSite(c)); site != "" {
+	if site := cmp.Or(p.info(ctx, c).GetWebUrl(), p.dialedSite(c)); site != "" {
 		return site + "/c/" + challengeID
 	}
 	return ""
 }
 
-// siteTimeout is the timeout for asking the server for its public address. Tests change it.
-var siteTimeout = 3 * time.Second
+// infoTimeout is the timeout for asking the server about itself. Tests change it.
+var infoTimeout = 3 * time.Second
 
-// site returns the public address of the server's web pages, such as https://play.example,
-// or "" if the server does not report a valid one.
-func (p *program) site(ctx context.Context, c *client.Client) string {
-	ctx, cancel := context.WithTimeout(ctx, siteTimeout)
+// info returns what the server reports about itself, without an address that is not valid. It is empty
+// if the server does not answer.
+func (p *program) info(ctx context.Context, c *client.Client) *pb.GetServerInfoResponse {
+	ctx, cancel := context.WithTimeout(ctx, infoTimeout)
 	defer cancel()
 	info, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{})
-	if err != nil || !validSite(info.GetWebUrl()) {
-		return ""
+	if err != nil {
+		return &pb.GetServerInfoResponse{}
 	}
-	return info.GetWebUrl()
+	if !validSite(info.GetWebUrl()) {
+		info.WebUrl = ""
+	}
+	return info
 }
 
 // maxSite is the maximum length of a server's public address.

@@ -16,9 +16,11 @@ import (
 // show runs the terminal program, starting with the page that start names, until the user
 // leaves.
 func (p *program) show(ctx context.Context, c *client.Client, start ui.Route) error {
-	site := p.site(ctx, c)
+	info := p.info(ctx, c)
+	site := info.GetWebUrl()
 	env := ui.Env{
 		Server: ui.NewServer(c), Clock: c.Now, Me: c.PlayerID(), Local: p.local.pages, Site: cmp.Or(site, p.dialedSite(c)), Command: p.typed,
+		Reactions: info.GetReactions(),
 		Invite: func(words ...string) string {
 			return commandFor(cmp.Or(serverFlags(p.local.others), p.shared(c, site)), words...)
 		},

@@ -39,7 +39,7 @@ func (p *program) endCommand() *cobra.Command {
 
 // printLink prints a link that opens a session of the user's account.
 func (p *program) printLink(ctx context.Context, c *client.Client) error {
-	site := cmp.Or(p.site(ctx, c), p.dialedSite(c))
+	site := cmp.Or(p.info(ctx, c).GetWebUrl(), p.dialedSite(c))
 	if site == "" {
 		return errors.New("this server does not tell its web address, so there is no link; its operator can set --public-url")
 	}

@@ -33,7 +33,7 @@ func Env(s ui.Server) *ui.Env {
 		Server: s, Clock: func() time.Time { return Noon }, Now: Noon,
 		Theme: ui.Theme{Profile: colorprofile.TrueColor, Still: true},
 		Width: 80, Height: 24, Me: Me,
-		Command: command, Invite: command,
+		Command: command, Invite: command, Reactions: true,
 	}
 }
 

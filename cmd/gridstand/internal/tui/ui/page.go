@@ -89,6 +89,8 @@ type Env struct {
 	Local *Local
 	// WatchOnly is the reason why the user can only watch. It is empty if they can play.
 	WatchOnly string
+	// Reactions reports whether watchers can show reactions.
+	Reactions bool
 	// Command returns the command line for the given words ("watch", "<id>") as this user
 	// would type it, or "" if this user has no such command.
 	Command func(words ...string) string

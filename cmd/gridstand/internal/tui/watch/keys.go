@@ -52,7 +52,7 @@ func (p *page) table() ui.KeyTable {
 			ui.On("esc", "esc", "close result", p.resultOpen(), func() tea.Cmd { p.resultClosed = true; return nil }).Footer(5),
 			ui.On("q esc", "q", ui.BackText, true, ui.Run(ui.Back)),
 		},
-		p.reactions(shown && !back && g.running() && !p.noReactions),
+		p.reactions(shown && !back && g.running() && p.env.Reactions),
 	}
 }
 

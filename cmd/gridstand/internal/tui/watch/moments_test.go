@@ -88,14 +88,18 @@ func TestReactions(t *testing.T) {
 		assert.Equal(t, 1, guests)
 		assert.Equal(t, tuitest.Me, d.Env.Me)
 		now = now.Add(time.Second)
-		refusal = client.ErrReactionsOff
+		refusal = client.ErrReactionsOff // They were on when the program started.
 		assert.Contains(t, d.Screen(), "1–6 react")
 		d.Press("1")
 		d.Settle()
 		assert.Contains(t, d.Screen(), "! the server has no reactions")
+		now = now.Add(time.Second)
+		d.Env.Reactions = false
 		assert.NotContains(t, d.Screen(), "1–6 react")
-		p.noReactions = false // for the rest of the test
-		d.Press("x")
+		d.Press("1")
+		d.Settle()
+		assert.Len(t, sent, 3)
+		d.Env.Reactions = true
 
 		count := int32(4)
 		from.Push(client.Update{Audience: &count, Reactions: []int32{1200, 0, 0, 0, 1, 0, 9}})

@@ -26,7 +26,6 @@ type page struct {
 	resultClosed    bool
 	notice, problem string
 	reacted         time.Time // when the user last reacted
-	noReactions     bool      // whether the server has refused all reactions
 }
 
 // defaultVariant is the variant of games created from this page.

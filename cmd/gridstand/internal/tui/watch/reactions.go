@@ -38,7 +38,6 @@ func (p *page) react(r pb.Reaction) tea.Cmd {
 	return ui.CallSignedIn(p.Tasks, env, func(ctx context.Context, _ string) (struct{}, error) {
 		return struct{}{}, env.Server.React(ctx, id, r)
 	}, func(_ struct{}, err error) tea.Cmd {
-		p.noReactions = p.noReactions || errors.Is(err, client.ErrReactionsOff)
 		if err != nil && !errors.Is(err, client.ErrRateLimited) && !errors.Is(err, client.ErrGameOver) {
 			p.problem = ui.Explain(err, ui.SameKey)
 		}

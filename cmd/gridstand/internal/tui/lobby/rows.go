@@ -27,8 +27,8 @@ func moving(g *pb.Game, now time.Time) bool {
 	return g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE && idle(g, now) < gamestate.LiveTime
 }
 
-// waits reports whether a game or race waits for players. The server lists it while one is there, and
-// for half a minute after.
+// waits reports whether a game or race waits for players. The server stops listing it soon after they
+// have left.
 func waits(g *pb.Game) bool { return g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING }
 
 // order sorts games: first those that are waiting for players, then active games, then idle games,

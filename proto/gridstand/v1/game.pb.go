@@ -455,7 +455,7 @@ type Limits struct {
 	// and Resign, with a burst of ten seconds' worth. A page counts as one call for each 25
 	// requested entries and for each ten games that it skips, and history as one for each 50
 	// events that the server has to read. New connections, mistakes, and each 128 bytes
-	// that a client of HTTP/2 sends beside calls, count, too. An address has few of these calls running at the same time;
+	// that a client sends beside calls, count, too. An address has few of these calls running at the same time;
 	// others wait up to a second and are then refused.
 	ReadsPerAddressPerSecond int32 `protobuf:"varint,23,opt,name=reads_per_address_per_second,json=readsPerAddressPerSecond,proto3" json:"reads_per_address_per_second,omitempty"`
 	// Always 0.

@@ -23,11 +23,8 @@ type conn struct {
 	// completed a handshake or a request, and called when it has made a call.
 	dispatched, proven, called atomic.Bool
 
-	first []byte // bytes that peek has read and Read has not returned yet; used only by the reader
-	// unpaid is the number of bytes that the budget has not been charged for. If charged is set, it is
-	// charged for them even though the HTTP server reads them.
-	unpaid  atomic.Int64
-	charged bool
+	first  []byte       // bytes that peek has read and Read has not returned yet; used only by the reader
+	unpaid atomic.Int64 // number of bytes that the budget has not been charged for
 
 	mu     sync.Mutex
 	closed bool
@@ -83,8 +80,8 @@ func (f *Front) accept(l net.Listener) (*conn, error) {
 	}
 }
 
-// Read implements net.Conn. It charges for what a client of HTTP/2 sends beside calls, such as TLS
-// handshakes, pings, and requests that gRPC refuses before it calls tap.
+// Read implements net.Conn. It charges for what a client sends beside calls, such as TLS handshakes,
+// pings of HTTP/2, and requests that gRPC refuses before it calls tap.
 func (c *conn) Read(b []byte) (int, error) {
 	if len(c.first) > 0 {
 		n := copy(b, c.first)
@@ -92,7 +89,7 @@ func (c *conn) Read(b []byte) (int, error) {
 		return n, nil
 	}
 	n, err := c.Conn.Read(b)
-	if n == 0 || c.proxy || c.dispatched.Load() && !c.charged {
+	if n == 0 || c.proxy {
 		return n, err
 	}
 	if reads := c.unpaid.Add(int64(n)) / bytesPerRead; reads > 0 {
@@ -102,6 +99,12 @@ func (c *conn) Read(b []byte) (int, error) {
 		}
 	}
 	return n, err
+}
+
+// dispatch marks the connection as one of the HTTP server, and allows its first request.
+func (c *conn) dispatch() {
+	c.dispatched.Store(true)
+	c.allow(bytesPerRequest)
 }
 
 // allow lets the client send n bytes that are part of a call. Bytes that it did not send for earlier

@@ -76,9 +76,7 @@ func (l *besideListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	accepted.charged = true // because it may use HTTP/2
-	accepted.allow(bytesPerRequest)
-	accepted.dispatched.Store(true)
+	accepted.dispatch()
 	return httpConn{accepted}, nil
 }
 
@@ -145,7 +143,7 @@ func (h *handshake) withoutTLS(accepted *conn) (net.Conn, credentials.AuthInfo, 
 
 // dispatch hands a connection to the HTTP server.
 func (h *handshake) dispatch(accepted *conn, speaking net.Conn) error {
-	accepted.dispatched.Store(true)
+	accepted.dispatch()
 	_ = accepted.Conn.SetDeadline(time.Time{})
 	select {
 	case h.front.http.conns <- speaking:

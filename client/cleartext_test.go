@@ -137,7 +137,7 @@ func TestToken_MarkedWithTLS(t *testing.T) {
 			logIn(t, s.dial(t, target, false), store, client.OneName("ada"))
 			file, err := os.ReadFile(store.Path())
 			require.NoError(t, err)
-			require.NotContains(t, string(file), "tls", "an older client wrote no TLS mark")
+			require.NotContains(t, string(file), `"tls"`, "an older client wrote no TLS mark")
 			require.NoError(t, use(t, s.dial(t, target, false), store))
 			require.NoError(t, use(t, s.dial(t, target, true), store))
 			assert.True(t, load(t, store, target).TLS)

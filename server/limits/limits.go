@@ -81,7 +81,7 @@ var Table = []Limit{
 	},
 	{
 		"", "reactions_per_second", 1,
-		"reactions of one account to one game per second",
+		"reactions of one account per second",
 		func(l *Limits) *int { return &l.ReactionsPerSecond },
 	},
 	{

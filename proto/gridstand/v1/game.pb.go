@@ -489,7 +489,7 @@ type Limits struct {
 	// Races, links and rematches that are not private and that one address may create per
 	// minute, across all servers.
 	NewChallengesPerAddressPerMinute int32 `protobuf:"varint,36,opt,name=new_challenges_per_address_per_minute,json=newChallengesPerAddressPerMinute,proto3" json:"new_challenges_per_address_per_minute,omitempty"`
-	// Reactions that one account may show to one game per second on one server.
+	// Reactions that one account may show per second on one server.
 	ReactionsPerSecond int32 `protobuf:"varint,39,opt,name=reactions_per_second,json=reactionsPerSecond,proto3" json:"reactions_per_second,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache

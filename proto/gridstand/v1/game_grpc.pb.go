@@ -198,7 +198,7 @@ type GameServiceClient interface {
 	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error)
 	// Shows a reaction to the watchers and players of a game, on all servers. Reactions are
 	// counted together and sent with the audience; they are not stored. On each server, an
-	// account has one a second for each game; further ones are refused. Needs a token.
+	// account has one a second; further ones are refused. Needs a token.
 	//
 	// Errors: INVALID_ARGUMENT for an empty id or an unknown reaction; NOT_FOUND, reason
 	// GAME_NOT_FOUND; FAILED_PRECONDITION, reason GAME_OVER; RESOURCE_EXHAUSTED, reason
@@ -500,7 +500,7 @@ type GameServiceServer interface {
 	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error
 	// Shows a reaction to the watchers and players of a game, on all servers. Reactions are
 	// counted together and sent with the audience; they are not stored. On each server, an
-	// account has one a second for each game; further ones are refused. Needs a token.
+	// account has one a second; further ones are refused. Needs a token.
 	//
 	// Errors: INVALID_ARGUMENT for an empty id or an unknown reaction; NOT_FOUND, reason
 	// GAME_NOT_FOUND; FAILED_PRECONDITION, reason GAME_OVER; RESOURCE_EXHAUSTED, reason

@@ -28,8 +28,8 @@ func (s *Service) React(ctx context.Context, request *pb.ReactRequest) (*pb.Reac
 	}
 	defer m.Release()
 	state := m.State()
-	if !s.reactions.take(player.ID + state.ID) { // before show, which may read the store
-		return nil, s.Limits.Exceeded(&s.Limits.ReactionsPerSecond, "reactions to a game a second", s.reactions.wait())
+	if !s.reactions.take(player.ID) { // before show, which may read the store
+		return nil, s.Limits.Exceeded(&s.Limits.ReactionsPerSecond, "reactions a second", s.reactions.wait())
 	}
 	if state, err = s.show(ctx, state); err != nil {
 		return nil, err

@@ -170,7 +170,7 @@ type GameServiceClient interface {
 	Watch(context.Context, *v1.WatchRequest) (*connect.ServerStreamForClient[v1.WatchResponse], error)
 	// Shows a reaction to the watchers and players of a game, on all servers. Reactions are
 	// counted together and sent with the audience; they are not stored. On each server, an
-	// account has one a second for each game; further ones are refused. Needs a token.
+	// account has one a second; further ones are refused. Needs a token.
 	//
 	// Errors: INVALID_ARGUMENT for an empty id or an unknown reaction; NOT_FOUND, reason
 	// GAME_NOT_FOUND; FAILED_PRECONDITION, reason GAME_OVER; RESOURCE_EXHAUSTED, reason
@@ -480,7 +480,7 @@ type GameServiceHandler interface {
 	Watch(context.Context, *v1.WatchRequest, *connect.ServerStream[v1.WatchResponse]) error
 	// Shows a reaction to the watchers and players of a game, on all servers. Reactions are
 	// counted together and sent with the audience; they are not stored. On each server, an
-	// account has one a second for each game; further ones are refused. Needs a token.
+	// account has one a second; further ones are refused. Needs a token.
 	//
 	// Errors: INVALID_ARGUMENT for an empty id or an unknown reaction; NOT_FOUND, reason
 	// GAME_NOT_FOUND; FAILED_PRECONDITION, reason GAME_OVER; RESOURCE_EXHAUSTED, reason

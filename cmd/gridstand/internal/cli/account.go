@@ -19,8 +19,8 @@ func (p *program) accountCommand() *cobra.Command {
 		Use:   "account [@player]",
 		Short: "Show your account; --help: name, token, keys",
 		Long: `Show your account on this server and what you have achieved, or what another
-player has: games and best scores, the latest scores as bars, and the daily
-games of the last 60 days.
+player has: games and best scores, the latest scores as bars, the daily games of
+the last 60 days, and the boards of the latest games.
 
 A command that needs an account creates one, or you create it with
 ` + name + ` account new. Its token, which is stored on this machine, is its

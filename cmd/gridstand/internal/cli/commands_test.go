@@ -70,6 +70,10 @@ func TestLeaderboard(t *testing.T) {
 	_, note, _ = ada.run("top", "--limit", "1")
 	assert.Equal(t, "There are more: --limit 2 shows more, --limit 0 shows all.\n", note)
 
+	for _, account := range []string{ada.ok("account"), bob.ok("account", "@ada")} {
+		assert.Regexp(t, `(?m)^classic \w{8}\n[\d,]+, finished\n( *[\d.]+){4}\n`, account, "the board of the latest game")
+	}
+
 	mine := ada.ok("top", "--me")
 	assert.Equal(t, 3, strings.Count(mine, "\n"))
 	assert.Regexp(t, `ada ◂ you`, mine)

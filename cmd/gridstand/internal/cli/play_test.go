@@ -33,6 +33,7 @@ func (u *person) sit(args ...string) *sitting {
 	on.in, on.terminal, on.width = keys, true, 80
 	s := &sitting{t: u.t, keyboard: keyboard, code: make(chan int, 1)}
 	ctx := waittest.Context(u.t)
+	args = append([]string{}, args...) // With nil, the command would read the flags of go test.
 	go func() { s.code <- on.program(&s.out, &s.err).run(ctx, args) }()
 	return s
 }

@@ -7,7 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"charm.land/lipgloss/v2"
+
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -16,6 +20,12 @@ import (
 const (
 	profileGames = 100
 	profileDays  = 60
+)
+
+// Most recent games that a profile shows beside each other, and the columns for them.
+const (
+	recentGames   = 3
+	recentColumns = 80
 )
 
 // printPlayer prints what a player has achieved, given by name.
@@ -32,7 +42,11 @@ func (p *program) printPlayer(ctx context.Context, called string) error {
 	if err != nil {
 		return err
 	}
-	return p.printEither(profile, "%s\n%s", client.CleanName(profile.GetPlayer().GetName()), profileText(profile, p.clock()))
+	err = p.printEither(profile, "%s\n%s", client.CleanName(profile.GetPlayer().GetName()), profileText(profile, p.clock()))
+	if err != nil || p.flags.json {
+		return err
+	}
+	return p.printRecent(ctx, c, player.GetId())
 }
 
 // printProfile prints what the user has achieved.
@@ -44,7 +58,33 @@ func (p *program) printProfile(ctx context.Context, c *client.Client) error {
 	if len(profile.GetVariants()) == 0 {
 		p.notef("No finished games yet. Play one: %s", p.typed("play"))
 	}
-	return p.printf("%s", profileText(profile, p.clock()))
+	if err := p.printf("%s", profileText(profile, p.clock())); err != nil {
+		return err
+	}
+	return p.printRecent(ctx, c, "me")
+}
+
+// printRecent prints the boards of a player's latest games beside each other, as many as fit.
+func (p *program) printRecent(ctx context.Context, c *client.Client, playerID string) error {
+	reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: playerID, PageSize: recentGames})
+	if err != nil || len(reply.GetGames()) == 0 {
+		return err
+	}
+	row := ""
+	for _, g := range reply.GetGames() {
+		caption := fmt.Sprintf("%s %s\n%s, %s", variantOf(g), gamestate.ShortID(g.GetId()), commas(g.GetPosition().GetScores(), " : "), p.stage(g))
+		wider := lipgloss.JoinHorizontal(lipgloss.Top, row, caption+"\n"+board.Plain(g.GetPosition()), "   ")
+		if lipgloss.Width(wider) > recentColumns {
+			break
+		}
+		row = wider
+	}
+	for line := range strings.Lines("\n" + row) {
+		if err := p.printf("%s\n", strings.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // profileText describes what a player has achieved: a line for each variant, the daily games, bars for

@@ -229,7 +229,7 @@ func TestSSHHost_Account(t *testing.T) {
 	assert.Equal(t, "ended "+listed[1]+"\n", ok("account end "+listed[1]))
 	assert.NotContains(t, ok("account"), "session")
 	out, code = h.run(nil, "account @Ada")
-	assert.Equal(t, "ada\n", out)
+	assert.Regexp(t, `^ada\n\nclassic \w{8}\n`, out)
 	assert.Zero(t, code)
 	for command, want := range map[string]string{
 		"account rename Eve": "the name was changed recently", "account end abcdef": "your account has no session with this id",

@@ -37,7 +37,10 @@ func ReadJSON(r io.Reader) iter.Seq2[*pb.Event, error] {
 				return
 			}
 		}
-		if err := lines.Err(); err != nil {
+		switch err := lines.Err(); {
+		case errors.Is(err, bufio.ErrTooLong):
+			yield(nil, fmt.Errorf("not a transcript: a line is longer than %d MB", MaxLine>>20))
+		case err != nil:
 			yield(nil, fmt.Errorf("transcript: %w", err))
 		}
 	}

@@ -63,7 +63,7 @@ func TestReadJSON_NamesTheWrongLine(t *testing.T) {
 		"no JSON":      {text + "\x1b[31mred", "line 8: not a message of a stream"},
 		"another type": {`{"event": 5}`, "line 1: not a message of a stream"},
 		"a game":       {`{"game": {}}`, "line 1: a whole game instead of its events"},
-		"a long line":  {text + `{"audience": ` + strings.Repeat("1", verify.MaxLine), "token too long"},
+		"a long line":  {text + `{"audience": ` + strings.Repeat("1", verify.MaxLine), "a line is longer than 1 MB"},
 		"nothing":      {"\n\n", "the transcript is empty"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -74,6 +74,10 @@ func TestLeaderboard(t *testing.T) {
 		assert.Regexp(t, `(?m)^classic \w{8}\n[\d,]+, finished\n( *[\d.]+){4}\n`, account, "the board of the latest game")
 	}
 
+	visitor := newUser(t, server, "eve")
+	visitor.fails(exitFailed, "the game is over", "join", ada.finished(1))
+	visitor.fails(exitMissing, "no account", "account")
+
 	mine := ada.ok("top", "--me")
 	assert.Equal(t, 3, strings.Count(mine, "\n"))
 	assert.Regexp(t, `ada ◂ you`, mine)

@@ -108,15 +108,20 @@ func (p *program) join(ctx context.Context, what string, seat *int32, wait bool)
 	case challenge != nil && seat != nil:
 		return usage.Errorf("--seat is for games; a challenge has no seats")
 	}
+	refused := admits(challenge)
 	if challenge == nil {
-		if _, err := c.Game(ctx, id); errors.Is(err, client.ErrGameNotFound) {
+		g, err := c.Game(ctx, id)
+		switch {
+		case errors.Is(err, client.ErrGameNotFound):
 			return err // rather than create an account
+		case err == nil && g.Over():
+			refused = client.ErrGameOver
 		}
 	}
 	if screen {
 		err = p.restore(ctx, c)
 	} else {
-		err = p.logInUnless(ctx, c, admits(challenge))
+		err = p.logInUnless(ctx, c, refused)
 	}
 	if err != nil {
 		return err

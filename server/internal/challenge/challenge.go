@@ -271,7 +271,6 @@ var (
 	ErrNotCreator     = errors.New("only the creator of the race can do this")
 	ErrNotEntered     = errors.New("the player is not on the roster of the race")
 	ErrTooFewEntrants = errors.New("a race needs two entrants")
-	ErrNotRace        = errors.New("the challenge is not a race")
 )
 
 // NotOpenError means that a challenge is not open yet.

@@ -14,10 +14,7 @@ import (
 // caller's id. Only a host may add bots; the entrant then contains the id of the bot's game.
 func (s *Challenges) Join(ctx context.Context, challengeID, by string, e Entrant) (*Challenge, error) {
 	return s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
-		switch {
-		case c.Kind != replay.Race:
-			return ErrNotRace
-		case e.Bot != "" && !c.Hosts(by):
+		if e.Bot != "" && !c.Hosts(by) {
 			return ErrNotCreator
 		}
 		if own := c.Entrant(e.Player.ID); own != nil {
@@ -61,8 +58,6 @@ func (s *Challenges) Leave(ctx context.Context, challengeID, by, botGameID strin
 			return e.Player.ID == by
 		})
 		switch {
-		case c.Kind != replay.Race:
-			return ErrNotRace
 		case botGameID != "" && !c.Hosts(by):
 			return ErrNotCreator
 		case i < 0:
@@ -95,8 +90,6 @@ func (c *Challenge) locked(now time.Time) bool {
 func (s *Challenges) Start(ctx context.Context, challengeID string, may, prepare func(*Challenge) error) (*Challenge, error) {
 	locked, err := s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
 		switch {
-		case c.Kind != replay.Race:
-			return ErrNotRace
 		case !c.OpenTime.IsZero():
 			return errUnchanged
 		case len(c.Entrants) < 2:

@@ -37,7 +37,7 @@ func (s *suspicion) confirm(logger *slog.Logger) {
 	s.logged.Do(func() {
 		// The loss happened at most one interval after the last heartbeat that it includes.
 		before := s.since.Add(interval).UTC().Format(time.RFC3339Nano)
-		logger.Error("store rollback: acknowledged writes were lost; the command quarantines the games that this server cannot check",
+		logger.Error("store rollback: acknowledged writes were lost; with the --store of this server, the command quarantines the games that it cannot check",
 			"id", "redis-rolled-back", "command", "gridstand-server quarantine --before "+before)
 	})
 }

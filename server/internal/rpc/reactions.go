@@ -27,15 +27,15 @@ func (s *Service) React(ctx context.Context, request *pb.ReactRequest) (*pb.Reac
 		return nil, err
 	}
 	defer m.Release()
-	state := m.State()
-	if !s.reactions.take(player.ID) { // before show, which may read the store
-		return nil, s.Limits.Exceeded(&s.Limits.ReactionsPerSecond, "reactions a second", s.reactions.wait())
-	}
-	if state, err = s.show(ctx, state); err != nil {
+	state, err := s.show(ctx, m.State())
+	if err != nil {
 		return nil, err
 	}
-	if state.Status == replay.Finished {
+	switch {
+	case state.Status == replay.Finished:
 		return nil, replay.ErrGameOver
+	case !s.reactions.take(player.ID):
+		return nil, s.Limits.Exceeded(&s.Limits.ReactionsPerSecond, "reactions a second", s.reactions.wait())
 	}
 	m.React(int(request.GetReaction()) - 1)
 	return &pb.ReactResponse{}, nil

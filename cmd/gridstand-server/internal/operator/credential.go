@@ -31,8 +31,7 @@ Servers may keep running.`,
 		Long: `Creates a credential and prints it. The store keeps only a digest: it cannot be
 printed again. Keep it in a file that only the SSH host can read:
 
-    umask 077
-    gridstand-server ssh-credential create host-1 > ssh-credential`,
+    gridstand-server ssh-credential create host-1 --file ssh-credential`,
 	}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
 		if file != "" {
 			return createInto(cmd, operator, args[0], file)

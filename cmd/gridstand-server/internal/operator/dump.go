@@ -95,7 +95,8 @@ To move games from a file to a Redis, stop the server and run
 			restored, err := server.Restore(cmd.Context(), config, in, replace, progress(cmd))
 			if err == nil {
 				_, err = fmt.Fprintln(cmd.OutOrStdout(), counted(restored)+" restored")
-				fmt.Fprintln(cmd.ErrOrStderr(), `if players moved since the file was made, run "gridstand-server quarantine --before now" before you start a server`)
+				fmt.Fprintln(cmd.ErrOrStderr(), `if players moved since the file was made, run "gridstand-server quarantine --before now", `+
+					"with the same --data or --store, before you start a server")
 			}
 			return err
 		},

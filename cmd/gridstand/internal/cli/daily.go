@@ -63,7 +63,11 @@ func (p *program) daily(ctx context.Context, variant string) error {
 	if attempt := reply.GetAttempt(); attempt != nil {
 		mine[1] = clean(attempt.GetGameId(), 26) + ", " + describe.Plural(attempt.GetScore(), "point")
 	} else {
-		p.notef("Play it: %s", p.typed("join", dailyWord))
+		what := dailyWord
+		if variant != "" {
+			what = clean(reply.GetChallenge().GetId(), 26)
+		}
+		p.notef("Play it: %s", p.typed("join", what))
 	}
 	return p.printChallenge(ctx, c, reply.GetChallenge(), reply.GetNow().AsTime(), tomorrow, mine)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -80,7 +81,11 @@ func (l list[M]) print(p *program) error {
 		return nil
 	}
 	if l.more {
-		defer p.notef("There are more: --limit %d shows more, --limit 0 shows all.", 2*len(l.all))
+		how := fmt.Sprintf(": --limit %d shows more, --limit 0 shows all", 2*len(l.all))
+		if p.over != nil { // SSH clients have no flags
+			how = ""
+		}
+		defer p.notef("There are more%s.", how)
 	}
 	rows := make([][]string, len(l.all))
 	for i, m := range l.all {

@@ -2,6 +2,7 @@ package challenge
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -200,4 +201,10 @@ func TestContest_Command(t *testing.T) {
 		snapshot(c, daily, tuitest.Noon)
 		assert.Equal(t, want, c.Command())
 	}
+
+	env := tuitest.Env(&tuitest.Server{})
+	env.Invite = func(words ...string) string { return strings.Join(words, " ") + " elsewhere" }
+	c := follow(t, env)
+	snapshot(c, tuitest.Race(), tuitest.Noon)
+	assert.Equal(t, "join "+c.ID+" elsewhere", c.InviteCommand(), "another person may use another server by default")
 }

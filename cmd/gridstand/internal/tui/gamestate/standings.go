@@ -73,30 +73,33 @@ func (c *Contest) InviteText(what string, width int) []string {
 	if c.Closed() {
 		return nil
 	}
-	return ui.Share(c.env.Theme, what, c.env.ChallengeLink(c.ID), c.Command(), width)
+	return ui.Share(c.env.Theme, what, c.env.ChallengeLink(c.ID), c.InviteCommand(), width)
 }
 
-// Invite returns the challenge's link, or the result of Command if there is no link.
+// Invite returns the challenge's link, or the result of InviteCommand if there is no link.
 func (c *Contest) Invite() string {
 	if link := c.env.ChallengeLink(c.ID); link != "" {
 		return link
 	}
-	return c.Command()
+	return c.InviteCommand()
 }
 
-// Command returns the command to join the challenge, to play it if it is a daily game, or to
-// see its standings if it is closed.
-func (c *Contest) Command() string {
+// Command returns the command with which the user joins the challenge, plays it if it is a daily game, or
+// sees its standings if it is closed. InviteCommand returns that of another person.
+func (c *Contest) Command() string       { return c.command(c.env.Command) }
+func (c *Contest) InviteCommand() string { return c.command(c.env.Invite) }
+
+func (c *Contest) command(typed func(words ...string) string) string {
 	if c.Closed() {
-		return c.env.Command("top", c.ID)
+		return typed("top", c.ID)
 	}
 	if c.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY) {
 		if v := c.GetVariant(); v != "classic" {
-			return c.env.Command("daily", client.CleanText(v, ui.NameLimit))
+			return typed("daily", client.CleanText(v, ui.NameLimit))
 		}
-		return c.env.Command("daily")
+		return typed("daily")
 	}
-	return c.env.Command("join", c.ID)
+	return typed("join", c.ID)
 }
 
 // HeadRows is the number of rows that Rows takes for the headings.

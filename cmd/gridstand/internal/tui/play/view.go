@@ -129,9 +129,10 @@ func (p *page) invitation(width int) []string {
 		if p.contest.Challenge == nil || p.contest.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY) {
 			return nil
 		}
-		blocks := p.contest.InviteText("Others play it", width)
+		const what = "Others play it"
+		blocks := p.contest.InviteText(what, width)
 		if p.linkLine(p.env.Width-2) != "" && len(blocks) > 0 && lipgloss.Height(blocks[0]) > 2 {
-			return blocks[1:] // The status line has the link in one piece.
+			return ui.Share(p.env.Theme, what, "", p.contest.InviteCommand(), width) // The status line has the link in one piece.
 		}
 		return blocks
 	}

@@ -151,6 +151,8 @@ func (c *chooser) found(f choice, err error, g *game, now time.Time) (to *pb.Gam
 	case errors.Is(err, client.ErrPlayerNotFound):
 		c.unknown = true
 		return nil, fmt.Sprintf("There is no player named %q. The lobby shows the names of players.", c.name())
+	case err != nil && g.running() && !byUser:
+		return nil, "" // The game's own stream reports the connection.
 	case err != nil && g.running():
 		return nil, ui.Explain(err, ui.SameKey)
 	case err != nil:

@@ -226,6 +226,7 @@ func TestPickLive(t *testing.T) {
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	var playing *pb.Game
+	var away error
 	var named, asked atomic.Int32
 	x := newSet(t, &tuitest.Server{OnPlayerID: func(name string) (string, error) {
 		assert.Equal(t, "ada", name)
@@ -234,7 +235,7 @@ func TestFollow(t *testing.T) {
 	}, OnPlayerGame: func(playerID string) (*pb.Game, error) {
 		assert.Equal(t, "ada's id", playerID)
 		asked.Add(1)
-		return playing, nil
+		return playing, away
 	}}, "ada", "first", "second")
 	x.Until("a first request", func() bool { return !x.p.chooser.next.IsZero() })
 	assert.Contains(t, x.Screen(), "ada is not playing.")
@@ -244,6 +245,11 @@ func TestFollow(t *testing.T) {
 	playing = liveGame("first", 0, 0)
 	x.wait(time.Second)
 	x.shows(playing)
+	away = client.ErrUnreachable
+	x.wait(otherTime)
+	x.Until("a request that fails", func() bool { return asked.Load() == 3 })
+	assert.NotContains(t, x.Screen(), "Press the same key", "the user pressed no key")
+	away = nil
 
 	playing = nil
 	x.ends("first")

@@ -29,6 +29,7 @@ export function limit(duration) {
  */
 function kindWords(c, by = '', goal = '') {
   let kind = `challenge${by}`;
+  if (is(c, 'LINK') && c.limit) kind += `, ${limit(c.limit)} each`;
   if (is(c, 'DAILY')) kind = `daily ${c.date}`;
   if (is(c, 'RACE')) kind = `race of ${limit(c.limit)}`;
   if (is(c, 'REMATCH')) kind = `rematch${goal}`;

@@ -15,51 +15,56 @@ function browser() {
 export default async function show(root) {
   // Another link differs only in the fragment, for which a browser loads nothing.
   addEventListener('hashchange', () => location.reload());
+  const code = location.hash.slice(1);
   const before = account();
-  const request = { code: location.hash.slice(1), secret: draw(), comment: browser() };
-  try {
-    const { player, token } = await call('OpenSession', request, { anonymous: true });
-    // The code has been used, and its session is in no history.
-    history.replaceState(null, '', '/link');
-    const session = { id: player.id, name: player.name, token, session: true };
-    const leave = async () => {
-      await endSession(session.token);
-      location.assign('/');
-    };
-    if (before?.id === player.id && !before?.session) {
-      await endSession(token);
-      return root.replaceChildren(
-        h('div.empty', h('h1', `You are ${player.name} here already`), play()),
-      );
-    }
-    const accept = async () => {
+  const former = before?.session ? before.former : before;
+  const accept = async () => {
+    try {
+      const request = { code, secret: draw(), comment: browser() };
+      const { player, token } = await call('OpenSession', request, { anonymous: true });
+      // The code has been used, and its session is in no history.
+      history.replaceState(null, '', '/link');
+      if (before?.id === player.id && !before?.session) {
+        await endSession(token);
+        return welcome(`You are ${player.name} here already`);
+      }
       // Only one session is kept, and the account that the browser had before it.
       if (before?.session) await endSession(before.token);
-      setAccount({ ...session, former: before?.session ? before.former : before });
+      setAccount({ id: player.id, name: player.name, token, session: true, former });
       nameHeader();
-      root.replaceChildren(h('div.empty', h('h1', `You are ${player.name}`), play()));
-    };
-    const former = before?.session ? before.former : before;
+      welcome(`You are ${player.name}`);
+    } catch (e) {
+      failed(root, e);
+    }
+  };
+  /** @param {string} heading */
+  const welcome = (heading) =>
     root.replaceChildren(
+      h('div.empty', h('h1', heading), h('a.button.primary', { href: '/play/classic' }, 'Play')),
+    );
+  if (!code)
+    return root.replaceChildren(
       h(
         'div.empty',
-        h('h1', `Play as ${player.name}?`),
-        h('p', 'This browser can then play, watch and rename, but not change tokens or SSH keys.'),
-        former &&
-          h(
-            'p',
-            `It keeps ${former.name}, which returns when you stop playing as ${player.name}, on the account page.`,
-          ),
-        h(
-          'p.row',
-          h('button.primary', { onclick: accept, autofocus: true }, `Play as ${player.name}`),
-          h('button', { onclick: leave }, 'No'),
-        ),
+        h('h1', 'This link is incomplete'),
+        h('p', 'A terminal or an SSH host prints it whole: gridstand account link.'),
       ),
     );
-  } catch (e) {
-    failed(root, e);
-  }
+  root.replaceChildren(
+    h(
+      'div.empty',
+      h('h1', 'Play here with your account?'),
+      h('p', 'This browser can then play, watch and rename, but not change tokens or SSH keys.'),
+      former &&
+        h(
+          'p',
+          `It keeps ${former.name}, which returns when you stop playing with the other, on the account page.`,
+        ),
+      h(
+        'p.row',
+        h('button.primary', { onclick: accept, autofocus: true }, 'Play here'),
+        h('a.button', { href: '/' }, 'No'),
+      ),
+    ),
+  );
 }
-
-const play = () => h('a.button.primary', { href: '/play/classic' }, 'Play');

@@ -95,7 +95,10 @@ func Restore(ctx context.Context, c Config, r io.Reader, replace bool, progress 
 		if isBackup {
 			games, err := sqlite.RestoreBackup(partial, in)
 			restored.Games = int(games)
-			return err
+			if err != nil {
+				return fmt.Errorf("reading the backup: %w", err)
+			}
+			return nil
 		}
 		s, err := sqlite.Open(sqlite.Options{Path: partial})
 		if err != nil {

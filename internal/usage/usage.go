@@ -128,8 +128,8 @@ func strict(cmd *cobra.Command) {
 
 // Args checks the arguments of a command against its Use, such as "move <game> [x]". Arguments in
 // angle brackets are required, those in square brackets are optional, and if the last one ends in
-// "...", any number may follow. Beside subcommands, an argument is the name of a player, with an @. Empty arguments are rejected, because they usually come from an
-// unset variable in a script. Args is a cobra.PositionalArgs.
+// "...", any number may follow. Beside subcommands, an argument is the name of a player, with an @, or a
+// link. Empty arguments are rejected, because they usually come from an unset variable in a script. Args is a cobra.PositionalArgs.
 func Args(cmd *cobra.Command, args []string) error {
 	wanted := strings.Fields(cmd.Use)[1:]
 	var stream error
@@ -156,7 +156,7 @@ func Args(cmd *cobra.Command, args []string) error {
 		return Errorf("%s: an argument is empty", cmd.Name())
 	case strings.HasSuffix(cmd.Use, "..."):
 		return nil
-	case cmd.HasSubCommands() && len(args) > 0 && !(len(args) <= len(wanted) && strings.HasPrefix(args[0], "@")):
+	case cmd.HasSubCommands() && len(args) > 0 && !(len(args) <= len(wanted) && (strings.HasPrefix(args[0], "@") || strings.Contains(args[0], "/"))):
 		return unknown(cmd, args, args)
 	case len(args) <= len(wanted):
 		return nil

@@ -78,7 +78,7 @@ func WriteDump(ctx context.Context, w io.Writer, at time.Time, dump func(context
 
 // Errors of ReadDump.
 var (
-	errNoDump  = errors.New("it is not a dump")
+	errNoDump  = errors.New("it is neither a dump nor a backup")
 	errDamaged = errors.New("it is damaged or incomplete")
 )
 

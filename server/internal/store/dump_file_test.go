@@ -113,8 +113,8 @@ func TestDump_NotReadable(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"":                                  "it is damaged or incomplete (EOF)",
-		"hello\n":                           "it is not a dump",
-		"{}\n":                              "it is not a dump",
+		"hello\n":                           "it is neither a dump nor a backup",
+		"{}\n":                              "it is neither a dump nor a backup",
 		`{"Dump":2,"Format":1}` + "\n":      "it was written by a newer version of this program: the version of the dump is 2, and this program supports up to 1",
 		`{"Dump":1,"Format":9}` + "\n":      "it was written by a newer version of this program: the format of its games is 9, and this program supports up to 1",
 		`{"Dump":1,"Format":1}` + "\nhello": "it is damaged or incomplete (EOF)",
@@ -123,7 +123,7 @@ func TestDump_NotReadable(t *testing.T) {
 		assert.EqualError(t, err, want, text)
 	}
 	_, _, err := read([]byte("hello"), time.Time{})
-	assert.EqualError(t, err, "it is not a dump")
+	assert.EqualError(t, err, "it is neither a dump nor a backup")
 }
 
 // Ensure that an old dump keeps its data as long as it did when it was made.

@@ -31,7 +31,7 @@ A token that was used over TLS is never sent in clear text: without --tls the
 program refuses to use it.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if called := first(args); called != "" {
-				return p.printPlayer(cmd.Context(), strings.TrimPrefix(called, "@"))
+				return p.printPlayer(cmd.Context(), called)
 			}
 			return p.showAccount(cmd.Context())
 		},
@@ -121,13 +121,24 @@ func (p *program) withAccount(ctx context.Context, do func(*client.Client, *pb.P
 	return do(c, player)
 }
 
-// showAccount prints the user's account, what they have achieved, and the browsers that use it.
+// showAccount prints the user's account, what they have achieved, and the browsers that use it; as JSON,
+// only what they have achieved, as printPlayer does.
 func (p *program) showAccount(ctx context.Context) error {
 	return p.withAccount(ctx, func(c *client.Client, player *pb.Player) error {
-		if err := p.printAccount(c, player); err != nil || p.flags.json {
+		profile, err := c.Players.GetProfile(ctx, &pb.GetProfileRequest{PlayerId: "me"})
+		if err != nil {
 			return err
 		}
-		if err := p.printProfile(ctx, c); err != nil {
+		if p.flags.json {
+			return p.printMessage(profile)
+		}
+		if err := p.printAccount(c, player); err != nil {
+			return err
+		}
+		if len(profile.GetVariants()) == 0 {
+			p.notef("No finished games yet. Play one: %s", p.typed("play"))
+		}
+		if err := p.printProfile(ctx, c, profile); err != nil {
 			return err
 		}
 		return p.printSessions(ctx, c)

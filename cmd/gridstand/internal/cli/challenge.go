@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
@@ -146,6 +147,9 @@ func (p *program) setTiles(ctx context.Context, c *client.Client, r reference, n
 		v, err = p.variantOr(ctx, c, r, "a game", ofGame)
 	}
 	n.Request.Variant = v.GetId()
+	if most := gamestate.MaxEntrants - 1; err == nil && len(n.Bots) > most {
+		err = usage.Errorf("a race has room for you and %d bots, but --bot names %d", most, len(n.Bots))
+	}
 	for _, bot := range n.Bots {
 		if err == nil && !slices.Contains(v.GetBots(), bot) {
 			err = usage.Errorf("--bot must name bots of %s (%s), not %q", clean(v.GetId(), 24), strings.Join(bots(v), ", "), clean(bot, 24))

@@ -94,9 +94,9 @@ func scriptsTopic(commands []*cobra.Command) *cobra.Command {
 
 ` + listed(commands) + `  completion <shell>             Print completions for bash, fish or zsh
 
-Without a terminal, the other commands print text; with --json they print one
-object per line. challenge and race then print the id and the link, join takes
-the seat or the attempt, and watch prints events.
+Without a terminal, the other commands print text: challenge and race the id and
+the link, join the seat or attempt that it takes, and watch the moves. With
+--json they print one object per line.
 
 --server accepts several servers, separated by commas, and dns:///name.
 

@@ -70,9 +70,14 @@ func TestLeaderboard(t *testing.T) {
 	_, note, _ = ada.run("top", "--limit", "1")
 	assert.Equal(t, "There are more: --limit 2 shows more, --limit 0 shows all.\n", note)
 
-	for _, account := range []string{ada.ok("account"), bob.ok("account", "@ada")} {
+	for _, account := range []string{ada.ok("account"), bob.ok("account", "@ada"), bob.ok("account", "http://"+server+"/p/ada")} {
 		assert.Regexp(t, `(?m)^classic \w{8}\n[\d,]+, finished\n( *[\d.]+){4}\n`, account, "the board of the latest game")
 	}
+
+	bob.fails(exitUsage, "a player is needed", "account", "http://"+server)
+	same := ada.ok("account", "--json")
+	assert.JSONEq(t, same, bob.ok("account", "@ada", "--json"))
+	assert.Contains(t, same, `"variants":`)
 
 	visitor := newUser(t, server, "eve")
 	visitor.fails(exitFailed, "the game is over", "join", ada.finished(1))

@@ -20,6 +20,8 @@ func (p *program) resolve(ctx context.Context, c *client.Client, r reference) (s
 		return "", usage.Errorf("a game is needed, but that is a challenge")
 	case r.player != "":
 		return p.currentGame(ctx, c, r.player)
+	case r.id == "":
+		return "", usage.Errorf("a game is needed, but that is a link to a server")
 	}
 	if id.Valid(r.id) {
 		return r.id, nil

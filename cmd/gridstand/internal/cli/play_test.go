@@ -205,7 +205,7 @@ func TestPlayAgain(t *testing.T) {
 		assert.Contains(t, s.out.String(), "gridstand play "+id[:8])
 	}
 	again := ada.sit("play", "5x5")
-	again.sees("You have an unfinished 5x5 game.")
+	again.sees("You have an unfinished game or attempt of 5x5.")
 	again.types("q")
 	again.ends(exitOK)
 	ada.ok("resign", regexp.MustCompile(`Resume it with gridstand play ([a-z2-7]{8})`).FindStringSubmatch(again.out.String())[1])

@@ -13,6 +13,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/internal/describe"
+	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -28,13 +29,16 @@ const (
 	recentColumns = 80
 )
 
-// printPlayer prints what a player has achieved, given by name.
-func (p *program) printPlayer(ctx context.Context, called string) error {
-	c, err := p.dial()
+// printPlayer prints what a player has achieved, given by "@" and their name or by the link of their page.
+func (p *program) printPlayer(ctx context.Context, who string) error {
+	r, c, err := p.dialFor(who)
 	if err != nil {
 		return err
 	}
-	player, err := p.player(ctx, c, called)
+	if r.player == "" {
+		return usage.Errorf("a player is needed: @ and their name, or the link of their page")
+	}
+	player, err := p.player(ctx, c, r.player)
 	if err != nil {
 		return err
 	}
@@ -42,31 +46,19 @@ func (p *program) printPlayer(ctx context.Context, called string) error {
 	if err != nil {
 		return err
 	}
-	err = p.printEither(profile, "%s\n%s", client.CleanName(profile.GetPlayer().GetName()), profileText(profile, p.clock()))
-	if err != nil || p.flags.json {
+	if err := p.printEither(profile, "%s\n", client.CleanName(player.GetName())); err != nil || p.flags.json {
 		return err
 	}
-	return p.printRecent(ctx, c, player.GetId())
+	return p.printProfile(ctx, c, profile)
 }
 
-// printProfile prints what the user has achieved.
-func (p *program) printProfile(ctx context.Context, c *client.Client) error {
-	profile, err := c.Players.GetProfile(ctx, &pb.GetProfileRequest{PlayerId: "me"})
-	if err != nil {
-		return err
-	}
-	if len(profile.GetVariants()) == 0 {
-		p.notef("No finished games yet. Play one: %s", p.typed("play"))
-	}
+// printProfile prints what a player has achieved, and the boards of their latest games beside each other,
+// as many as fit.
+func (p *program) printProfile(ctx context.Context, c *client.Client, profile *pb.GetProfileResponse) error {
 	if err := p.printf("%s", profileText(profile, p.clock())); err != nil {
 		return err
 	}
-	return p.printRecent(ctx, c, "me")
-}
-
-// printRecent prints the boards of a player's latest games beside each other, as many as fit.
-func (p *program) printRecent(ctx context.Context, c *client.Client, playerID string) error {
-	reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: playerID, PageSize: recentGames})
+	reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: profile.GetPlayer().GetId(), PageSize: recentGames})
 	if err != nil || len(reply.GetGames()) == 0 {
 		return err
 	}

@@ -111,6 +111,10 @@ func (m *jumping) Click(p *playing, c board.Size, x, y int) tea.Cmd {
 func (m *jumping) jump(p *playing) tea.Cmd {
 	to := m.at(p.Tribolo())
 	m.cursor = to
+	if p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
+		p.notice = "The game starts when all seats are taken."
+		return nil
+	}
 	legal := func(s *gamestate.State) bool { return board.MoveTo(s.Tribolo(), to) != nil }
 	if !legal(&p.State) {
 		p.notice = m.noJump(&p.State)

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/cached"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -45,7 +46,8 @@ type Challenges struct {
 	// fields that decide whether a move is allowed do not change.
 	known *lru.Cache[string, *Challenge]
 
-	recents recentLists
+	// recents caches the latest challenges in the list of each kind; see recent.
+	recents cached.Reads[replay.ChallengeKind, []listed]
 	// gathering is held while a call of Now looks for a race.
 	gathering *semaphore.Weighted
 }
@@ -56,10 +58,7 @@ const maxKnown = 1 << 14
 // New returns a Challenges with the given configuration.
 func New(c Config) *Challenges {
 	known, _ := lru.New[string, *Challenge](maxKnown) // fails only for a size below 1
-	return &Challenges{
-		Config: c, known: known, gathering: semaphore.NewWeighted(1),
-		recents: recentLists{reading: semaphore.NewWeighted(1), byKind: map[replay.ChallengeKind]recentList{}},
-	}
+	return &Challenges{Config: c, known: known, gathering: semaphore.NewWeighted(1)}
 }
 
 // Get returns the challenge with the given id and the store's time. If the challenge is a

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -46,17 +44,6 @@ type listed struct {
 type source struct {
 	address uint16
 	creator string
-}
-
-// recentLists caches the latest challenges in the list of each kind.
-type recentLists struct {
-	reading *semaphore.Weighted // held while the other field is accessed
-	byKind  map[replay.ChallengeKind]recentList
-}
-
-type recentList struct {
-	readAt     time.Time
-	challenges []listed
 }
 
 // List returns a page of up to n places in the list of public challenges, latest first, after
@@ -136,22 +123,13 @@ func comparePlaces(a, b store.Place) int {
 // recent returns the latest challenges in the list of the given kind, as they were at most
 // recentFor ago.
 func (s *Challenges) recent(ctx context.Context, kind replay.ChallengeKind) ([]listed, error) {
-	if err := s.recents.reading.Acquire(ctx, 1); err != nil {
-		return nil, err
-	}
-	defer s.recents.reading.Release(1)
-	if known, ok := s.recents.byKind[kind]; ok && time.Since(known.readAt) < recentFor {
-		return known.challenges, nil
-	}
-	places, err := s.Store.List(ctx, uint8(kind), store.Place{}, maxRecent)
-	if err != nil {
-		return nil, fmt.Errorf("listing challenges: %w", err)
-	}
-	challenges, err := s.describe(ctx, places)
-	if err == nil {
-		s.recents.byKind[kind] = recentList{time.Now(), challenges}
-	}
-	return challenges, err
+	return s.recents.Get(ctx, kind, recentFor, func() ([]listed, error) {
+		places, err := s.Store.List(ctx, uint8(kind), store.Place{}, maxRecent)
+		if err != nil {
+			return nil, fmt.Errorf("listing challenges: %w", err)
+		}
+		return s.describe(ctx, places)
+	})
 }
 
 // describe reads the challenges at the given places. It omits those that no longer exist.

@@ -15,10 +15,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/server/internal/cached"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -32,8 +31,7 @@ type Directory struct {
 	keep   time.Duration
 	log    *slog.Logger
 
-	moving   atomic.Pointer[movingGames] // nil until games have been counted
-	counting *semaphore.Weighted         // held while counting games
+	moving cached.Reads[struct{}, int] // see Moving
 
 	changes atomic.Int64 // counts changes of lists that their readers must see at once
 
@@ -50,8 +48,7 @@ type Directory struct {
 func New(writes, reads store.Lists, tokens *page.Tokens, keep time.Duration, log *slog.Logger) *Directory {
 	return &Directory{
 		writes: writes, reads: reads, tokens: tokens, keep: keep, log: log,
-		counting: semaphore.NewWeighted(1),
-		pending:  map[string]store.Listing{},
+		pending: map[string]store.Listing{},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -127,30 +128,26 @@ func TestOf_Players(t *testing.T) {
 // retried.
 func TestDirectory_Moving(t *testing.T) {
 	t.Parallel()
-	d, lists := open(0)
-	count := func(want, asked int) {
-		t.Helper()
-		n, err := d.Moving(t.Context())
-		require.NoError(t, err)
-		assert.Equal(t, want, n)
-		assert.Equal(t, asked, lists.asked)
-	}
-	lists.moving = 1
-	count(1, 1)
-	d.moving.Store(&movingGames{games: 7, at: time.Now().Add(time.Hour)})
-	count(7, 1)
-	d.moving.Store(&movingGames{games: 7, at: time.Now().Add(-recountAfter)})
-	count(1, 2)
-
-	// While one call counts, the others return the last count.
-	d.moving.Store(&movingGames{games: 7})
-	require.True(t, d.counting.TryAcquire(1))
-	count(7, 2)
-	d.counting.Release(1)
-
-	lists.err = store.Failed(store.Connection, "no connection")
-	_, err := d.Moving(t.Context())
-	require.ErrorIs(t, err, lists.err)
-	lists.err = nil
-	count(1, 4)
+	synctest.Test(t, func(t *testing.T) {
+		d, lists := open(0)
+		count := func(want, asked int) {
+			t.Helper()
+			n, err := d.Moving(t.Context())
+			require.NoError(t, err)
+			assert.Equal(t, want, n)
+			assert.Equal(t, asked, lists.asked)
+		}
+		lists.moving = 1
+		count(1, 1)
+		lists.moving = 7
+		count(1, 1)
+		time.Sleep(recountAfter) //nolint:forbidigo // The bubble's clock is fake.
+		count(7, 2)
+		time.Sleep(recountAfter) //nolint:forbidigo // The bubble's clock is fake.
+		lists.err = store.Failed(store.Connection, "no connection")
+		_, err := d.Moving(t.Context())
+		require.ErrorIs(t, err, lists.err)
+		lists.err = nil
+		count(7, 4)
+	})
 }

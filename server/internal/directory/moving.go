@@ -14,35 +14,10 @@ const (
 	recountAfter = time.Second
 )
 
-// movingGames is a count of the games that are being played.
-type movingGames struct {
-	games int
-	at    time.Time
-}
-
 // Moving returns the number of public active games that had an event in the last 30 seconds.
-// It queries the store at most once per second. In between, and while another call is
-// querying the store, it returns the last count.
+// It queries the store at most once per second, and in between it returns the last count.
 func (d *Directory) Moving(ctx context.Context) (int, error) {
-	last := d.moving.Load()
-	if last != nil && (time.Since(last.at) < recountAfter || !d.counting.TryAcquire(1)) {
-		return last.games, nil
-	}
-	if last == nil {
-		if err := d.counting.Acquire(ctx, 1); err != nil {
-			return 0, err
-		}
-	}
-	defer d.counting.Release(1)
-	if latest := d.moving.Load(); latest != last { // Another call has counted the games while this one waited.
-		return latest.games, nil
-	}
-	games, err := d.MovedWithin(ctx, movingWithin)
-	if err != nil {
-		return 0, err
-	}
-	d.moving.Store(&movingGames{games, time.Now()})
-	return games, nil
+	return d.moving.Get(ctx, struct{}{}, recountAfter, func() (int, error) { return d.MovedWithin(ctx, movingWithin) })
 }
 
 // MovedWithin returns the number of public active games that had an event within the given

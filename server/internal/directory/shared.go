@@ -2,30 +2,21 @@ package directory
 
 import (
 	"context"
-	"fmt"
-	"sync"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
+	"github.com/gridstand/gridstand/server/internal/cached"
 	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-const (
-	// sharedFor is how long a page of a public list is reused.
-	sharedFor = time.Second
-	// maxShared limits the number of pages that are kept.
-	maxShared = 64
-)
+// sharedFor is how long a page of a public list is reused.
+const sharedFor = time.Second
 
 // Shared keeps the pages of public lists for a second, so that a page that many callers request
 // is read once. A change of a list on this server, such as a new game, makes its pages be read
 // again. The zero value is empty. It is safe for concurrent use.
 type Shared[T any] struct {
-	reading singleflight.Group
-	mu      sync.Mutex
-	pages   map[sharedKey]found[T]
+	pages cached.Reads[sharedKey, found[T]]
 }
 
 type sharedKey struct {
@@ -41,7 +32,6 @@ type found[T any] struct {
 	places []store.Place // of the items
 	more   bool          // whether the list continues after the place end
 	end    store.Place
-	read   time.Time
 }
 
 // first returns the first n items.
@@ -56,34 +46,8 @@ func (f found[T]) first(n int) found[T] {
 func (s *Shared[T]) collect(ctx context.Context, d *Directory, l store.List, after store.Place, size int, load loader[T]) (found[T], error) {
 	// Callers with other sizes use the same page.
 	whole := (size + page.DefaultSize - 1) / page.DefaultSize * page.DefaultSize
-	key := sharedKey{l, after, whole, d.changes.Load()}
-	s.mu.Lock()
-	f, ok := s.pages[key]
-	s.mu.Unlock()
-	if ok && time.Since(f.read) < sharedFor {
-		return f.first(size), nil
-	}
-	own := false // whether the error, which may be the caller's own, is from this call
-	value, err, _ := s.reading.Do(fmt.Sprint(key), func() (any, error) {
-		own = true
-		f, err := collect(ctx, d, l, after, whole, load)
-		if err != nil {
-			return nil, err
-		}
-		f.read = time.Now()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.pages == nil || len(s.pages) >= maxShared {
-			s.pages = map[sharedKey]found[T]{}
-		}
-		s.pages[key] = f
-		return f, nil
+	f, err := s.pages.Get(ctx, sharedKey{l, after, whole, d.changes.Load()}, sharedFor, func() (found[T], error) {
+		return collect(ctx, d, l, after, whole, load)
 	})
-	if err != nil && !own {
-		return collect(ctx, d, l, after, size, load)
-	}
-	if err != nil {
-		return found[T]{}, err
-	}
-	return value.(found[T]).first(size), nil
+	return f.first(size), err
 }

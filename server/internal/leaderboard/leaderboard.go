@@ -79,8 +79,8 @@ type Entry struct {
 
 // Boards manages the boards in a store. It is safe for concurrent use.
 //
-// The variant becomes part of a board's name, so callers must check that it exists. Hide, Unhide, Hidden,
-// AnyHidden and Clear are those of the store. Results of games that ended while a player was hidden must
+// The variant becomes part of a board's name, so callers must check that it exists. Hide, Unhide, Hidden
+// and Clear are those of the store. Results of games that ended while a player was hidden must
 // be recorded again, as must all results after Clear.
 type Boards struct {
 	store.Boards

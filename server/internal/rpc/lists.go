@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -45,23 +43,15 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 	games, next, err := directory.Collect(ctx, s.Directory, &s.pages, list, caller(ctx).ID, request.GetPageToken(), size,
 		func(ctx context.Context, candidates []store.Place) (map[string]ranked, error) {
 			s.Budgets.Charge(s.Address(ctx), skipCost(skipped))
-			// Run both reads concurrently. Usually no player is hidden, so no further
-			// round trip is necessary.
-			var anyHidden bool
-			var group errgroup.Group
-			group.Go(func() (err error) {
-				anyHidden, err = s.Leaderboard.AnyHidden(ctx)
-				return err
-			})
 			ids := make([]string, len(candidates))
 			for i, candidate := range candidates {
 				ids[i] = candidate.GameID
 			}
 			heads, err := s.Log.Heads(ctx, ids)
-			if err := cmp.Or(err, group.Wait()); err != nil {
+			if err != nil {
 				return nil, err
 			}
-			games, err := s.filter(ctx, list, candidates, heads, anyHidden)
+			games, err := s.filter(ctx, list, candidates, heads)
 			skipped = len(candidates) - len(games)
 			return games, err
 		})
@@ -154,15 +144,12 @@ func (s *Service) listedPlayer(ctx context.Context, request *pb.ListGamesRequest
 // filter returns the games that belong in the list and that the caller may see, by ID. It
 // removes games that no longer exist from the list, and schedules a repair for games that
 // are in the wrong list or have the wrong rank.
-func (s *Service) filter(ctx context.Context, l store.List, candidates []store.Place, heads []gamelog.Head, anyHidden bool) (map[string]ranked, error) {
+func (s *Service) filter(ctx context.Context, l store.List, candidates []store.Place, heads []gamelog.Head) (map[string]ranked, error) {
 	games := make(map[string]ranked, len(candidates))
 	by := caller(ctx)
-	var hidden map[string]bool
-	if anyHidden {
-		var err error
-		if hidden, err = s.hidden(ctx, l, heads); err != nil {
-			return nil, err
-		}
+	hidden, err := s.hidden(ctx, l, heads)
+	if err != nil {
+		return nil, err
 	}
 	attempts, now, err := s.listedAttempts(ctx, l, heads)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/game/replay"
@@ -167,14 +166,12 @@ func (s *Service) listRace(
 // raceStandings returns the current standings of a race. Entrants whose attempts do not
 // count are listed last.
 func (s *Service) raceStandings(ctx context.Context, c *challenge.Challenge) ([]*pb.Standing, error) {
-	var hidden map[string]bool
-	var group errgroup.Group
-	group.Go(func() (err error) {
-		hidden, err = s.hiddenEntrants(ctx, c)
-		return err
-	})
+	hidden, err := s.hiddenEntrants(ctx, c)
+	if err != nil {
+		return nil, err
+	}
 	states, err := s.entrantStates(ctx, c)
-	if err := cmp.Or(err, group.Wait()); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return rankEntrants(c, states, hidden), nil

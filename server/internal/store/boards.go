@@ -50,9 +50,7 @@ type Boards interface {
 	// ignored.
 	Unhide(ctx context.Context, playerID string) error
 	// Hidden reports for each of the given players whether the player is hidden.
-	// AnyHidden reports whether any player is hidden.
 	Hidden(ctx context.Context, playerIDs ...string) (map[string]bool, error)
-	AnyHidden(ctx context.Context) (bool, error)
 
 	// Entries calls visit with batches of a board's entries, in any order. An entry that
 	// stays on the board during the call is visited at least once. Entries stops at the

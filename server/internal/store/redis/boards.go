@@ -168,11 +168,6 @@ func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]boo
 	return hidden, wrap("reading hidden players", err)
 }
 
-func (b boards) AnyHidden(ctx context.Context) (bool, error) {
-	n, err := b.client.SCard(ctx, hiddenKey).Result()
-	return n > 0, wrap("reading hidden players", err)
-}
-
 // each calls visit with the key of every board. It stops at the first error, including one
 // from visit.
 func (b boards) each(ctx context.Context, visit func(key string) error) error {

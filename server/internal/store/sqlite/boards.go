@@ -3,6 +3,7 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"slices"
@@ -227,24 +228,12 @@ const selectHidden = "SELECT 1 FROM hidden WHERE player = ?"
 
 func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]bool, error) {
 	hidden := map[string]bool{}
+	ids, _ := json.Marshal(playerIDs) // cannot fail
 	err := b.read(ctx, func(c *sqlite3.Conn) error {
-		for _, id := range playerIDs {
-			is, err := has(c, selectHidden, id)
-			if err != nil {
-				return err
-			}
-			if is {
-				hidden[id] = true
-			}
-		}
-		return nil
+		return query(c, "SELECT player FROM json_each(?) CROSS JOIN hidden ON player = value",
+			func(s *sqlite3.Stmt) { hidden[firstText(s)] = true }, string(ids))
 	})
 	return hidden, wrap("reading hidden players", err)
-}
-
-func (b boards) AnyHidden(ctx context.Context) (bool, error) {
-	found, err := readOne(ctx, b.db, func(c *sqlite3.Conn) (bool, error) { return has(c, "SELECT 1 FROM hidden LIMIT 1") })
-	return found, wrap("reading hidden players", err)
 }
 
 // visitSize is the number of entries in a batch that is passed to visit.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
@@ -32,7 +31,6 @@ func TestFailed(t *testing.T) {
 	for want, errs := range map[store.Kind][]error{
 		"timeout":    {goredis.ErrPoolTimeout, &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}},
 		"connection": {&net.OpError{Op: "dial", Err: errors.New("refused")}, io.EOF, goredis.ErrClosed, x509.UnknownAuthorityError{}},
-		"queue_full": {fmt.Errorf("wrapped: %w", goredis.ErrAutoPipelineQueueFull)},
 		"loading":    {answer("LOADING Redis is loading the dataset in memory")},
 		"oom":        {answer("OOM command not allowed when used memory > 'maxmemory'.")},
 		"answer":     {answer("ERR something else")},

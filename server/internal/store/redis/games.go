@@ -23,8 +23,9 @@ var (
 	audienceScript   = newPipelinedScript("audience.lua")
 )
 
-// maxQueued is the maximum number of commands that wait for Redis in this process. It limits
-// the memory that they take if Redis stops responding.
+// maxQueued is the maximum number of commands that wait for a Redis server in this process: one half
+// to be sent, the other for replies. It limits the memory that they take if Redis stops responding.
+// Further commands wait for room.
 const maxQueued = 16384
 
 // games implements store.Games. An entry's ID in the stream contains its version and a
@@ -56,7 +57,7 @@ func newGames(c Clients, reads goredis.UniversalClient, pipeline *goredis.AutoPi
 // must not retry, because the caller has to know about every attempt to append.
 func newPipeline(client goredis.UniversalClient) (*goredis.AutoPipeliner, error) {
 	return client.AsyncAutoPipelineWithOptions(&goredis.AutoPipelineOptions{
-		MaxQueuedCommands: maxQueued,
+		FullDuplexWindow: maxQueued / 2,
 		// Read replies while writing commands. Otherwise the library delays commands by
 		// up to 2 ms to fill its batches, and at half load a move takes ten times as
 		// long.
@@ -208,9 +209,9 @@ func recordOfReply(reply any) (store.Record, error) {
 }
 
 // appendError adds store.ErrUnsettled to an append's error, unless the error proves that
-// nothing was written: an error reply from Redis, or a full queue.
+// nothing was written: an error reply from Redis.
 func appendError(err error) error {
-	if _, answered := errors.AsType[goredis.Error](err); answered || errors.Is(err, goredis.ErrAutoPipelineQueueFull) {
+	if _, answered := errors.AsType[goredis.Error](err); answered {
 		return failed(err)
 	}
 	return fmt.Errorf("%w: %w", store.ErrUnsettled, failed(err))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net"
 	"slices"
 	"strconv"
 	"testing"
@@ -341,7 +342,6 @@ func TestAppendError(t *testing.T) {
 		unsettled bool
 	}{
 		{goredis.ErrNoScript, false},
-		{goredis.ErrAutoPipelineQueueFull, false},
 		{goredis.ErrClosed, true},
 		{context.DeadlineExceeded, true},
 		{context.Canceled, true},
@@ -352,6 +352,36 @@ func TestAppendError(t *testing.T) {
 		assert.ErrorIs(t, got, tt.err)
 		assert.True(t, store.IsError(got), "%v", tt.err)
 	}
+}
+
+// Ensure that a limited number of commands waits for a Redis server that does not respond, and that
+// further ones wait for room as long as their contexts allow.
+func TestPipeline_Bound(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	client := goredis.NewClient(&goredis.Options{
+		Addr: silent.Addr().String(), DialerRetries: 1, MaxRetries: -1, DialTimeout: time.Hour, ReadTimeout: time.Hour,
+	})
+	pipeline, err := newPipeline(client)
+	require.NoError(t, err)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	over, cancel := context.WithDeadline(t.Context(), time.Now())
+	defer cancel()
+	waiting := 0
+	for range 2 * maxQueued {
+		command := pipeline.Submit(gone, goredis.NewCmd(t.Context(), "ping"))
+		if err := command.WaitContext(over); errors.Is(err, context.DeadlineExceeded) {
+			waiting++
+		} else {
+			require.ErrorIs(t, err, context.Canceled)
+		}
+	}
+	assert.Positive(t, waiting)
+	assert.LessOrEqual(t, waiting, maxQueued)
+	require.NoError(t, silent.Close()) // also closes the connection, which was not accepted
+	require.NoError(t, client.Close())
 }
 
 // Ensure that Tail reports an unreadable last entry or meta, and that EndsWith returns false if log

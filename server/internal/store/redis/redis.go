@@ -144,8 +144,6 @@ func failed(err error) error {
 	switch {
 	case err == nil, errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.As(err, &known):
 		return err
-	case errors.Is(err, goredis.ErrAutoPipelineQueueFull):
-		kind = store.QueueFull
 	case errors.Is(err, goredis.ErrPoolTimeout), errors.As(err, &network) && network.Timeout():
 		kind = store.Timeout
 	case errors.As(err, &network):

@@ -1,19 +1,13 @@
 package leaderboard
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"math"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/gridstand/gridstand/internal/id"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
@@ -152,63 +146,6 @@ func TestBoards_Record_LongPast(t *testing.T) {
 		require.NoError(t, open(t, s).Record(t.Context(), result(1, 1, 5, now().Add(-keptFor-8*24*time.Hour))))
 		assert.Equal(t, []string{"all"}, stored())
 	})
-}
-
-// Ensure that, regardless of the order and repetition of results, a board contains each
-// player's best result, or the earliest of several equal ones.
-func TestBoards_Record_AnyOrder(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		boards, ctx, run := open(t, s), t.Context(), 0
-		start := now().Truncate(24 * time.Hour)
-		results := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Result {
-			millis := rapid.SampledFrom([]int64{0, 1, 9, 10, 86_399_999, 86_400_000, -1}).Draw(t, "millis")
-			return result(rapid.IntRange(0, 2).Draw(t, "player"), rapid.IntRange(0, 5).Draw(t, "game"),
-				rapid.SampledFrom([]int32{0, 1, 2, 9, 10, math.MaxInt32}).Draw(t, "score"),
-				start.Add(time.Duration(millis)*time.Millisecond))
-		}), 0, 12)
-		rapid.Check(t, func(t *rapid.T) {
-			run++
-			variant := fmt.Sprint("run", run) // Use a separate set of boards for each run.
-			drawn := results.Draw(t, "results")
-			repeated := append(append([]Result(nil), drawn...), drawn[:len(drawn)/2]...)
-			for _, r := range rapid.Permutation(repeated).Draw(t, "order") {
-				r.Variant = variant
-				require.NoError(t, boards.Record(ctx, r))
-			}
-			for _, window := range []Window{All, Week, Day} {
-				for day := -1; day <= 1; day++ {
-					b := boardAt(variant, window, start.AddDate(0, 0, day))
-					listed, err := boards.page(ctx, b.stored(), "", b.start, 0, 9)
-					require.NoError(t, err)
-					require.Equal(t, bests(drawn, b), listed.Entries)
-				}
-			}
-		})
-	})
-}
-
-// bests computes a board from results in the obvious way: the highest score of each player,
-// or the earliest of several equal ones.
-func bests(results []Result, b board) []Entry {
-	better := func(x, y Entry) int {
-		return cmp.Or(cmp.Compare(y.Score, x.Score), x.Time.Compare(y.Time), strings.Compare(y.PlayerID, x.PlayerID), strings.Compare(y.GameID, x.GameID))
-	}
-	best := map[string]Entry{}
-	for _, r := range results {
-		if r.Score == 0 || boardAt(b.variant, b.window, r.Time) != b {
-			continue
-		}
-		e := Entry{PlayerID: r.PlayerID, Score: r.Score, GameID: r.GameID, Time: r.Time}
-		if old, ok := best[r.PlayerID]; !ok || better(e, old) < 0 {
-			best[r.PlayerID] = e
-		}
-	}
-	entries := append([]Entry{}, slices.SortedFunc(maps.Values(best), better)...)
-	for i := range entries {
-		entries[i].Rank = int32(i) + 1
-	}
-	return entries
 }
 
 func TestBoards_Games(t *testing.T) {

@@ -27,7 +27,7 @@ func (s *Service) authenticateHost(ctx context.Context, method, credential, key 
 	if err != nil { // Wrong credentials count toward the same limit as wrong tokens.
 		return ctx, s.limitWrong(ctx, account.ErrBadCredential, err)
 	}
-	s.Meter.HostCalled(host)
+	s.Metrics.HostCalled(host)
 	if !account.ValidFingerprint(key) {
 		return ctx, account.ErrBadCredential
 	}

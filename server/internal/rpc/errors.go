@@ -307,7 +307,7 @@ func (s *Service) unanswered(ctx context.Context, method string, err error) *fai
 	stored, ok := errors.AsType[*store.Error](err)
 	switch {
 	case ok && stored.Kind == store.QueueFull:
-		s.Meter.StorageFailed(err)
+		s.Metrics.StorageFailed(err)
 		return serverUnavailable("this server is full")
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return &failure{code: codes.DeadlineExceeded, message: "the call's deadline has passed"}
@@ -318,7 +318,7 @@ func (s *Service) unanswered(ctx context.Context, method string, err error) *fai
 		// not yet canceled the context.
 		return &failure{code: codes.Canceled, message: "the connection has closed"}
 	case store.IsError(err):
-		s.Meter.StorageFailed(err)
+		s.Metrics.StorageFailed(err)
 		s.Logger.Debug("storage failed", "call", method, "error", err)
 		return storageUnavailable
 	default:

@@ -202,7 +202,7 @@ func (f *fanout) send(record any, e *match.Event) {
 			}
 			to.view.seatIfJoined(e)
 			if i%latencySampleRate == 0 {
-				f.service.Meter.FanOut(time.Since(e.Seen))
+				f.service.Metrics.FanOut(time.Since(e.Seen))
 			}
 		}
 		if !to.stream.TrySend(record) {

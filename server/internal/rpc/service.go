@@ -23,6 +23,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
+	"github.com/gridstand/gridstand/server/internal/metrics"
 	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/profile"
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -44,21 +45,6 @@ type Planner interface {
 	Listed(moving int)
 }
 
-// Meter records metrics that only the service can measure.
-type Meter interface {
-	// FanOut is called for a random sample of deliveries, with the time between the
-	// arrival of an event and its delivery to a watcher's connection.
-	FanOut(lag time.Duration)
-	// Conflated is called when a watcher receives the current game instead of the events
-	// that it missed.
-	Conflated()
-	// StorageFailed is called with each store error that makes a call fail.
-	StorageFailed(err error)
-	// HostCalled is called for each call from an SSH host, with the name of its
-	// credential.
-	HostCalled(name string)
-}
-
 // Config configures a Service. All fields except WebURL are required.
 type Config struct {
 	Hub         *match.Hub
@@ -74,7 +60,7 @@ type Config struct {
 	// Tokens seals the page tokens of challenges and standings.
 	Tokens  *page.Tokens
 	Planner Planner
-	Meter   Meter
+	Metrics *metrics.Metrics
 	// Refused is called for each call that is refused because of a limit, a wrong token or
 	// a wrong credential. reason is the limit's name, wrongToken or wrongCredential;
 	// address is the caller's.

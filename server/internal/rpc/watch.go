@@ -165,7 +165,7 @@ func (v *gameView) next() (message any, changed <-chan struct{}, err error) {
 	switch {
 	case update.Event != nil:
 		if rand.Uint32()%latencySampleRate == 0 {
-			v.service.Meter.FanOut(time.Since(update.Event.Seen))
+			v.service.Metrics.FanOut(time.Since(update.Event.Seen))
 		}
 		message, err = v.event(update.Event)
 	case update.Missed != nil && (v.everyEvent || v.version < v.everyUntil):
@@ -173,7 +173,7 @@ func (v *gameView) next() (message any, changed <-chan struct{}, err error) {
 			return v.next()
 		}
 	case update.Missed != nil:
-		v.service.Meter.Conflated()
+		v.service.Metrics.Conflated()
 		message, err = v.game(update.Missed)
 	case update.Audience != nil:
 		message = v.encodeAudience(update.Audience)

@@ -79,119 +79,143 @@ var errNotDescribed = errors.New("the page has no specific description")
 // find returns the IDs of the games that a link with a short ID may mean.
 type find func(ctx context.Context, prefix string) (map[string]bool, error)
 
-// pages serves an HTML shell for each page, and the files that the pages load. about may
-// be nil. site is the public URL of the pages, or empty.
-func pages(about about, find find, site string) http.Handler {
+// pages serves an HTML shell for each page, and the files that the pages load. public is the public URL of
+// the pages, or empty.
+func pages(about about, find find, public string) http.Handler {
 	// Prepare the pages only when the first one is requested.
-	handler := sync.OnceValue(func() http.Handler { return newPages(about, find, site) })
+	handler := sync.OnceValue(func() http.Handler { return newPages(about, find, public) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler().ServeHTTP(w, r) })
 }
 
-// newPages returns the handler for the pages and their files.
-func newPages(about about, find find, site string) http.Handler {
-	files := readSite()
-	directory := files.directory()
-	tmpl := template.Must(template.New("").Parse(string(files["shell.html"].plain)))
-	mux := http.NewServeMux()
-	plain := func(heading, text string) shell {
-		return shell{Meta: Meta{Title: heading + " – Gridstand"}, Heading: heading, Text: text, Origin: site, Assets: directory}
-	}
-	incomplete := plain("Incomplete link", "A link needs all 26 characters of the id.")
-	missing := plain("Page not found", "There is nothing at this address.")
-	page := func(pattern, module, key string, meta Meta) {
-		modules := files.imports(module + ".js")
-		mux.HandleFunc("GET "+pattern, func(w http.ResponseWriter, r *http.Request) {
-			s := shell{Meta: meta, Page: module, Modules: modules, Origin: site, Assets: directory}
-			if isLoopback(r.Host) {
-				s.Site = site
-			}
-			if key != "" {
-				s.ID = r.PathValue(key)
-			}
-			if key == "id" && shortid.Valid(s.ID) {
-				if module != "game" {
-					incomplete.write(w, r, tmpl, http.StatusNotFound)
-				} else if heading, text, code := expand(w, r, find, s.ID); code != 0 {
-					plain(heading, text).write(w, r, tmpl, code)
-				}
-				return
-			}
-			if key == "id" && !id.Valid(s.ID) || strings.ContainsFunc(s.ID, isUnprintable) {
-				missing.write(w, r, tmpl, http.StatusNotFound)
-				return
-			}
-			code := http.StatusOK
-			if about != nil {
-				m, err := about(r.Context(), module, s.ID)
-				if err == nil {
-					s.Meta = m
-				}
-				if status.Code(err) == codes.NotFound {
-					code = http.StatusNotFound
-				}
-			}
-			s.write(w, r, tmpl, code) // The page explains what does not exist.
-		})
-		if pattern == "/{$}" {
-			return
-		}
-		mux.HandleFunc("GET "+pattern+"/{$}", func(w http.ResponseWriter, r *http.Request) {
-			to := url.URL{Path: strings.TrimSuffix(r.URL.Path, "/"), RawQuery: r.URL.RawQuery}
-			http.Redirect(w, r, to.RequestURI(), http.StatusMovedPermanently)
-		})
-	}
-	page("/{$}", "tv", "", Meta{
+// kinds are the kinds of pages: each has a pattern for paths, its module, the name of the part of the path
+// that is the page's ID, or "", and a description for pages without a specific one.
+var kinds = []struct {
+	pattern, module, key string
+	Meta
+}{
+	{"/{$}", "tv", "", Meta{
 		Title:       "Gridstand",
 		Description: "Watch 2048 and Tribolo live, move by move, and play in the browser or the terminal.",
-	})
-	page("/g/{id}", "game", "id", Meta{Title: "Game – Gridstand", Description: "Watch this game, live or from its first move."})
-	page("/c/{id}", "challenge", "id", Meta{Title: "Challenge – Gridstand", Description: "Play the same tiles as others."})
-	daily := Meta{Title: "Daily game – Gridstand", Description: "The same tiles for everyone, with a new game every day."}
-	page("/daily", "daily", "", daily)
-	page("/daily/{variant}", "daily", "variant", daily)
-	page("/race", "race", "", Meta{Title: "Race – Gridstand", Description: "Play the same tiles as others, at the same time."})
-	play := Meta{Title: "Play – Gridstand", Description: "Play with arrow keys or by swiping; others can watch."}
-	page("/play", "play", "", play)
-	page("/play/{variant}", "play", "variant", play)
-	top := Meta{Title: "Leaderboards – Gridstand", Description: "The best scores of today, of this week and of all time."}
-	page("/top", "top", "", top)
-	page("/top/{variant}", "top", "variant", top)
-	page("/p/{name}", "player", "name", Meta{Title: "Player – Gridstand", Description: "A player's games."})
-	page("/link", "link", "", Meta{Title: "Link – Gridstand", Description: "Continue with your account in this browser."})
-	page("/account", "account", "", Meta{Title: "Account – Gridstand", Description: "Your name, and the token that signs you in elsewhere."})
+	}},
+	{"/g/{id}", "game", "id", Meta{Title: "Game – Gridstand", Description: "Watch this game, live or from its first move."}},
+	{"/c/{id}", "challenge", "id", Meta{Title: "Challenge – Gridstand", Description: "Play the same tiles as others."}},
+	{"/daily", "daily", "", daily},
+	{"/daily/{variant}", "daily", "variant", daily},
+	{"/race", "race", "", Meta{Title: "Race – Gridstand", Description: "Play the same tiles as others, at the same time."}},
+	{"/play", "play", "", play},
+	{"/play/{variant}", "play", "variant", play},
+	{"/top", "top", "", top},
+	{"/top/{variant}", "top", "variant", top},
+	{"/p/{name}", "player", "name", Meta{Title: "Player – Gridstand", Description: "A player's games."}},
+	{"/link", "link", "", Meta{Title: "Link – Gridstand", Description: "Continue with your account in this browser."}},
+	{"/account", "account", "", Meta{Title: "Account – Gridstand", Description: "Your name, and the token that signs you in elsewhere."}},
+}
+
+var (
+	daily = Meta{Title: "Daily game – Gridstand", Description: "The same tiles for everyone, with a new game every day."}
+	play  = Meta{Title: "Play – Gridstand", Description: "Play with arrow keys or by swiping; others can watch."}
+	top   = Meta{Title: "Leaderboards – Gridstand", Description: "The best scores of today, of this week and of all time."}
+)
+
+// newPages returns the handler for the pages and their files.
+func newPages(about about, find find, public string) http.Handler {
+	files := readSite()
+	shells := template.Must(template.New("").Parse(string(files["shell.html"].plain)))
+	s := site{shells, files.directory(), about, find, public}
+	mux := http.NewServeMux()
+	for _, kind := range kinds {
+		page := shell{Meta: kind.Meta, Page: kind.module, Modules: files.imports(kind.module + ".js")}
+		mux.HandleFunc("GET "+kind.pattern, func(w http.ResponseWriter, r *http.Request) { s.page(w, r, page, kind.key) })
+		if kind.pattern != "/{$}" {
+			mux.HandleFunc("GET "+kind.pattern+"/{$}", withoutSlash)
+		}
+	}
 	mux.Handle("GET /assets/{file}", files)
 	mux.Handle("GET /assets/{version}/{file}", files) // another version is that of another server
-	mux.HandleFunc("GET "+directory+"/{file}", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET "+s.assets+"/{file}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 		files.ServeHTTP(w, r)
 	})
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		missing.write(w, r, tmpl, http.StatusNotFound)
-	})
+	mux.HandleFunc("/", s.missing)
 	return mux
 }
 
+// withoutSlash redirects to the path without the slash at its end.
+func withoutSlash(w http.ResponseWriter, r *http.Request) {
+	to := url.URL{Path: strings.TrimSuffix(r.URL.Path, "/"), RawQuery: r.URL.RawQuery}
+	http.Redirect(w, r, to.RequestURI(), http.StatusMovedPermanently)
+}
+
+// site serves the pages.
+type site struct {
+	shells *template.Template
+	assets string // see shell.Assets
+	about  about
+	find   find
+	public string // public URL of the pages, or empty
+}
+
+// page serves a page. key is the name of the part of the path that is the page's ID, or empty.
+func (s site) page(w http.ResponseWriter, r *http.Request, page shell, key string) {
+	if key != "" {
+		page.ID = r.PathValue(key)
+	}
+	switch {
+	case key == "id" && shortid.Valid(page.ID) && page.Page == "game":
+		s.expand(w, r, page.ID)
+		return
+	case key == "id" && shortid.Valid(page.ID):
+		s.plain(w, r, http.StatusNotFound, "Incomplete link", "A link needs all 26 characters of the id.")
+		return
+	case key == "id" && !id.Valid(page.ID), strings.ContainsFunc(page.ID, isUnprintable):
+		s.missing(w, r)
+		return
+	}
+	if isLoopback(r.Host) {
+		page.Site = s.public
+	}
+	meta, err := s.about(r.Context(), page.Page, page.ID)
+	if err == nil {
+		page.Meta = meta
+	}
+	code := http.StatusOK
+	if status.Code(err) == codes.NotFound {
+		code = http.StatusNotFound // The page explains what does not exist.
+	}
+	s.write(w, r, page, code)
+}
+
+// plain serves a page that only shows a text.
+func (s site) plain(w http.ResponseWriter, r *http.Request, code int, heading, text string) {
+	s.write(w, r, shell{Meta: Meta{Title: heading + " – Gridstand"}, Heading: heading, Text: text}, code)
+}
+
+// missing serves the page for paths that no page has.
+func (s site) missing(w http.ResponseWriter, r *http.Request) {
+	s.plain(w, r, http.StatusNotFound, "Page not found", "There is nothing at this address.")
+}
+
 // expand redirects a link with a short ID to the page of the game. If it finds no game or several, it
-// returns a page that says so.
-func expand(w http.ResponseWriter, r *http.Request, find find, prefix string) (heading, text string, code int) {
+// serves a page that says so.
+func (s site) expand(w http.ResponseWriter, r *http.Request, prefix string) {
 	ctx, cancel := context.WithTimeout(r.Context(), aboutTimeout)
 	defer cancel()
-	ids, err := find(ctx, prefix)
+	ids, err := s.find(ctx, prefix)
 	switch {
 	case status.Code(err) == codes.ResourceExhausted:
-		return "Too many requests", "Open the link again in a minute.", http.StatusTooManyRequests
+		s.plain(w, r, http.StatusTooManyRequests, "Too many requests", "Open the link again in a minute.")
 	case err != nil:
-		return "Not available", "The server cannot search its games now. Open the link again in a moment.", http.StatusServiceUnavailable
+		s.plain(w, r, http.StatusServiceUnavailable, "Not available", "The server cannot search its games now. Open the link again in a moment.")
 	case len(ids) == 0:
-		return "No such game", "No recent public game has an id that begins with " + prefix + ". Ask for the whole link.", http.StatusNotFound
+		s.plain(w, r, http.StatusNotFound, "No such game", "No recent public game has an id that begins with "+prefix+". Ask for the whole link.")
 	case len(ids) > 1:
-		return "Which game?", strconv.Itoa(len(ids)) + " games have an id that begins with " + prefix + ". Ask for the whole link.", http.StatusNotFound
+		s.plain(w, r, http.StatusNotFound, "Which game?", strconv.Itoa(len(ids))+" games have an id that begins with "+prefix+". Ask for the whole link.")
+	default:
+		for whole := range ids {
+			to := url.URL{Path: "/g/" + whole, RawQuery: r.URL.RawQuery}
+			http.Redirect(w, r, to.RequestURI(), http.StatusFound)
+		}
 	}
-	for whole := range ids {
-		to := url.URL{Path: "/g/" + whole, RawQuery: r.URL.RawQuery}
-		http.Redirect(w, r, to.RequestURI(), http.StatusFound)
-	}
-	return "", "", 0
 }
 
 // isUnprintable reports whether no name or ID can contain r: a control character, one that changes
@@ -207,19 +231,18 @@ func isLoopback(host string) bool {
 	return host == "localhost" || net.ParseIP(strings.Trim(host, "[]")).IsLoopback()
 }
 
-// write renders the shell as the response.
-func (s shell) write(w http.ResponseWriter, r *http.Request, tmpl *template.Template, code int) {
+// write renders a page as the response.
+func (s site) write(w http.ResponseWriter, r *http.Request, page shell, code int) {
 	scheme := "http"
 	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
 		scheme = "https"
 	}
-	known := s.Origin != "" || isLoopback(r.Host)
-	s.Origin = cmp.Or(s.Origin, scheme+"://"+r.Host)
-	if known {
-		s.URL = s.Origin + r.URL.EscapedPath()
+	page.Assets, page.Origin = s.assets, cmp.Or(s.public, scheme+"://"+r.Host)
+	if s.public != "" || isLoopback(r.Host) {
+		page.URL = page.Origin + r.URL.EscapedPath()
 	}
-	var page bytes.Buffer
-	if err := tmpl.Execute(&page, s); err != nil {
+	var text bytes.Buffer
+	if err := s.shells.Execute(&text, page); err != nil {
 		http.Error(w, "The page could not be rendered.", http.StatusInternalServerError)
 		return
 	}
@@ -233,7 +256,7 @@ func (s shell) write(w http.ResponseWriter, r *http.Request, tmpl *template.Temp
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-cache")
 	header.Set("Vary", "Accept-Encoding")
-	data := page.Bytes()
+	data := text.Bytes()
 	if acceptsGzip(r.Header) {
 		header.Set("Content-Encoding", compression)
 		data = pack(data)

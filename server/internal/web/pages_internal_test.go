@@ -195,7 +195,7 @@ func TestPages_ShortID(t *testing.T) {
 	t.Parallel()
 	const whole = "kx3fq2lhau3j3mvt67orv2pzel"
 	var err error
-	handler := pages(nil, func(_ context.Context, prefix string) (map[string]bool, error) {
+	handler := pages(aboutAda, func(_ context.Context, prefix string) (map[string]bool, error) {
 		fits := map[string]bool{}
 		for _, id := range []string{whole, "aaaaaabbbbbbbbbbbbbbbbbbbb", "aaaaaaabbbbbbbbbbbbbbbbbbb"} {
 			if strings.HasPrefix(id, prefix) {

@@ -75,17 +75,17 @@ func Of(s *replay.State, watchers int) store.Listing {
 }
 
 // Put immediately writes the listing of a new game, or of a game whose status or players have
-// changed. It drops the game's queued listing, if any. It is idempotent, so it may be retried
-// after an error.
+// changed, and makes Shared read its pages again. It drops the game's queued listing, if any. It is
+// idempotent, so it may be retried after an error.
 func (d *Directory) Put(ctx context.Context, listing store.Listing) error {
 	d.drop(listing.GameID)
-	return d.Enter(ctx, []store.Listing{listing})
+	defer d.changes.Add(1)
+	return d.Enter(ctx, listing)
 }
 
-// Enter immediately writes the given listings, each of a different game. It does not affect
-// queued listings or replace newer listings. It is idempotent.
-func (d *Directory) Enter(ctx context.Context, listings []store.Listing) error {
-	defer d.changes.Add(1)
+// Enter immediately writes the given listings, each of a different game, in case they are missing.
+// It does not affect queued listings or replace newer listings. It is idempotent.
+func (d *Directory) Enter(ctx context.Context, listings ...store.Listing) error {
 	return d.writes.Write(ctx, listings, d.keep)
 }
 

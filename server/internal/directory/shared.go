@@ -13,8 +13,8 @@ import (
 const sharedFor = time.Second
 
 // Shared keeps the pages of public lists for a second, so that a page that many callers request
-// is read once. A change of a list on this server, such as a new game, makes its pages be read
-// again. The zero value is empty. It is safe for concurrent use.
+// is read once. A change of a list by Put, such as a new game, makes its pages be read again. The
+// zero value is empty. It is safe for concurrent use.
 type Shared[T any] struct {
 	pages cached.Reads[sharedKey, found[T]]
 }

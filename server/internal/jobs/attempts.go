@@ -63,7 +63,7 @@ func (m *Manager) advanceAttempt(ctx context.Context, served *match.Match, state
 		return now.Add(waitingAttemptEvery), nil // Also keep the attempts of players who left the roster, because they may rejoin.
 	case !c.Has(state.ID):
 	case now.Before(c.OpenTime):
-		return c.OpenTime, m.Directory.Put(ctx, directory.Of(state, served.Spectators()))
+		return c.OpenTime, m.Directory.Enter(ctx, directory.Of(state, served.Spectators()))
 	case now.Before(c.Deadline(state.CreateTime)):
 		if state.BotToMove() != "" {
 			m.bots.schedule(state, job.Leased.Sub(state.UpdateTime))

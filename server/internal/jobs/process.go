@@ -55,7 +55,7 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 		return m.advanceAttempt(ctx, served, state, job)
 	}
 	if next := m.waitsUntil(state, served.Spectators(), job.Leased); next.After(job.Leased) {
-		return next, m.Directory.Put(ctx, directory.Of(state, served.Spectators()))
+		return next, m.Directory.Enter(ctx, directory.Of(state, served.Spectators()))
 	}
 	paused := false
 	if pausable(state) {
@@ -89,7 +89,7 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 		m.bots.schedule(state, job.Leased.Sub(state.UpdateTime))
 		next = job.Expires
 	}
-	return next, m.Directory.Put(ctx, directory.Of(state, served.Spectators()))
+	return next, m.Directory.Enter(ctx, directory.Of(state, served.Spectators()))
 }
 
 // record stores a finished game's result and calls Recorded. It is idempotent.

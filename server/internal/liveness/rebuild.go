@@ -106,7 +106,7 @@ func (r *Recovery) index(ctx context.Context, heads ...gamelog.Head) error {
 			open = append(open, head.State.ID)
 		}
 	}
-	if err := r.Directory.Enter(ctx, listings); err != nil {
+	if err := r.Directory.Enter(ctx, listings...); err != nil {
 		return err
 	}
 	// Renew the accounts, because an account must not expire while one of its games is

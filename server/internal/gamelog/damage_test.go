@@ -129,12 +129,12 @@ func TestLoad_Damaged(t *testing.T) {
 				damagedGame := r.damage(gameID)
 				tt.damage(r, damagedGame)
 				for _, through := range []store.ID{{}, tip.ID} {
-					h, err := New(damagedGame).Load(t.Context(), gameID, through, 64)
+					end, err := New(damagedGame).Load(t.Context(), gameID, through, nil)
 					var damaged *DamagedError
 					require.ErrorAs(t, err, &damaged)
 					assert.Equal(t, tt.last, damaged.Version, "%v", damaged)
 					assert.NotEmpty(t, damaged.Detail)
-					assert.Empty(t, h)
+					assert.Empty(t, end)
 				}
 			})
 		}
@@ -149,11 +149,11 @@ func TestLoad_RolledBack(t *testing.T) {
 		gameID := name("a")
 		tip := r.play(r.create(gameID, "classic"), 3)
 		ahead := nextID(tip.ID, []byte("entry"), []byte("board"))
-		_, err := r.log.Load(t.Context(), gameID, ahead, 1)
+		_, err := r.log.Load(t.Context(), gameID, ahead, nil)
 		var damaged *DamagedError
 		require.ErrorAs(t, err, &damaged)
 		assert.EqualValues(t, 4, damaged.Version)
-		_, err = r.log.Load(t.Context(), gameID, store.ID{Version: 2, Digest: 1}, 1)
+		_, err = r.log.Load(t.Context(), gameID, store.ID{Version: 2, Digest: 1}, nil)
 		require.ErrorAs(t, err, &damaged)
 		assert.EqualValues(t, 4, damaged.Version)
 	})
@@ -221,7 +221,7 @@ func TestLoad_Unknown(t *testing.T) {
 			t.Run(what, func(t *testing.T) {
 				newer := r.damage(gameID)
 				change(newer)
-				_, err := New(newer).Load(t.Context(), gameID, store.ID{}, 64)
+				_, err := New(newer).Load(t.Context(), gameID, store.ID{}, nil)
 				require.ErrorIs(t, err, replay.ErrUnknown)
 				var damaged *DamagedError
 				require.NotErrorAs(t, err, &damaged)

@@ -9,54 +9,46 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// History is the result of reading a game's log.
-type History struct {
-	Tip Tip
-	// Events are the latest events.
-	Events []*replay.Event
-}
-
-// Load reads and checks a game's whole log, and returns up to keep of the latest events.
-// Unless through is zero, the log must contain the entry whose ID is through. Load repairs
-// a head that fell behind its log.
+// Load reads and checks a game's whole log, calls do with each event unless do is nil, and returns
+// the log's end. Unless through is zero, the log must contain the entry whose ID is through. Load
+// repairs a head that fell behind its log.
 //
 // Errors: ErrNotFound, *DamagedError, replay.ErrUnknown, or an error from the store.
-func (l *Log) Load(ctx context.Context, gameID string, through store.ID, keep int) (History, error) {
+func (l *Log) Load(ctx context.Context, gameID string, through store.ID, do func(*replay.Event)) (Tip, error) {
 	tail, err := l.Tail(ctx, gameID)
 	if err != nil {
-		return History{}, err
+		return Tip{}, err
 	}
 	if tail.Length == 0 && tail.Head == (store.ID{}) {
-		return History{}, ErrNotFound
+		return Tip{}, ErrNotFound
 	}
-	h := History{Tip: GenesisTip(gameID)}
+	end := GenesisTip(gameID)
 	missing := without(store.ID{}, []store.ID{tail.Last, tail.Head, through})
-	err = l.Replay(ctx, gameID, h.Tip, func(tip Tip, event *replay.Event) error {
-		h.Tip = tip
-		if h.Events = append(h.Events, event); len(h.Events) > keep {
-			h.Events = slices.Delete(h.Events, 0, 1)
+	err = l.Replay(ctx, gameID, end, func(tip Tip, event *replay.Event) error {
+		end, missing = tip, without(tip.ID, missing)
+		if do != nil {
+			do(event)
 		}
-		missing = without(tip.ID, missing)
 		return nil
 	})
 	if err != nil {
-		return History{}, err
+		return Tip{}, err
 	}
 	if slices.Contains(missing, store.Quarantined) {
-		return History{}, &DamagedError{GameID: gameID, Version: h.Tip.ID.Version, Quarantined: true, Detail: "it was quarantined because its log may lack entries"}
+		return Tip{}, &DamagedError{GameID: gameID, Version: end.ID.Version, Quarantined: true, Detail: "it was quarantined because its log may lack entries"}
 	}
 	if len(missing) > 0 {
-		return History{}, &DamagedError{GameID: gameID, Version: h.Tip.ID.Version, Detail: fmt.Sprintf("entry %s is missing", missing[0])}
+		return Tip{}, &DamagedError{GameID: gameID, Version: end.ID.Version, Detail: fmt.Sprintf("entry %s is missing", missing[0])}
 	}
 	if tail.Length != int64(tail.Last.Version) {
-		return History{}, &DamagedError{GameID: gameID, Version: h.Tip.ID.Version, Detail: fmt.Sprintf("it has %d entries", tail.Length)}
+		return Tip{}, &DamagedError{GameID: gameID, Version: end.ID.Version, Detail: fmt.Sprintf("it has %d entries", tail.Length)}
 	}
 	if tail.Head != tail.Last {
-		if err := l.Mend(ctx, h.Tip); err != nil {
-			return History{}, err
+		if err := l.Mend(ctx, end); err != nil {
+			return Tip{}, err
 		}
 	}
-	return h, nil
+	return end, nil
 }
 
 func without(id store.ID, ids []store.ID) []store.ID {

@@ -24,11 +24,11 @@ func (r rig) walked(p replay.Player) *profilev1.Profile {
 	walked := &profilev1.Profile{Variants: []*profilev1.Variant{v}}
 	require.NoError(r.t, r.Log.IDs(r.t.Context(), func(gameIDs []string) error {
 		for _, gameID := range gameIDs {
-			history, err := r.Log.Load(r.t.Context(), gameID, store.ID{}, 1)
+			tip, err := r.Log.Load(r.t.Context(), gameID, store.ID{}, nil)
 			if err != nil {
 				return err
 			}
-			s := history.Tip.State
+			s := tip.State
 			if s.Status != replay.Finished || s.Seats[0].Player.ID != p.ID {
 				continue
 			}

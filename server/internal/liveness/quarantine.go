@@ -24,15 +24,15 @@ const quarantineTries = 10
 // already damaged, replay.ErrUnknown, or an error from the store.
 func (r *Recovery) Quarantine(ctx context.Context, gameID string) error {
 	for range quarantineTries {
-		history, err := r.Log.Load(ctx, gameID, store.ID{}, 1)
+		tip, err := r.Log.Load(ctx, gameID, store.ID{}, nil)
 		if err != nil {
 			return err
 		}
-		state := history.Tip.State
+		state := tip.State
 		if state.Status == replay.Finished {
 			return replay.ErrGameOver
 		}
-		err = r.quarantine(ctx, state, history.Tip.ID)
+		err = r.quarantine(ctx, state, tip.ID)
 		if !errors.Is(err, store.ErrMoved) {
 			return err
 		}

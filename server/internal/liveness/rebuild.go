@@ -43,8 +43,8 @@ func (r *Recovery) Rebuild(ctx context.Context) (Rebuilt, error) {
 		group.SetLimit(workers)
 		for _, gameID := range gameIDs {
 			group.Go(func() error {
-				history, err := r.Log.Load(ctx, gameID, store.ID{}, 1)
-				state := history.Tip.State
+				tip, err := r.Log.Load(ctx, gameID, store.ID{}, nil)
+				state := tip.State
 				if err == nil {
 					err = r.index(ctx, gamelog.Head{State: state})
 				}

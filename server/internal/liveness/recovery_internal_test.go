@@ -161,7 +161,7 @@ func TestRecovery_Quarantine(t *testing.T) {
 		assert.Equal(t, []string{open.ID}, ids)
 
 		var damaged *gamelog.DamagedError
-		_, err = r.Log.Load(ctx, open.ID, store.ID{}, 1)
+		_, err = r.Log.Load(ctx, open.ID, store.ID{}, nil)
 		require.ErrorAs(t, err, &damaged)
 		require.ErrorAs(t, r.Quarantine(ctx, open.ID), &damaged)
 		require.ErrorIs(t, r.Quarantine(ctx, over.ID), replay.ErrGameOver)

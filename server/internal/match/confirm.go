@@ -135,7 +135,7 @@ func (m *Match) compare(ctx context.Context) (gamelog.Tip, error) {
 		}
 	}
 	// The tip and the log do not match. Read and check the whole log before reporting damage.
-	history, err := m.hub.Log.Load(ctx, m.id, tip.ID, ringSize)
+	end, err := m.hub.Log.Load(ctx, m.id, tip.ID, nil)
 	if err != nil {
 		// The log and metadata of a finished game expire together.
 		if errors.Is(err, gamelog.ErrNotFound) && tip.State.Status != replay.Finished {
@@ -146,7 +146,7 @@ func (m *Match) compare(ctx context.Context) (gamelog.Tip, error) {
 	if err := m.catchUp(ctx); err != nil {
 		return gamelog.Tip{}, err
 	}
-	return history.Tip, nil
+	return end, nil
 }
 
 func isDamaged(err error) bool {

@@ -81,7 +81,7 @@ func (m *Match) currentTip() gamelog.Tip { return *m.tip.Load() }
 func (m *Match) load(ctx context.Context) {
 	defer close(m.ready)
 	now := m.hub.ticks.Load()
-	history, err := m.hub.Log.Load(ctx, m.id, store.ID{}, ringSize)
+	tip, err := m.hub.Log.Load(ctx, m.id, store.ID{}, func(e *replay.Event) { m.ring.put(e) })
 	if err != nil {
 		m.loadErr = err
 		if m.hub.stopping.Err() != nil {
@@ -90,10 +90,7 @@ func (m *Match) load(ctx context.Context) {
 		m.hub.forget(m)
 		return
 	}
-	for _, e := range history.Events {
-		m.ring.put(e)
-	}
-	m.tip.Store(&history.Tip)
+	m.tip.Store(&tip)
 	m.confirmedAt.Store(now)
 }
 

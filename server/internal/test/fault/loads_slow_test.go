@@ -35,11 +35,10 @@ func (c *caller) playHeavy(ctx context.Context, length int32) (gameID string, er
 		return "", err
 	}
 	log := gamelog.New(c.env.ports().Games)
-	history, err := log.Load(ctx, game.GetId(), store.ID{}, 1)
+	tip, err := log.Load(ctx, game.GetId(), store.ID{}, nil)
 	if err != nil {
 		return "", err
 	}
-	tip := history.Tip
 	first, before := tip.State, tip.State
 	for tip.State.Version < length {
 		entry := replay.Entry{Action: replay.Moved{Move: tip.State.LegalMoves()[0]}}

@@ -15,9 +15,9 @@ import (
 	"github.com/gridstand/gridstand/test/web/browsertest"
 )
 
-// replaying is a script that records the versions that the replay shows, and defines three functions.
+// replaying is a script that records the versions that the replay shows, and defines two functions.
 // stopTimers stops the page's timers. After that, time passes only in advance, by a number of
-// milliseconds, until startTimers.
+// milliseconds.
 const replaying = `
 window.replayed = [];
 new MutationObserver(() => {
@@ -25,7 +25,6 @@ new MutationObserver(() => {
 	if (at !== window.replayed.at(-1)) window.replayed.push(at);
 }).observe(document, {subtree: true, attributes: true, attributeFilter: ["aria-valuetext"]});
 const realTimeout = window.setTimeout;
-window.startTimers = () => !!(window.setTimeout = realTimeout);
 window.stopTimers = () => {
 	const timers = new Map();
 	let now = 0;

@@ -10,7 +10,7 @@ import { celebrate } from './moments.js';
 import { askName } from './naming.js';
 import { ownSeat } from './own.js';
 import { explain, persist } from './persist.js';
-import { showAround } from './places.js';
+import { showAround, showPlaces } from './places.js';
 import { remember } from './reminder.js';
 import { createRivals } from './rivals.js';
 import { createRoster, entrant, nameField } from './roster.js';
@@ -71,7 +71,9 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   const roster = createRoster((changed) => take({ ...news, challenge: changed }));
   const lines = race ? createBoards(own) : createLines();
   const result = h('div.stack.card', { hidden: true });
+  const points = h('h2');
   const place = h('p');
+  const places = h('div.stack', { hidden: true });
   const others = dailyVariants.filter((v) => v !== c.variant);
   const also = h(
     'p.dim',
@@ -90,12 +92,11 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   const day = words.dayBefore(c);
   const before = day && h('a', { href: `/daily/${c.variant}?date=${day}` }, `Results of ${day}`);
   const spread = h('div.stack');
-  const listTitle = h('h2', race ? 'Boards' : 'Ranking');
-  const aside = h('div.stack', result, listTitle, lines.element, spread, foot, also, before, proof);
+  const aside = h('div.stack', result, lines.element, spread, foot, also, before, proof);
   const board = createBoard('twenty48');
   const counter = h('b.counter', { role: 'timer' });
   const facts = h('p.dim');
-  const rival = h('a.button', { hidden: true });
+  const rival = h('a', { hidden: true });
   const begins = h('p');
   const around = h('p.dim.around');
   const rivals = createRivals();
@@ -261,19 +262,22 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     const pass = () => sheet(words.share({ ...facing(), ...shared }));
     result.hidden = false;
     result.replaceChildren(
-      h('h2', plural(score, 'point')),
+      points,
       ...(c.target ? [h('p', words.margin(score, c.target))] : []),
       place,
       ...(race ? [rivals.element] : []),
       h(
         'p.row',
         race && h('button.primary', { onclick: raceAgain }, 'Race again'),
-        h(race ? 'button' : 'button.primary', { onclick: pass }, 'Share'),
+        h(race ? 'button.plain' : 'button.primary', { onclick: pass }, 'Share'),
         rival,
       ),
     );
     if (words.is(c, 'DAILY')) result.append(foot);
-    else import('./afterwards.js').then((m) => m.showNext(result));
+    else {
+      result.append(places);
+      showPlaces(places, 2);
+    }
     draw();
     reveal(result);
     if (!race) setTimeout(rank, 300, 0);
@@ -358,10 +362,11 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
       place.textContent += `, ${words.margin(news.mine.score || 0, rival)}`;
     }
     if (text && !result.hidden && isGood()) askName(result);
+    const won = race && closed && news.mine?.rank === 1 && table.youWin;
+    points.textContent = plural(own.game?.position.scores[0] || 0, 'point');
+    if (won) points.prepend(`${won}: `);
     if (text && !result.hidden && race && closed && running) {
       running = false;
-      const won = news.mine?.rank === 1 && table.youWin;
-      if (won) result.firstChild.prepend(`${won}: `);
       celebrate(won || text);
       reveal(result);
       rivals.count(0);

@@ -49,7 +49,6 @@ export async function showDistribution(challengeId, own) {
   });
   const label = `The results by score, from 0 to ${comma(best)}`;
   return [
-    h('h2', mine < 0 ? 'All results' : `Yours among ${plural(total, 'result')}`),
     svg(
       'svg',
       {
@@ -61,6 +60,11 @@ export async function showDistribution(challengeId, own) {
       },
       bars,
     ),
-    h('p.range.dim', h('span', '0'), h('span', comma(best))),
+    h(
+      'p.range.dim',
+      h('span', '0'),
+      h('span', `${mine < 0 ? '' : 'yours among '}${plural(total, 'result')}`),
+      h('span', comma(best)),
+    ),
   ];
 }

@@ -49,7 +49,7 @@ export default function show(root, { id = '' }, own) {
   };
   const share = () => copy(address());
   const links = h(
-    'div.stack',
+    'div.links.stack',
     h('div.row', h('button', { onclick: share }, 'Copy link'), shareButton(address)),
   );
   const replay = createReplay(state, showPast, status);
@@ -57,7 +57,7 @@ export default function show(root, { id = '' }, own) {
   const react = h('div.react');
   const head = h('div.row.head', badge, clock, facts);
   const view = h(own ? 'div.game.own' : 'div.game', h('section.stack', head, scores.element));
-  const play = h('section.play.stack', stage, replay.element);
+  const play = h('section.play.stack', stage, !own && replay.element);
   const aside = h(
     'section.stack',
     !own && react,
@@ -144,7 +144,7 @@ export default function show(root, { id = '' }, own) {
       board = createBoard(kind, own && ((cell) => own.move({ cell })));
       stage.replaceChildren(board.element);
       document.title = `${words.players(game)} – Gridstand`;
-      command();
+      if (!own) command();
       view.classList.toggle('past', state.over && !own);
       view.append(play, aside); // together with the board, so that the layout does not shift
       reveal(stage);
@@ -228,8 +228,7 @@ export default function show(root, { id = '' }, own) {
     const command = challengeId ? `join ${challengeId}` : `watch ${game}`;
     const text = `gridstand ${command} --server ${host}${secure ? ' --tls' : ''}`;
     links.append(h('p.dim', 'In a terminal:', h('code', text)));
-    if (challengeId && !own)
-      links.prepend(h('a.button', { href: `/c/${challengeId}` }, 'Challenge'));
+    if (challengeId) links.prepend(h('a.button', { href: `/c/${challengeId}` }, 'Challenge'));
   }
 
   function finished() {
@@ -238,8 +237,8 @@ export default function show(root, { id = '' }, own) {
     const { game } = state;
     if (game.challengeId) awaitSeed(game);
     else offerVerification();
-    if (game.position.twenty48 && !game.challengeId)
-      import('./rematch.js').then((m) => m.offerRematch(links, id));
+    if (game.position.twenty48 && !game.challengeId && !own)
+      import('./rematch.js').then((m) => links.prepend(m.rematchButton(id)));
   }
   /** Shows the position after the move in the address, if there is one. */
   async function openLinked() {

@@ -34,7 +34,6 @@ import words from './words.js';
  * ZQSD on French keyboards.
  */
 const letters = { Up: 'wk', Down: 'sj', Left: 'ah', Right: 'dl' };
-const keptKeys = 1000; // milliseconds after the last move key until the replay has these keys
 
 /**
  * @param {Game} first the current game
@@ -54,12 +53,6 @@ export function ownSeat(first, seat, kind, next) {
   let gain = '';
   let reached = twenty48?.goalReached;
   let release = () => {};
-  let releasing = 0;
-  /** Leaves the keys of moves to the replay, unless the player still presses them. */
-  const releaseSoon = () => {
-    clearTimeout(releasing);
-    releasing = setTimeout(release, keptKeys);
-  };
 
   /** @returns {Game} */
   const game = () => page.state.game;
@@ -123,7 +116,8 @@ export function ownSeat(first, seat, kind, next) {
   function move(r) {
     if (page.replay.at) page.replay.seek(Infinity);
     else if (standIn()) takeBack();
-    else if (over()) releaseSoon();
+    else if (over())
+      return; // The player still presses keys.
     else if (sliding) moves.push(r);
     else if (!mine()) say('It is not your turn.');
     else if (legal(r)) moves.push(r);
@@ -148,7 +142,6 @@ export function ownSeat(first, seat, kind, next) {
   }
   async function renew() {
     if (!over() && !(await resign(moveCount() ? 'Give up and start a new game' : ''))) return;
-    clearTimeout(releasing);
     release();
     page.close();
     next?.(game());
@@ -190,8 +183,7 @@ export function ownSeat(first, seat, kind, next) {
     );
   }
   function finish() {
-    releaseSoon();
-    element.closest('.own')?.classList.remove('own');
+    element.closest('.own')?.classList.replace('own', 'done');
     kind.finish(element, game(), renew);
   }
 

@@ -2,10 +2,9 @@
 import { copy, h, site, toast } from './dom.js';
 import { draw, explain, persist, signIn } from './persist.js';
 
-/** Adds a button that creates a rematch of a game. @param {any} links @param {string} gameId */
-export function offerRematch(links, gameId) {
-  const button = h('button', { onclick: make }, 'Beat this score');
-  links.prepend(button);
+/** Makes a button that creates a rematch of a game. @param {string} gameId @param {string} [tag] */
+export function rematchButton(gameId, tag = 'button') {
+  const button = h(tag, { onclick: make }, 'Beat this score');
   const request = { kind: 'CHALLENGE_KIND_REMATCH', gameId, requestId: draw() };
   async function make() {
     button.disabled = true;
@@ -14,7 +13,7 @@ export function offerRematch(links, gameId) {
       const { challenge } = await persist('CreateChallenge', /** @type {any} */ (request));
       const href = `/c/${challenge.id}`;
       const link = site + href;
-      const go = h('a.button.primary', { href }, 'Play the same tiles');
+      const go = h('a.button', { href }, 'Play the same tiles');
       button.replaceWith(
         go,
         h('p.dim', 'Open for seven days to everyone with the link:', h('code', link)),
@@ -26,4 +25,5 @@ export function offerRematch(links, gameId) {
       toast(explain(e));
     }
   }
+  return button;
 }

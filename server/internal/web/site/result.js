@@ -1,8 +1,9 @@
 // The result of a game that is not an attempt at a challenge, and its ranks.
 import { call } from './api.js';
-import { copy, h, reveal, shareButton, site } from './dom.js';
+import { h, reveal, share, site } from './dom.js';
 import { comma, largestTile, plural } from './game-state.js';
 import { askName } from './naming.js';
+import { showPlaces } from './places.js';
 
 /** @import { Game, Window } from '../types' */
 
@@ -69,22 +70,20 @@ export function createResult({ id, variant, position: { twenty48 } }, seat) {
       const tile = twenty48 ? `best tile ${comma(largestTile(position))}, ` : '';
       const points = plural(score, 'point');
       const facts = tile + plural(position.moveCount ?? 0, 'move');
-      const link = `/g/${id}`;
-      const text = () => `${variant}: ${points}, ${facts}; ${site}${link}`;
-      element.className = 'stack card';
-      element.replaceChildren(
-        h('h2', points),
-        h('p', facts),
-        note,
-        h(
-          'div.row',
-          h('button.primary', { onclick: again }, 'Play again'),
-          h('a.button', { href: link }, 'Watch replay'),
-          h('button', { onclick: () => copy(text()) }, 'Copy result'),
-          shareButton(text),
-        ),
+      const href = `/g/${id}`;
+      const text = `${variant}: ${points}, ${facts}; ${site}${href}`;
+      const more = h(
+        'div.row',
+        h('button.primary', { onclick: again }, 'Play again'),
+        h('button.plain', { onclick: () => share(text) }, 'Share'),
+        h('a', { href }, 'Replay'),
       );
-      import('./afterwards.js').then((m) => m.showNext(element));
+      const places = h('div.stack', { hidden: true });
+      element.className = 'stack card';
+      element.replaceChildren(h('h2', points), note, more, places);
+      showPlaces(places, 2);
+      if (twenty48)
+        import('./rematch.js').then((m) => more.append(m.rematchButton(id, 'button.plain')));
       reveal(element);
       if (ranked && score) rank(score, 1);
       if (ranked && (largestTile(position) >= 512 || (record && score > record))) askName(element);

@@ -46,7 +46,7 @@ export function createLines() {
       }
       element.replaceChildren(
         h('table', h('thead', h('tr', heads)), h('tbody', rows)),
-        h('p.dim', plural(total, 'result')),
+        ...(total > rows.length ? [h('p.dim', plural(total, 'result'))] : []),
       );
     },
   };

@@ -1,1 +1,0 @@
-import{createDaily as e}from"./daily-card.js";import{h as r}from"./dom.js";import{showPlaces as i}from"./places.js";function m(t){const o=r("div.stack",{hidden:!0});t.append(e(),o),i(o,2)}export{m as showNext};

@@ -97,6 +97,7 @@ func TestJourney_Account(t *testing.T) {
 		paste := func(token string) {
 			t.Helper()
 			tab.Wait(field)
+			browsertest.Eval[bool](tab, `(document.querySelector("main details:not([open]) summary")?.click(), true)`)
 			browsertest.Eval[bool](tab, "("+field+".focus(), "+field+".select(), true)")
 			browsertest.Call(tab, input.InsertText, input.InsertTextParams{Text: token})
 			click(tab, "Use this account")

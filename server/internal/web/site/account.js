@@ -29,35 +29,33 @@ export default function show(root) {
       'div.stack.narrow',
       h('h1', me ? me.name : 'Your account'),
       me ? yours(me, done) : naming(done),
-      h('h2', me ? 'Another account' : 'Already have an account?'),
       h(
-        'p.dim',
-        'This page shows its token in the other browser. In a terminal, ',
-        h('code', 'gridstand account token'),
-        ' prints it.',
+        'details',
+        { open: !me },
+        h('summary', me ? 'Another account' : 'Already have an account?'),
+        pasting(done),
       ),
-      pasting(done),
     ),
   );
 }
 
 /** @param {() => void} done */
 const naming = (done) =>
-  form('What should others call you?', {}, 'Create account', (name) =>
+  form('What should others call you?', {}, h('button.primary', 'Create account'), (name) =>
     createAccount(name).then(done),
   );
 
 /** @param {() => void} done */
 const pasting = (done) =>
   form(
-    'Paste its token to use it here.',
+    'Paste the token that this page shows in the other browser, or "gridstand account token" in a terminal.',
     {
       type: 'password',
       maxlength: null,
       pattern: '[a-z2-7]{26}\\.[a-z2-7]{26,128}',
       title: 'A token: letters and digits with one dot',
     },
-    'Use this account',
+    h('button', 'Use this account'),
     async (token) => {
       const before = account();
       if (before && before.token !== token && !(await forget(before))) return;

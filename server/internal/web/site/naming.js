@@ -7,14 +7,13 @@ import { explain, nameRules, persist } from './persist.js';
  * Makes a form with one field. It shows an error that submit throws.
  * @param {string} label
  * @param {Record<string, any>} field
- * @param {string} button
+ * @param {HTMLButtonElement} send
  * @param {(text: string) => Promise<void>} submit
  * @returns {HTMLFormElement}
  */
-export function form(label, field, button, submit) {
+export function form(label, field, send, submit) {
   const input = h('input', { ...nameRules, required: true, ...field });
   const error = h('p.bad', { role: 'alert' });
-  const send = h('button.primary', button);
   const onsubmit = async (/** @type {Event} */ e) => {
     e.preventDefault();
     error.textContent = '';
@@ -36,7 +35,7 @@ export const isGuest = () => /^guest-.{6}$/i.test(account()?.name ?? '');
  * @param {() => void} done
  */
 export const renaming = (label, done) =>
-  form(label, { placeholder: account()?.name }, 'Use this name', async (name) => {
+  form(label, { placeholder: account()?.name }, h('button', 'Use this name'), async (name) => {
     const { player } = await persist('Rename', { name });
     setAccount({ .../** @type {any} */ (account()), name: player.name });
     nameHeader();

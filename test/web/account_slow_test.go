@@ -22,7 +22,7 @@ import (
 // reads.
 const hostile = `
 const markup = '<img class=hacked src=x onerror="window.hacked=1"><script>window.hacked=1</scr' + 'ipt>';
-const spoil = (text) => text.replace(/"(ada|Classic|3x3|greedy|[^"]*by arrow keys[^"]*)"/g, () => JSON.stringify(markup));
+const spoil = (text) => text.replace(/"(ada|[^"]*everyone knows[^"]*|3x3|greedy|[^"]*by arrow keys[^"]*)"/g, () => JSON.stringify(markup));
 const original = window.fetch;
 window.fetch = async (...request) => {
 	const response = await original(...request);
@@ -74,13 +74,13 @@ func TestJourney_Account(t *testing.T) {
 		"/g/" + live.GetId():       says("Copy link") + ` && document.querySelector("[aria-label=clap]")`,
 		"/g/" + over.GetId():       says("Verified in this browser") + " && " + says("Beat this score"),
 		"/g/" + tribolo.GetId():    `document.querySelector(".tri")`,
-		"/play":                    says("Tribolo"),
+		"/play":                    says("tribolo"),
 		"/play/classic":            offer,
 		"/top/6x6#all":             `document.querySelector(".podium li") && document.querySelector("[aria-label=Variants] a")`,
 		"/p/ada":                   `document.querySelector(".gamerow")`,
 		"/account":                 `document.querySelector("main input")`,
 		"/daily":                   offer,
-		"/race":                    says("6×6"),
+		"/race":                    says("6x6"),
 		race:                       says("not ready"),
 		"/nothing":                 says("Page not found"),
 		"/p/nobody":                says("There is no player with this name"),

@@ -141,7 +141,7 @@ func TestJourney_Race(t *testing.T) {
 	ada, bob, viewer := s.open(), s.open(), s.open()
 	tabs := []*browsertest.Tab{ada, bob, viewer}
 	ada.Visit("/race")
-	ada.Wait(says("6×6"))
+	ada.Wait(says("6x6"))
 	fill(ada, "ada")
 	browsertest.Eval[bool](ada, `(document.querySelector("[type=number]").value = 60, true)`)
 	click(ada, "Create race")

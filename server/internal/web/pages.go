@@ -114,7 +114,7 @@ var kinds = []struct {
 var (
 	daily = Meta{Title: "Daily game – Gridstand", Description: "The same tiles for everyone, with a new game every day."}
 	play  = Meta{Title: "Play – Gridstand", Description: "Play with arrow keys or by swiping; others can watch."}
-	top   = Meta{Title: "Leaderboards – Gridstand", Description: "The best scores of today, of this week and of all time."}
+	top   = Meta{Title: "Best scores – Gridstand", Description: "The best scores of today, of this week and of all time."}
 )
 
 // newPages returns the handler for the pages and their files.

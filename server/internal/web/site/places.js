@@ -1,6 +1,6 @@
 // Open places: races and games that wait for players, and the button that finds a race.
 import { attempt, isMine, look, raceKey } from './api.js';
-import { limit } from './challenge-words.js';
+import { title } from './challenge-words.js';
 import { announce, h, reminders, toast } from './dom.js';
 import { ago, clock, idle, plural, seatName } from './game-state.js';
 import { explain, persist, signIn } from './persist.js';
@@ -60,7 +60,7 @@ const join = (c) => persist('JoinChallenge', { challengeId: c.id });
 /** @param {Challenge} c */
 function racePlace(c) {
   const when = c.closeTime ? `${clock(c.closeTime)} left` : ago(c.createTime);
-  const what = `${limit(c.limit)} race, ${c.variant} · ${when}`;
+  const what = `${title(c)} · ${when}`;
   const enter = !c.entrants?.some(isMine) && (() => join(c));
   return place(address(c), players(c).join(', '), what, enter);
 }

@@ -42,7 +42,7 @@ export default async function show(root, { id }) {
    * @param {() => Promise<Game>} open
    * @param {HTMLElement} [seats] fields for the occupants of the other seats
    */
-  function offer({ kind, title, summary, rules, rows, columns }, text, open, seats) {
+  function offer({ id, kind, summary, rules, rows, columns }, text, open, seats) {
     const go = () => {
       if (start.disabled) return;
       start.disabled = true;
@@ -61,7 +61,7 @@ export default async function show(root, { id }) {
     root.replaceChildren(
       h(
         'div.game.own',
-        h('section.stack', h('h1', title), h('p', summary), !account() && guest),
+        h('section.stack', h('h1', id), h('p', summary), !account() && guest),
         h('section.play', h('div.board.offer', board.element, start)),
         h('section.stack', seats, h('p.dim', rules), h('a', { href: '/play' }, 'Other variants')),
       ),

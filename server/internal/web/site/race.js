@@ -10,7 +10,7 @@ import { nameField } from './roster.js';
 /** @param {HTMLElement} root */
 export default async function show(root) {
   const field = nameField();
-  const variant = h('select', h('option', { value: 'classic' }, 'Classic'));
+  const variant = h('select', h('option', 'classic'));
   const minutes = h('input', { type: 'number', min: 0, max: 60, value: 3, required: true });
   const tens = ['00', '10', '20', '30', '40', '50'].map((s) => h('option', { value: s }, s));
   const seconds = h('select', tens);
@@ -41,7 +41,7 @@ export default async function show(root) {
       h('h1', 'Race'),
       h('p', 'Two to eight players get the same tiles at the same time. The highest score wins.'),
       h('p', raceNow('button.large.primary')),
-      h('small', 'Classic, 3 minutes: with a player who waits or, if there is none, with a bot.'),
+      h('small', '3 minutes of classic with a player who waits or, if there is none, with a bot.'),
       places,
       h('h2', 'A new race'),
       h(
@@ -65,8 +65,6 @@ export default async function show(root) {
   /** @type {Variant[]} */
   const variants = (await look('ListVariants')).variants;
   variant.replaceChildren(
-    ...variants
-      .filter((v) => v.kind === 'KIND_TWENTY48')
-      .map((v) => h('option', { value: v.id }, v.title)),
+    ...variants.filter((v) => v.kind === 'KIND_TWENTY48').map((v) => h('option', v.id)),
   );
 }

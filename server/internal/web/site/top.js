@@ -41,7 +41,7 @@ export default async function show(root, { id }) {
   const known = await look('ListVariants').catch(() => ({ variants: [] })); // list says why
   variants.append(
     ...known.variants.map((/** @type {Variant} */ v) =>
-      tab(`/top/${v.id}`, v.title, v.id === variant),
+      tab(`/top/${v.id}`, v.id, v.id === variant),
     ),
   );
 }

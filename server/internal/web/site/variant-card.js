@@ -56,7 +56,7 @@ export function variantCard(v, index, { game, points = 0, brief } = {}) {
     'a.card',
     { href: `/play/${v.id}` },
     h('div.board.mini', { 'aria-hidden': 'true' }, board.element),
-    h('b.cut', v.title),
+    h('b.cut', v.id),
     !brief && h('span.dim', v.summary),
     game && h('em', `Continue at ${plural(points, 'point')}`),
   );

@@ -106,7 +106,7 @@ func fixedChallenges() []fixedPage {
 	const boards = `[...document.querySelectorAll(".wall .b48")].every((b) => b.querySelector(".tile")) && document.querySelector(".wall li")`
 	return []fixedPage{
 		{name: "daily", path: "/daily", ready: offer + " && " + says("1 player-0")},
-		{name: "daily-result", path: "/c/done" + filling, ready: offer, key: kb.Enter, then: says("23rd of 87, better than 74%, 5 days in a row")},
+		{name: "daily-result", path: "/c/done" + filling, ready: offer, key: kb.Enter, then: says("23rd of 87, better than 74%") + " && " + says("play classic for 6 days in a row")},
 		{name: "rematch", path: "/c/beat" + filling, ready: offer, key: kb.Enter, then: says("to beat"), unrecorded: true},
 		{name: "race-new", path: "/race", ready: says("6x6")},
 		{name: "race-invitation", path: "/c/wait" + filling, ready: says("greedy")},

@@ -353,7 +353,8 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     if (location.hash === '#again')
       begins.textContent += ' "Race again" leads the others of the last race here.';
     around.hidden = !own.id || (c.entrants || []).filter((e) => e.player).length > 1;
-    const text = words.standing(facing());
+    // With several daily games, a streak without a name is that of all; foot names this one's.
+    const text = words.standing({ ...facing(), ...(others[0] && { dayStreak: 0 }) });
     place.textContent = text;
     if (text && race && !closed) place.textContent += ` so far, ${clock(c.closeTime || '')} left`;
     const [first, second] = news.standings || [];
@@ -378,8 +379,10 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
       Object.assign(rival, { href: `/g/${ahead.gameId}`, textContent: `Watch ${nameOf(ahead)}` });
     foot.hidden = !closed && !own.game?.result; // Above the board there is the time left.
     if (next && !closed) {
-      const days = attempt?.dayStreak ? `: play it for ${attempt.dayStreak + 1} days in a row` : '';
-      foot.textContent = `The next daily game begins in ${clock(next.openTime || '')}${days}.`;
+      const it = others[0] ? c.variant : 'it';
+      const days = attempt?.dayStreak;
+      const then = days ? `: play ${it} for ${days + 1} days in a row` : '';
+      foot.textContent = `The next daily game begins in ${clock(next.openTime || '')}${then}.`;
     } else if (c.date && !foot.firstElementChild)
       foot.replaceChildren(h('a', { href: '/daily' }, "Play today's game"));
     if (c.seed && !seed.firstChild) seed.append('Seed', hex(c.seed));

@@ -85,7 +85,7 @@ func TestJourney_Account(t *testing.T) {
 		"/nothing":                 says("Page not found"),
 		"/p/nobody":                says("There is no player with this name"),
 		"/daily?date=2020-01-01":   says("There is no daily game on this day"),
-		"/g/" + missing:            says("There is no game with this id"),
+		"/g/" + missing:            says("There is no game with this id") + " && " + says("its score stays."),
 		"/c/" + missing:            says("There is no challenge with this id"),
 		"/g/x%22%3E%3Cimg%20src=x": says("Page not found"),
 	}

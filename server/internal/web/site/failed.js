@@ -34,6 +34,8 @@ export function failed(root, e) {
       heading && h('h1', heading),
       h('p', { role: 'alert' }, explain(e)),
       end && h('p', `Hidden for another ${wait(until(end))}.`),
+      e.reason === 'GAME_NOT_FOUND' &&
+        h('p', 'A finished game is deleted after some time; its score stays.'),
       heading
         ? h('a.button.primary', { href }, id ? 'Play the same tiles' : 'Watch live games')
         : h('button.primary', { onclick: again }, lost ? 'Continue without it' : 'Try again'),

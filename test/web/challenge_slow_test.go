@@ -150,9 +150,9 @@ func TestJourney_Race(t *testing.T) {
 	dora.Move(t, dora.Create(t, &pb.CreateGameRequest{Variant: "classic"}))
 	ada.Wait(says("Playing now: dora. Those on this site are told that you wait."))
 	click(ada, "Add bot")
-	ada.Wait(says("bot: any move"))
+	ada.Wait(says("bot random any move"))
 	click(ada, "×")
-	ada.Wait("!" + says("bot: any move"))
+	ada.Wait("!" + says("bot random any move"))
 	path := browsertest.Eval[string](ada, "location.pathname")
 	before(viewer, counting)
 	for _, tab := range tabs[1:] {

@@ -112,7 +112,7 @@ func fixedChallenges() []fixedPage {
 		{name: "race-invitation", path: "/c/wait" + filling, ready: says("greedy")},
 		{name: "race-countdown", path: "/c/soon" + filling, ready: `document.querySelector(".counter")?.textContent === "3"`},
 		{name: "race-watch", path: "/c/runs" + filling, ready: boards},
-		{name: "race-play", path: "/c/join" + filling, ready: says("greedy"), key: "click", then: boards + " && " + says("greedy (bot)")},
+		{name: "race-play", path: "/c/join" + filling, ready: says("greedy"), key: "click", then: boards + " && " + says("bot greedy")},
 		{name: "race-over", path: "/c/ends" + filling, ready: boards},
 	}
 }

@@ -7,6 +7,7 @@ import { failed } from './failed.js';
 import { clock, comma, largestTile, plural, sync, until } from './game-state.js';
 import showGame from './game-view.js';
 import { celebrate } from './moments.js';
+import { names } from './names.js';
 import { askName } from './naming.js';
 import { ownSeat } from './own.js';
 import { explain, persist } from './persist.js';
@@ -14,7 +15,7 @@ import { showAround, showPlaces } from './places.js';
 import { remember } from './reminder.js';
 import { createRivals } from './rivals.js';
 import { createRoster, entrant, nameField } from './roster.js';
-import { createBoards, createLines, nameOf } from './standings.js';
+import { createBoards, createLines } from './standings.js';
 import { variants } from './twenty48.js';
 import table from './words.js';
 
@@ -204,7 +205,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
       root.replaceChildren();
       const seat = ownSeat(game, 0, {
         attempt: true,
-        aim: () => (race && leader() ? nameOf(leader()) : 'to beat'),
+        aim: () => (race && leader() ? names([leader()]) : ['to beat']),
         best: () => (leader() ? leader()?.score || 0 : -Infinity),
         deadline,
         link: path,
@@ -375,8 +376,10 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     rivals.show(c.entrants);
     const ahead = race && !closed && leader();
     rival.hidden = !ahead || ahead.finished;
-    if (ahead)
-      Object.assign(rival, { href: `/g/${ahead.gameId}`, textContent: `Watch ${nameOf(ahead)}` });
+    if (ahead) {
+      rival.href = `/g/${ahead.gameId}`;
+      rival.replaceChildren('Watch ', ...names([ahead]));
+    }
     foot.hidden = !closed && !own.game?.result; // Above the board there is the time left.
     if (next && !closed) {
       const it = others[0] ? c.variant : 'it';

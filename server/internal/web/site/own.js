@@ -16,7 +16,7 @@ import words from './words.js';
  * games, and challenge.js for attempts at challenges.
  * @typedef {{
  *   attempt?: boolean,
- *   aim: () => string,
+ *   aim: () => (string | Node)[],
  *   best: (g: Game) => number,
  *   record?: () => number,
  *   deadline?: (g: Game) => number,

@@ -1,17 +1,12 @@
 // The panel beside the board of a game: the seats with their scores, and the moves.
 import { account } from './api.js';
 import { h } from './dom.js';
-import { comma, happened, highest, largestTile, seatName } from './game-state.js';
+import { comma, happened, highest, largestTile } from './game-state.js';
+import { link } from './names.js';
 
 /** @import { State } from './game-state.js' */
 
 const listLimit = 40;
-
-/** Makes the name of a seat's occupant, with a link to a player's page. @param {any} seat */
-export const link = (seat) =>
-  seat.player
-    ? h('a', { href: `/p/${encodeURIComponent(seat.player.name)}` }, seatName(seat))
-    : seatName(seat);
 
 /** Makes the score of an entry, with a link to its game. @param {any} entry */
 export const scoreLink = ({ gameId, score }) => h('a', { href: `/g/${gameId}` }, comma(score));
@@ -51,7 +46,7 @@ export function createScores(own) {
         cell.lastChild.textContent = values[i] < 0 ? '–' : comma(values[i]);
       });
       if (!own) return;
-      cells[3].firstChild.textContent = own.aim();
+      cells[3].firstChild.replaceChildren(...own.aim());
       cells[0].firstChild.dataset.gain = own.gain();
     };
   }

@@ -3,6 +3,7 @@ import { attempt, isMine, look, raceKey } from './api.js';
 import { title } from './challenge-words.js';
 import { announce, h, reminders, toast } from './dom.js';
 import { ago, clock, idle, plural, seatName } from './game-state.js';
+import { names } from './names.js';
 import { explain, persist, signIn } from './persist.js';
 
 /** @import { Challenge, Game } from '../types' */
@@ -13,16 +14,16 @@ const pause = 10e3; // milliseconds between two looks at who plays, and at which
 /**
  * Makes a row with a link for a player who is there already, or else a button that joins.
  * @param {string} href
- * @param {string} who
+ * @param {any[]} who seats or entrants
  * @param {string} what
  * @param {false | (() => Promise<any>)} join
  */
 const place = (href, who, what, join) =>
   h(
     'li.card.row',
-    h('span', h('b.cut', join ? who : 'Your place'), h('small.cut', what)),
+    h('span', h('b.cut', join ? names(who) : 'Your place'), h('small.cut', what)),
     join
-      ? action('button', `Join ${who}`, 'Join', async () => {
+      ? action('button', `Join ${who.map(seatName).join(', ')}`, 'Join', async () => {
           await join();
           return href;
         })
@@ -62,7 +63,12 @@ function racePlace(c) {
   const when = c.closeTime ? `${clock(c.closeTime)} left` : ago(c.createTime);
   const what = `${title(c)} · ${when}`;
   const enter = !c.entrants?.some(isMine) && (() => join(c));
-  return place(address(c), players(c).join(', '), what, enter);
+  return place(
+    address(c),
+    (c.entrants || []).filter((e) => e.player),
+    what,
+    enter,
+  );
 }
 
 /** Keeps a list of places on the page up to date. @param {any} element @param {number} most */
@@ -77,11 +83,11 @@ export const seatLink = (g) => `/play/${g.variant}?game=${g.id}`;
 
 /** @param {Game} g */
 function seatPlace(g) {
-  const names = g.seats.filter((s) => !s.open).map(seatName);
-  const open = g.seats.length - names.length;
+  const here = g.seats.filter((s) => !s.open);
+  const open = g.seats.length - here.length;
   const what = `${g.variant}, ${plural(open, 'seat')} free · ${ago(g.createTime)}`;
   const join = () => persist('JoinGame', { gameId: g.id });
-  return place(seatLink(g), names.join(', '), what, !g.seats.some(isMine) && join);
+  return place(seatLink(g), here, what, !g.seats.some(isMine) && join);
 }
 
 /** @returns {Promise<Challenge[]>} */
@@ -142,8 +148,10 @@ async function whoPlays(race) {
   /** @type {Game[]} */
   const games = (await look('ListGames', request)).games || [];
   const seats = games.filter((g) => idle(g) < present).flatMap((g) => g.seats);
-  const names = seats.flatMap((s) => (s.player && !isMine(s) && s.player.name) || []);
-  const others = [...new Set(names)].filter((name) => !players(race).includes(name));
+  const people = seats.flatMap(({ player }) =>
+    player && !player.bot && !isMine({ player }) ? player.name : [],
+  );
+  const others = [...new Set(people)].filter((name) => !players(race).includes(name));
   if (!others[0]) return 'Nobody else plays right now. Send somebody the link.';
   const more = others.length - 2;
   const who = others.slice(0, 2).join(more > 0 ? ', ' : ' and ');

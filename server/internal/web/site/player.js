@@ -3,6 +3,7 @@ import { account, look } from './api.js';
 import { h } from './dom.js';
 import { failed } from './failed.js';
 import { isOver } from './game-state.js';
+import { names } from './names.js';
 import { showProfile } from './profile.js';
 import { gameRow } from './tv.js';
 
@@ -34,11 +35,10 @@ export default async function show(root, { id: name = '' }) {
       look('ListGames', { playerName: name, pageSize: 30 }),
     ]);
     const { player } = profile;
-    page.firstChild.textContent = player.name;
+    page.firstChild.replaceChildren(...names([{ player }]));
     if (player.name !== name)
       history.replaceState(null, '', `/p/${encodeURIComponent(player.name)}`);
-    const who = player.bot ? "A program's account" : 'Account';
-    const since = h('span', `${who} created on ${(player.createTime || '').slice(0, 10)}`);
+    const since = h('span', `Account created on ${(player.createTime || '').slice(0, 10)}`);
     const parts = showProfile(profile);
     const own = player.id === account()?.id;
     page.append(

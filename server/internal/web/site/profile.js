@@ -1,7 +1,7 @@
 // What a player has achieved: best scores, daily games, and the latest scores.
 import { h, svg } from './dom.js';
 import { comma, plural } from './game-state.js';
-import { link } from './panel.js';
+import { link } from './names.js';
 
 /** @import { DailyRecord, FinishedGame, GetProfileResponse, RaceRecord, VariantRecord } from '../types' */
 

@@ -52,7 +52,7 @@ export function createResult({ id, variant, position: { twenty48 } }, seat) {
   }
 
   return {
-    aim: () => 'best',
+    aim: () => ['best'],
     record: () => record,
     best: ({ ranked, position }) => Math.max(record, ranked ? position.scores[seat] : 0),
     async begin(draw) {

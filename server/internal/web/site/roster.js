@@ -1,7 +1,7 @@
 // The roster of a race: the entrants, and the player's actions before it starts.
 import { account, isMine, look } from './api.js';
 import { h } from './dom.js';
-import { link } from './panel.js';
+import { link } from './names.js';
 import { draw, explain, nameRules, persist, signIn } from './persist.js';
 import words from './words.js';
 
@@ -98,8 +98,8 @@ export function createRoster(changed) {
             'li.card',
             h('b.cut', link(e)),
             e.bot
-              ? h('small', `bot: ${words.bots[e.bot]}`)
-              : h(e.ready ? 'span.good' : 'small', e.ready ? '✓ ready' : 'not ready'),
+              ? h('small', words.bots[e.bot])
+              : h(e.ready ? 'small.good' : 'small', e.ready ? '✓ ready' : 'not ready'),
             e.bot && host && h('button', { onclick: out, 'aria-label': `Remove ${e.bot}` }, '×'),
           );
         }),

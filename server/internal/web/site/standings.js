@@ -5,9 +5,9 @@ import { createBoard } from './board.js';
 import { ordinal } from './challenge-words.js';
 import { h } from './dom.js';
 import { comma, plural, State } from './game-state.js';
-import { link } from './panel.js';
+import { link, names } from './names.js';
 
-/** @import { Challenge, Entrant, Player, Standing } from '../types' */
+/** @import { Challenge, Entrant, Standing } from '../types' */
 /**
  * @typedef {{challenge: Challenge, standings?: Standing[], total?: number, mine?: Standing}} News
  */
@@ -52,9 +52,6 @@ export function createLines() {
   };
 }
 
-/** @param {{player?: Player, bot?: string}} [who] */
-export const nameOf = (who) => who?.player?.name || `${who?.bot} (bot)`;
-
 /**
  * Makes the list of a race's entrants with their boards, which are live once the race opens.
  * @param {{id?: string, game?: any}} own the player's game, which the page already shows
@@ -71,7 +68,7 @@ export function createBoards(own) {
     const id = entrant.gameId;
     const state = new State(1);
     const board = createBoard('twenty48');
-    const name = h('b', nameOf(entrant));
+    const name = h('b', names([entrant]));
     const facts = h('small');
     const mini = h('div.board.mini', { 'aria-hidden': 'true' }, board.element);
     const item = h('li', h('a.gamerow', { href: `/g/${id}` }, mini, h('span', name, facts)));
@@ -98,7 +95,7 @@ export function createBoards(own) {
       /** @param {Standing} s */
       update(s) {
         standing = s;
-        name.textContent = nameOf(s); // A player may take another name during the race.
+        name.replaceChildren(...names([s])); // A player may take another name during the race.
         const texts = [s.rank && ordinal(s.rank), plural(s.score || 0, 'point')];
         if (s.largestTile) texts.push(`tile ${s.largestTile}`);
         if (s.finished) texts.push('finished');

@@ -1,6 +1,7 @@
 // A game with several seats: who may take them, and who is here while it waits for players.
 import { copy, h, site } from './dom.js';
-import { owners, seatName } from './game-state.js';
+import { owners } from './game-state.js';
+import { names } from './names.js';
 import { seatLink } from './places.js';
 
 /** @import { Game, SeatRequest, Variant } from '../types' */
@@ -58,10 +59,7 @@ export function createWaiting() {
     /** @param {Game} g */
     show(g) {
       element.hidden = !g.seats.some((s) => s.open);
-      here.textContent = `Here: ${g.seats
-        .filter((s) => !s.open)
-        .map(seatName)
-        .join(', ')}`;
+      here.replaceChildren('Here: ', ...names(g.seats.filter((s) => !s.open)));
       field.value = site + seatLink(g);
     },
   };

@@ -4,7 +4,8 @@ import { ordinal } from './challenge-words.js';
 import { h } from './dom.js';
 import { failed } from './failed.js';
 import { ago, comma, plural } from './game-state.js';
-import { link, scoreLink } from './panel.js';
+import { link } from './names.js';
+import { scoreLink } from './panel.js';
 
 /** @import { Entry, Variant, Window } from '../types' */
 

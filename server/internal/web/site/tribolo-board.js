@@ -1,8 +1,9 @@
 // The board of Tribolo, and the scores of its seats. Importing this module adds them to the page.
 import { boards } from './board.js';
 import { announce, h, svg } from './dom.js';
-import { cellName, comma, highest, owners, plural, seatName } from './game-state.js';
-import { link, panels } from './panel.js';
+import { cellName, comma, highest, owners, plural } from './game-state.js';
+import { link, names } from './names.js';
+import { panels } from './panel.js';
 
 /** @import { Board } from './board.js' */
 
@@ -144,8 +145,7 @@ function showSeats(element, seats) {
       h(`i.owner-${i}`),
     ),
   );
-  const names = seats.map(seatName).join(', ');
-  element.replaceChildren(h('h1.hidden', names), ...rows);
+  element.replaceChildren(h('h1.hidden', names(seats)), ...rows);
   return (/** @type {any} */ p) =>
     rows.forEach((row, i) => {
       const score = p.scores?.[i] || 0;

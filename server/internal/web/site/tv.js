@@ -4,6 +4,7 @@ import { createBoard, kindOf } from './board.js';
 import { createDaily } from './daily-card.js';
 import { announce, h, keys } from './dom.js';
 import * as words from './game-state.js';
+import { names } from './names.js';
 import { listPlaces, raceNow } from './places.js';
 import './tribolo-board.js';
 import { variantCard } from './variant-card.js';
@@ -70,7 +71,7 @@ export function gameRow(game, named = true) {
   const update = (/** @type {any} */ g) => {
     board.show(g.position);
     const score = words.scoreText(g.position);
-    name.textContent = named ? words.players(g) : score;
+    name.replaceChildren(...(named ? names(g.seats) : [score]));
     const over = words.isOver(g);
     const [badge, color] = words.badge({ game: g, over }, 'live');
     const texts = [words.title(g)];
@@ -196,7 +197,7 @@ export default function show(root) {
     const [text, color] = over ? words.outcome(game, -1) : words.badge(state, connection);
     badge.textContent = text;
     badge.className = color;
-    name.textContent = words.players(game);
+    name.replaceChildren(...names(game.seats));
     score.textContent = words.scoreText(game.position);
     view.classList.toggle('over', over);
     facts.textContent = ` · ${game.variant}${over ? '' : ` · ${words.watching(state)}`}`;

@@ -1,0 +1,1 @@
+import{h as t}from"./dom.js";import{seatName as r}from"./game-state.js";const e=(o,p)=>o.bot||o.player?.bot?[t("span.bot","bot")," ",p]:[p],l=o=>o.flatMap((p,n)=>[n?", ":"",...e(p,r(p))]),b=o=>e(o,o.player?t("a",{href:`/p/${encodeURIComponent(o.player.name)}`},r(o)):r(o));export{b as link,l as names};

@@ -131,11 +131,16 @@ func TestJourney_Play(t *testing.T) {
 	}
 	tab.Wait(says("Verified in this browser"))
 	tab.Wait(says("#1 of 1 today"))
-	assert.Empty(t, browsertest.Eval[[]string](tab, `performance.getEntriesByType("resource")
-		.filter((e) => e.responseStatus >= 400).map((e) => e.name)`), "the browser logs each failed request")
+	const failed = `performance.getEntriesByType("resource").filter((e) => e.responseStatus >= 400).map((e) => e.name)`
+	assert.Empty(t, browsertest.Eval[[]string](tab, failed), "the browser logs each failed request")
 	assert.True(t, g.GetRanked())
 	assert.True(t, strings.HasPrefix(stored(t, tab).Name, "guest-"))
 	click(tab, "Play again")
+	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
+	tab.Visit("/top/twos")
+	tab.Wait(says("No scores yet."))
+	assert.Empty(t, browsertest.Eval[[]string](tab, failed), "a player without a score there")
+	tab.Visit("/play/3x3")
 	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
 
 	// Over HTTP/1.1, eight windows of the browser have six connections. All follow their games, and moves do not wait.

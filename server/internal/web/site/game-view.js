@@ -5,7 +5,7 @@ import { announce, copy, h, keys, reveal, shareButton, site, toast } from './dom
 import { failed } from './failed.js';
 import * as words from './game-state.js';
 import { celebrate, sound } from './moments.js';
-import { createMoves, createScores } from './panel.js';
+import { createMoves, createScores, rankOf } from './panel.js';
 import { createReplay } from './replay.js';
 import table from './words.js';
 
@@ -107,10 +107,7 @@ export default function show(root, { id = '' }, own) {
   async function findBest({ ranked, seats, variant }) {
     const [{ player }] = seats;
     if (own || state.over || !ranked || seats[1] || !player) return;
-    const of = { playerId: player.id, variant };
-    // Without a finished game there is no rank, and the browser would log a failed request.
-    const finished = { ...of, status: 'GAME_STATUS_FINISHED', pageSize: 1 };
-    if ((await look('ListGames', finished)).games) best = (await look('GetRank', of)).entry.score;
+    best = (await rankOf({ playerId: player.id, variant }))?.entry.score || 0;
   }
   if (own) state.apply({ game: own.first });
   replay.update();

@@ -1,8 +1,9 @@
 // The result of a game that is not an attempt at a challenge, and its ranks.
-import { call } from './api.js';
+import { account, call } from './api.js';
 import { h, reveal, share, site } from './dom.js';
 import { comma, largestTile, plural } from './game-state.js';
 import { askName } from './naming.js';
+import { rankOf } from './panel.js';
 import { showPlaces } from './places.js';
 
 /** @import { Game, Window } from '../types' */
@@ -56,11 +57,7 @@ export function createResult({ id, variant, position: { twenty48 } }, seat) {
     record: () => record,
     best: ({ ranked, position }) => Math.max(record, ranked ? position.scores[seat] : 0),
     async begin(draw) {
-      // Without a finished game there is no rank, and the browser would log a failed request.
-      const list = { playerId: 'me', status: 'GAME_STATUS_FINISHED', variant, pageSize: 1 };
-      const { games } = await call('ListGames', list).catch(() => ({}));
-      const ranked =
-        games && (await call('GetRank', { variant, playerId: 'me' }).catch(() => null));
+      const ranked = await rankOf({ variant, playerId: account()?.id || '' }).catch(() => null);
       record = ranked?.entry.score ?? 0;
       draw();
       return !!ranked;

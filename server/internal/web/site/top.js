@@ -5,7 +5,7 @@ import { h } from './dom.js';
 import { failed } from './failed.js';
 import { ago, comma, plural } from './game-state.js';
 import { link } from './names.js';
-import { scoreLink } from './panel.js';
+import { rankOf, scoreLink } from './panel.js';
 
 /** @import { Entry, Variant, Window } from '../types' */
 
@@ -54,12 +54,14 @@ export default async function show(root, { id }) {
  */
 async function list(variant, window) {
   const playerId = account()?.id;
-  const [top, mine] = await Promise.all([
-    look('ListScores', { variant, window }),
-    playerId && look('GetRank', { variant, window, playerId, neighbors: 2 }).catch(() => null),
-  ]);
+  const top = await look('ListScores', { variant, window });
   /** @type {Entry[]} */
   const entries = top.entries ?? [];
+  const own = entries.some((e) => e.player.id === playerId);
+  const mine =
+    playerId && !own && top.total > entries.length
+      ? await rankOf({ variant, window, playerId, neighbors: 2 }).catch(() => undefined)
+      : undefined;
   if (!entries.length)
     return [
       h('p.dim', 'No scores yet.'),
@@ -90,7 +92,7 @@ async function list(variant, window) {
     h(
       'p.dim',
       plural(top.total, 'player'),
-      playerId && !mine && '; you have no score here yet',
+      playerId && !own && !mine && '; you have no score here yet',
       '. Races and daily games do not count here: ',
       h('a', { href: '/daily' }, "today's daily ranking"),
     ),

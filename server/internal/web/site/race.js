@@ -11,9 +11,8 @@ import { nameField } from './roster.js';
 export default async function show(root) {
   const field = nameField();
   const variant = h('select', h('option', 'classic'));
-  const minutes = h('input', { type: 'number', min: 0, max: 60, value: 3, required: true });
-  const tens = ['00', '10', '20', '30', '40', '50'].map((s) => h('option', { value: s }, s));
-  const seconds = h('select', tens);
+  const time = { type: 'number', min: 0.5, max: 60, step: 0.5, value: 3, required: true };
+  const minutes = h('input', time);
   const hidden = h('input', { type: 'checkbox' });
   const problem = h('p.bad', { role: 'alert' });
   const link = h('button', { value: 'link' }, 'Create a link');
@@ -25,7 +24,7 @@ export default async function show(root) {
       const { challenge } = await persist('CreateChallenge', {
         kind: race ? 'CHALLENGE_KIND_RACE' : 'CHALLENGE_KIND_LINK',
         variant: variant.value,
-        limit: race ? `${60 * minutes.value + +seconds.value}s` : undefined,
+        limit: race ? `${60 * minutes.value}s` : undefined,
         private: hidden.checked,
         requestId: draw(),
       });
@@ -48,12 +47,7 @@ export default async function show(root) {
         'form.card',
         { onsubmit },
         field.label,
-        h(
-          'div.row',
-          h('label', 'Variant', variant),
-          h('label', 'Minutes', minutes),
-          h('label', 'Seconds', seconds),
-        ),
+        h('div.row', h('label', 'Variant', variant), h('label', 'Minutes', minutes)),
         h('label.row', hidden, 'Private: only for players with the link'),
         problem,
         h('div.row', h('button', 'Create race'), link),

@@ -55,7 +55,9 @@ func TestJourney_Table(t *testing.T) {
 	g := s.newest(ada)
 	assert.Equal(t, pb.GameStatus_GAME_STATUS_WAITING, g.GetStatus())
 	link := "/play/tribolo?game=" + g.GetId()
-	assert.Equal(t, "http://gridstand.test"+s.address[strings.LastIndex(s.address, ":"):]+link, browsertest.Eval[string](ada, `document.querySelector("main input[readonly]").value`))
+	browsertest.Eval[bool](ada, "(document.execCommand = undefined, true)") // so that a dialog shows the link
+	click(ada, "Copy link")
+	ada.Wait(fmt.Sprintf(`document.querySelector("dialog textarea")?.value === %q`, "http://gridstand.test"+s.address[strings.LastIndex(s.address, ":"):]+link))
 
 	bob.Visit("/")
 	bob.Wait(says("Open places") + " && " + says("tribolo, 2 seats free"))

@@ -7,7 +7,7 @@ import { failed } from './failed.js';
 import showGame from './game-view.js';
 import { ownSeat } from './own.js';
 import { draw, persist, signIn } from './persist.js';
-import { showPlaces } from './places.js';
+import { seatLink, showPlaces } from './places.js';
 import { createResult } from './result.js';
 import './tribolo-board.js';
 import { variantCard } from './variant-card.js';
@@ -26,7 +26,7 @@ export default async function show(root, { id }) {
     const kind = createResult(game, seat);
     if (game.status.endsWith('WAITING')) {
       const { element, show: changed } = (await import('./table.js')).createWaiting();
-      Object.assign(kind, { element, changed });
+      Object.assign(kind, { element, changed, link: seatLink(game) });
     }
     root.replaceChildren();
     showGame(

@@ -1,8 +1,7 @@
 // A game with several seats: who may take them, and who is here while it waits for players.
-import { copy, h, site } from './dom.js';
+import { h } from './dom.js';
 import { owners } from './game-state.js';
 import { names } from './names.js';
-import { seatLink } from './places.js';
 
 /** @import { Game, SeatRequest, Variant } from '../types' */
 
@@ -47,12 +46,10 @@ export function createTable({ seats, bots = [] }) {
 /** Makes the card that is shown while a game waits for players. */
 export function createWaiting() {
   const here = h('p');
-  const field = h('input', { readonly: true, 'aria-label': 'Link' });
   const element = h(
     'div.stack.card',
     here,
-    h('p.dim', 'It starts as soon as all seats are taken. Send the link to somebody:'),
-    h('div.row', field, h('button.primary', { onclick: () => copy(field.value) }, 'Copy link')),
+    h('p.dim', 'It starts as soon as all seats are taken. Copy the link, and send it to somebody.'),
   );
   return {
     element,
@@ -60,7 +57,6 @@ export function createWaiting() {
     show(g) {
       element.hidden = !g.seats.some((s) => s.open);
       here.replaceChildren('Here: ', ...names(g.seats.filter((s) => !s.open)));
-      field.value = site + seatLink(g);
     },
   };
 }

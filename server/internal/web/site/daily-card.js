@@ -8,10 +8,10 @@ import { clock, isOver, plural, sync } from './game-state.js';
 
 /** Makes the card, which shows the daily game, if there is one, and the player's result. */
 export function createDaily() {
-  const text = h('small');
-  const links = h('small');
+  const text = h('span');
+  const links = h('span');
   const go = h('a.button', { href: '/daily' });
-  const what = h('span', h('b', 'Daily game'), text, links);
+  const what = h('span', h('b', 'Daily game'), h('small', text, links));
   const element = h('div.card.row', { hidden: true }, what, go);
   const request = { daily: {} };
   async function load() {
@@ -36,7 +36,7 @@ export function createDaily() {
     const yesterday = day && h('a', { href: `/daily?date=${day}` }, 'Yesterday');
     const others = (got.dailyVariants || []).filter((v) => v !== c.variant);
     const all = [yesterday, ...others.map((v) => h('a', { href: `/daily/${v}` }, `Daily ${v}`))];
-    links.replaceChildren(...all.filter(Boolean).flatMap((a, i) => (i ? [' · ', a] : [a])));
+    links.replaceChildren(...all.filter(Boolean).flatMap((a) => [' · ', a]));
     element.hidden = false;
     if (!account()) return;
     const more = await import('./daily-more.js');

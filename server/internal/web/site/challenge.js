@@ -2,7 +2,7 @@
 import { account, call, watch } from './api.js';
 import { createBoard } from './board.js';
 import * as words from './challenge-words.js';
-import { announce, copy, h, keys, reveal, shareButton, share as sheet, site } from './dom.js';
+import { announce, copy, h, keys, reveal, shareRow, share as sheet, site } from './dom.js';
 import { failed } from './failed.js';
 import { clock, comma, largestTile, plural, sync, until } from './game-state.js';
 import showGame from './game-view.js';
@@ -75,12 +75,6 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   const points = h('h2');
   const place = h('p');
   const places = h('div.stack', { hidden: true });
-  const others = dailyVariants.filter((v) => v !== c.variant);
-  const also = h(
-    'p.dim',
-    'Other daily games:',
-    others.flatMap((v) => [' ', h('a', { href: `/daily/${v}` }, v)]),
-  );
   const foot = h('p.dim');
   const seed = h('p');
   const proof = h(
@@ -93,7 +87,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   const day = words.dayBefore(c);
   const before = day && h('a', { href: `/daily/${c.variant}?date=${day}` }, `Results of ${day}`);
   const spread = h('div.stack');
-  const aside = h('div.stack', result, lines.element, spread, foot, also, before, proof);
+  const aside = h('div.stack', result, lines.element, spread, foot, before, proof);
   const board = createBoard('twenty48');
   const counter = h('b.counter', { role: 'timer' });
   const facts = h('p.dim');
@@ -101,12 +95,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   const begins = h('p');
   const around = h('p.dim.around');
   const rivals = createRivals();
-  const copyLink = () => copy(site + path);
-  const share = h(
-    'p.row',
-    h('button', { onclick: copyLink }, 'Copy link'),
-    shareButton(() => site + path),
-  );
+  const share = shareRow(() => site + path);
   document.title = `${words.title(c)} – Gridstand`;
 
   const tab = (/** @type {string} */ v) =>
@@ -203,6 +192,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
         : (await persist('CreateGame', { challengeId: c.id })).game;
       Object.assign(own, { id: game.id, game });
       root.replaceChildren();
+      if (tabs) aside.append(tabs);
       const seat = ownSeat(game, 0, {
         attempt: true,
         aim: () => (race && leader() ? names([leader()]) : ['to beat']),
@@ -342,7 +332,6 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
 
   function draw() {
     const closed = c.status.endsWith('CLOSED');
-    also.hidden = !others[0] || stage !== 'GAME'; // Before the game there are tabs.
     if (race || news.etag) lines.show(news, closed || words.is(c, 'REMATCH') || !!own.game?.result);
     const texts = [c.variant];
     if (c.limit && !race) texts.push(`${words.limit(c.limit)} for each`);
@@ -355,7 +344,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
       begins.textContent += ' "Race again" leads the others of the last race here.';
     around.hidden = !own.id || (c.entrants || []).filter((e) => e.player).length > 1;
     // With several daily games, a streak without a name is that of all; foot names this one's.
-    const text = words.standing({ ...facing(), ...(others[0] && { dayStreak: 0 }) });
+    const text = words.standing({ ...facing(), ...(tabs && { dayStreak: 0 }) });
     place.textContent = text;
     if (text && race && !closed) place.textContent += ` so far, ${clock(c.closeTime || '')} left`;
     const [first, second] = news.standings || [];
@@ -382,7 +371,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     }
     foot.hidden = !closed && !own.game?.result; // Above the board there is the time left.
     if (next && !closed) {
-      const it = others[0] ? c.variant : 'it';
+      const it = tabs ? c.variant : 'it';
       const days = attempt?.dayStreak;
       const then = days ? `: play ${it} for ${days + 1} days in a row` : '';
       foot.textContent = `The next daily game begins in ${clock(next.openTime || '')}${then}.`;
@@ -415,7 +404,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   watch(`c/${c.id}`, { onUpdate: take });
   setInterval(draw, 1000);
   keys([
-    ['c', 'copy the link', copyLink],
+    ['c', 'copy the link', () => copy(site + path)],
     ['r', '', () => stage === 'WAITING' && roster.toggle()],
   ]);
 }

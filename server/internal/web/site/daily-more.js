@@ -47,6 +47,7 @@ export async function showDistribution(challengeId, own) {
       svg('title', `From ${from(i)} points: ${plural(count || 0, 'result')}`),
     );
   });
+  const who = mine < 0 ? '' : 'yours among ';
   const label = `The results by score, from 0 to ${comma(best)}`;
   return [
     svg(
@@ -62,9 +63,7 @@ export async function showDistribution(challengeId, own) {
     ),
     h(
       'p.range.dim',
-      h('span', '0'),
-      h('span', `${mine < 0 ? '' : 'yours among '}${plural(total, 'result')}`),
-      h('span', comma(best)),
+      ['0', who + plural(total, 'result'), comma(best)].map((text) => h('span', text)),
     ),
   ];
 }

@@ -120,9 +120,13 @@ export const share = (text) =>
     ? navigator.share(text.startsWith('http') ? { url: text } : { text }).catch(() => {})
     : copy(text);
 
-/** Makes a button beside one that copies, if there is a share sheet. @param {() => string} text */
-export const shareButton = (text) =>
-  'share' in navigator && h('button', { onclick: () => share(text()) }, 'Share');
+/** Makes a button that copies a link, and one for the share sheet if there is one. @param {() => string} link */
+export const shareRow = (link) =>
+  h(
+    'div.row',
+    h('button', { onclick: () => copy(link()) }, 'Copy link'),
+    'share' in navigator && h('button', { onclick: () => share(link()) }, 'Share'),
+  );
 
 const names = { ' ': 'space', ArrowLeft: '←', ArrowRight: '→', ArrowUp: '↑', ArrowDown: '↓' };
 /** @typedef {[key: string, text: string, action: (e: KeyboardEvent) => void]} Key */

@@ -1,7 +1,7 @@
 // The page of a game: live, its replay, and its verification after it has ended.
 import { isMine, look, watch } from './api.js';
 import { createBoard, kindOf } from './board.js';
-import { announce, copy, h, keys, reveal, shareButton, site, toast } from './dom.js';
+import { announce, copy, h, keys, reveal, shareRow, site, toast } from './dom.js';
 import { failed } from './failed.js';
 import * as words from './game-state.js';
 import { celebrate, sound } from './moments.js';
@@ -47,11 +47,7 @@ export default function show(root, { id = '' }, own) {
     const move = past ? `#${past.position.moveCount || 0}` : '';
     return site + (own?.link || `/g/${id}${move}`);
   };
-  const share = () => copy(address());
-  const links = h(
-    'div.links.stack',
-    h('div.row', h('button', { onclick: share }, 'Copy link'), shareButton(address)),
-  );
+  const links = h('div.links.stack', shareRow(address));
   const replay = createReplay(state, showPast, status);
   const moves = createMoves(state, replay.seek);
   const react = h('div.react');
@@ -235,7 +231,7 @@ export default function show(root, { id = '' }, own) {
     if (game.challengeId) awaitSeed(game);
     else offerVerification();
     if (game.position.twenty48 && !game.challengeId && !own)
-      import('./rematch.js').then((m) => links.prepend(m.rematchButton(id)));
+      import('./places.js').then((m) => links.prepend(m.rematch(id)));
   }
   /** Shows the position after the move in the address, if there is one. */
   async function openLinked() {
@@ -295,7 +291,7 @@ export default function show(root, { id = '' }, own) {
   if (!own) addEventListener('hashchange', openLinked);
   keys([
     ['f', 'full screen', () => play.requestFullscreen?.()],
-    ['c', 'copy the link', share],
+    ['c', 'copy the link', () => copy(address())],
   ]);
   if (own) {
     draw();

@@ -12,10 +12,7 @@ export const names = (all) =>
   all.flatMap((who, i) => [i ? ', ' : '', ...marked(who, seatName(who))]);
 
 /** Makes the name of a seat's occupant, with a link to a player's page. @param {any} seat */
-export const link = (seat) =>
-  marked(
-    seat,
-    seat.player
-      ? h('a', { href: `/p/${encodeURIComponent(seat.player.name)}` }, seatName(seat))
-      : seatName(seat),
-  );
+export const link = (seat) => {
+  const href = seat.player && `/p/${encodeURIComponent(seat.player.name)}`;
+  return marked(seat, href ? h('a', { href }, seatName(seat)) : seatName(seat));
+};

@@ -4,7 +4,7 @@ import { title } from './challenge-words.js';
 import { announce, h, reminders, toast } from './dom.js';
 import { ago, clock, idle, plural, seatName } from './game-state.js';
 import { names } from './names.js';
-import { explain, persist, signIn } from './persist.js';
+import { draw, explain, persist, signIn } from './persist.js';
 
 /** @import { Challenge, Game } from '../types' */
 
@@ -178,6 +178,16 @@ export async function listPlaces(element, most) {
   const items = [...waiting.map(racePlace), ...games.map(seatPlace)].slice(0, most);
   element.hidden = !items.length;
   element.replaceChildren(...(items.length ? [h('h2', 'Open places'), h('ul.places', items)] : []));
+}
+
+/** Makes the button that opens a new rematch of a game. @param {string} gameId @param {string} [tag] */
+export function rematch(gameId, tag = 'button') {
+  const text = 'Beat this score';
+  const requestId = draw();
+  return action(tag, text, text, async () => {
+    const kind = 'CHALLENGE_KIND_REMATCH';
+    return address((await persist('CreateChallenge', { kind, gameId, requestId })).challenge);
+  });
 }
 
 const nowText = 'Race somebody now';

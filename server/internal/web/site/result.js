@@ -4,7 +4,7 @@ import { h, reveal, share, site } from './dom.js';
 import { comma, largestTile, plural } from './game-state.js';
 import { askName } from './naming.js';
 import { rankOf } from './panel.js';
-import { showPlaces } from './places.js';
+import { rematch, showPlaces } from './places.js';
 
 /** @import { Game, Window } from '../types' */
 
@@ -66,21 +66,20 @@ export function createResult({ id, variant, position: { twenty48 } }, seat) {
       const score = position.scores[seat];
       const tile = twenty48 ? `best tile ${comma(largestTile(position))}, ` : '';
       const points = plural(score, 'point');
-      const facts = tile + plural(position.moveCount ?? 0, 'move');
+      const moves = plural(position.moveCount ?? 0, 'move');
       const href = `/g/${id}`;
-      const text = `${variant}: ${points}, ${facts}; ${site}${href}`;
+      const text = `${variant}: ${points}, ${tile}${moves}; ${site}${href}`;
       const more = h(
         'div.row',
         h('button.primary', { onclick: again }, 'Play again'),
         h('button.plain', { onclick: () => share(text) }, 'Share'),
         h('a', { href }, 'Replay'),
+        twenty48 && rematch(id, 'button.plain'),
       );
       const places = h('div.stack', { hidden: true });
       element.className = 'stack card';
       element.replaceChildren(h('h2', points), note, more, places);
       showPlaces(places, 2);
-      if (twenty48)
-        import('./rematch.js').then((m) => more.append(m.rematchButton(id, 'button.plain')));
       reveal(element);
       if (ranked && score) rank(score, 1);
       if (ranked && (largestTile(position) >= 512 || (record && score > record))) askName(element);

@@ -31,9 +31,10 @@ func (c *Client) Resolve(ctx context.Context, prefix string) (string, error) {
 		return "", invalid("%q is too short: give at least %d characters of the id", prefix, shortid.Min)
 	}
 
-	fits, err := shortid.Find(ctx, prefix, c.PlayerID() != "", func(ctx context.Context, r *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
-		return c.Games.ListGames(ctx, r)
-	})
+	fits, err := shortid.Find(ctx, prefix, c.PlayerID() != "",
+		func(ctx context.Context, r *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
+			return c.Games.ListGames(ctx, r)
+		})
 	if err != nil {
 		return "", err
 	}

@@ -215,7 +215,8 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	games := rpc.New(rpc.Config{
 		Hub: n.hub, Log: n.log, Accounts: accounts, Keys: account.NewKeys(n.store.Keys, accounts),
 		Sessions:    account.NewSessions(n.store.Sessions, accounts),
-		Credentials: account.NewCredentials(n.store.Credentials), Leaderboard: leaderboard.New(n.store.Boards, tokens, n.store.Time), Directory: n.directory,
+		Credentials: account.NewCredentials(n.store.Credentials),
+		Leaderboard: leaderboard.New(n.store.Boards, tokens, n.store.Time), Directory: n.directory,
 		Challenges: n.challenges, Profiles: &profile.Profiles{Store: n.store.Profiles, Challenges: n.challenges}, Tokens: tokens, Planner: n.jobs, Metrics: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		Version: version.String(), WebURL: n.PublicURL, Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits, Reactions: n.Reactions,

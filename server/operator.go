@@ -180,9 +180,10 @@ func (c *Config) recovery(s *store.Store, logger *slog.Logger) liveness.Recovery
 	return liveness.RecoveryConfig{
 		Challenges: challenges, Profiles: &profile.Profiles{Store: s.Background.Profiles, Challenges: challenges},
 		Engine: s.Background, Heartbeats: s.Background.Heartbeats, Log: log,
-		Accounts: account.New(s.Background.Accounts, c.KeepAccounts), Leaderboard: leaderboard.New(s.Background.Boards, page.NewTokens(s.Background.Secrets), s.Background.Time),
-		Directory: directory.New(s.Background.Lists, s.Lists, page.NewTokens(s.Secrets), max(c.KeepFinished, c.AbandonAfter), logger),
-		Queue:     s.Background.Queue, Logger: logger,
+		Accounts:    account.New(s.Background.Accounts, c.KeepAccounts),
+		Leaderboard: leaderboard.New(s.Background.Boards, page.NewTokens(s.Background.Secrets), s.Background.Time),
+		Directory:   directory.New(s.Background.Lists, s.Lists, page.NewTokens(s.Secrets), max(c.KeepFinished, c.AbandonAfter), logger),
+		Queue:       s.Background.Queue, Logger: logger,
 		KeepFinished: c.KeepFinished,
 	}
 }

@@ -51,7 +51,8 @@ func ReadEnvironment(flags *pflag.FlagSet, getenv func(string) string) (err erro
 var projectVariables = []string{
 	Prefix + "PORT", Prefix + "SERVER",
 	Prefix + "SSH_ADDRESS", Prefix + "SSH_CREDENTIAL_FILE", Prefix + "SSH_HOST_KEY", Prefix + "SSH_IDLE_TIMEOUT", Prefix + "SSH_LISTEN",
-	Prefix + "SSH_MAX_SESSIONS", Prefix + "SSH_MAX_SESSIONS_PER_ADDRESS", Prefix + "SSH_METRICS", Prefix + "SSH_PORT", Prefix + "SSH_SUBNET",
+	Prefix + "SSH_MAX_SESSIONS", Prefix + "SSH_MAX_SESSIONS_PER_ADDRESS", Prefix + "SSH_METRICS",
+	Prefix + "SSH_PORT", Prefix + "SSH_SUBNET",
 }
 
 // CheckEnvironment checks environ, in the form of os.Environ, for variables with the

@@ -156,7 +156,8 @@ func Args(cmd *cobra.Command, args []string) error {
 		return Errorf("%s: an argument is empty", cmd.Name())
 	case strings.HasSuffix(cmd.Use, "..."):
 		return nil
-	case cmd.HasSubCommands() && len(args) > 0 && !(len(args) <= len(wanted) && (strings.HasPrefix(args[0], "@") || strings.Contains(args[0], "/"))):
+	case cmd.HasSubCommands() && len(args) > 0 && !(len(args) <= len(wanted) &&
+		(strings.HasPrefix(args[0], "@") || strings.Contains(args[0], "/"))):
 		return unknown(cmd, args, args)
 	case len(args) <= len(wanted):
 		return nil

@@ -139,7 +139,8 @@ func (s *Sessions) Open(ctx context.Context, code, secret, comment string) (Play
 	if err != nil {
 		return Player{}, "", err
 	}
-	opened, err := s.sessions.Open(ctx, digestOf(code).String(), store.Session{ID: sessionID(secret), Comment: comment}, maxSessions, s.accounts.keep)
+	opened, err := s.sessions.Open(ctx, digestOf(code).String(), store.Session{ID: sessionID(secret), Comment: comment},
+		maxSessions, s.accounts.keep)
 	if err != nil {
 		return Player{}, "", fmt.Errorf("opening a session: %w", err)
 	}

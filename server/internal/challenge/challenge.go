@@ -227,7 +227,9 @@ func decode(s store.Challenge) (*Challenge, error) {
 		StartTime: timeAt(m.GetStartMs()), seen: timeAt(m.GetSeenMs()),
 	}
 	for _, e := range m.GetEntrants() {
-		c.Entrants = append(c.Entrants, Entrant{Player: decodePlayer(e.GetPlayer()), Bot: e.GetBot(), Ready: e.GetReady(), GameID: e.GetGameId()})
+		c.Entrants = append(c.Entrants, Entrant{
+			Player: decodePlayer(e.GetPlayer()), Bot: e.GetBot(), Ready: e.GetReady(), GameID: e.GetGameId(),
+		})
 	}
 	if t := m.GetTarget(); t != nil {
 		c.Target = &Target{GameID: t.GetGameId(), Player: decodePlayer(t.GetPlayer()), Score: t.GetScore()}

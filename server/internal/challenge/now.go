@@ -121,7 +121,8 @@ func (s *Challenges) Now(
 				if err := admit(AttemptID(challengeID, player.ID), true); err != nil {
 					return nil, err
 				}
-				if c, err = s.Create(ctx, draft(challengeID), now); err == nil && c.Entrant(player.ID) == nil { // Another server was faster.
+				c, err = s.Create(ctx, draft(challengeID), now)
+				if err == nil && c.Entrant(player.ID) == nil { // Another server was faster.
 					c, err = s.enter(ctx, challengeID, player, admit)
 				}
 			}

@@ -35,7 +35,10 @@ func (l *Log) Load(ctx context.Context, gameID string, through store.ID, do func
 		return Tip{}, err
 	}
 	if slices.Contains(missing, store.Quarantined) {
-		return Tip{}, &DamagedError{GameID: gameID, Version: end.ID.Version, Quarantined: true, Detail: "it was quarantined because its log may lack entries"}
+		return Tip{}, &DamagedError{
+			GameID: gameID, Version: end.ID.Version, Quarantined: true,
+			Detail: "it was quarantined because its log may lack entries",
+		}
 	}
 	if len(missing) > 0 {
 		return Tip{}, &DamagedError{GameID: gameID, Version: end.ID.Version, Detail: fmt.Sprintf("entry %s is missing", missing[0])}

@@ -92,7 +92,8 @@ func (m *Manager) advanceAttempt(ctx context.Context, served *match.Match, state
 func (m *Manager) createDailies(ctx context.Context) {
 	for _, variant := range m.Challenges.Dailies {
 		if _, _, _, err := m.Challenges.Daily(ctx, variant, ""); err != nil && ctx.Err() == nil {
-			m.Logger.Warn("cannot create the daily games of today and tomorrow; will retry", "id", "daily-not-created", "variant", variant, "error", err)
+			m.Logger.Warn("cannot create the daily games of today and tomorrow; will retry",
+				"id", "daily-not-created", "variant", variant, "error", err)
 		}
 	}
 }

@@ -83,7 +83,8 @@ type source struct {
 }
 
 func newBots(
-	pace time.Duration, logger *slog.Logger, retry func(gameIDs ...string), running func(ctx context.Context, served *match.Match) (bool, error),
+	pace time.Duration, logger *slog.Logger, retry func(gameIDs ...string),
+	running func(ctx context.Context, served *match.Match) (bool, error),
 ) *bots {
 	addresses, _ := lru.New[string, string](maxAddresses) // fails only for a size below 1
 	places := max(1, runtime.GOMAXPROCS(0)-1)

@@ -32,7 +32,8 @@ func (r *Recovery) renew(ctx context.Context) {
 			return r.Log.Expire(ctx, until, gameIDs...)
 		})
 		if err != nil {
-			r.Logger.Warn("cannot extend the life of games on a leaderboard; will retry", "id", "board-games-not-renewed", "variant", v.ID, "error", err)
+			r.Logger.Warn("cannot extend the life of games on a leaderboard; will retry",
+				"id", "board-games-not-renewed", "variant", v.ID, "error", err)
 		}
 	}
 	if err := r.Directory.Trim(ctx, ids); err != nil {
@@ -55,7 +56,8 @@ func (r *Recovery) reconcile(ctx context.Context) {
 		err = r.ReindexAll(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
-		r.Logger.Warn("cannot reconcile leaderboards, lists and accounts with the logs; will retry", "id", "reconcile-delayed", "error", err)
+		r.Logger.Warn("cannot reconcile leaderboards, lists and accounts with the logs; will retry",
+			"id", "reconcile-delayed", "error", err)
 	}
 }
 

@@ -46,7 +46,8 @@ func (s *Service) authenticateHost(ctx context.Context, method, credential, key 
 		return ctx, err
 	}
 	if s.acting.take(key) {
-		s.Logger.Info("an SSH host acts for a player", "id", "ssh-host-acts", "credential", host, "player", by.player.ID, "key", key, "address", s.Address(ctx))
+		s.Logger.Info("an SSH host acts for a player",
+			"id", "ssh-host-acts", "credential", host, "player", by.player.ID, "key", key, "address", s.Address(ctx))
 	}
 	return context.WithValue(ctx, identityKey{}, by), nil
 }

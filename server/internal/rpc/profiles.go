@@ -50,7 +50,10 @@ func variantRecords(stored *profilev1.Profile) []*pb.VariantRecord {
 		if v == nil {
 			continue
 		}
-		record := &pb.VariantRecord{Variant: v.GetId(), Games: v.GetGames(), Wins: v.GetWins(), BestScore: v.GetBestScore(), BestGameId: v.GetBestGameId()}
+		record := &pb.VariantRecord{
+			Variant: v.GetId(), Games: v.GetGames(), Wins: v.GetWins(),
+			BestScore: v.GetBestScore(), BestGameId: v.GetBestGameId(),
+		}
 		if v.GetBestScore() > 0 {
 			record.BestTime = timestamppb.New(time.UnixMilli(v.GetBestMs()))
 		}

@@ -153,5 +153,8 @@ func (s *Service) GetServerInfo(context.Context, *pb.GetServerInfoRequest) (*pb.
 		field := message.Descriptor().Fields().ByName(protoreflect.Name(limit.Field))
 		message.Set(field, protoreflect.ValueOfInt32(int32(*limit.Of(&s.Limits))))
 	}
-	return &pb.GetServerInfoResponse{Name: "gridstand", Version: s.Version, Storage: storage, Limits: clientLimits, WebUrl: s.WebURL, Reactions: s.Reactions}, nil
+	return &pb.GetServerInfoResponse{
+		Name: "gridstand", Version: s.Version, Storage: storage, Limits: clientLimits,
+		WebUrl: s.WebURL, Reactions: s.Reactions,
+	}, nil
 }

@@ -168,5 +168,6 @@ func CheckFormat(format int) error {
 }
 
 func newer(what string, found, supported int) error {
-	return fmt.Errorf("it was written by a newer version of this program: %s is %d, and this program supports up to %d", what, found, supported)
+	return fmt.Errorf("it was written by a newer version of this program: %s is %d, and this program supports up to %d",
+		what, found, supported)
 }

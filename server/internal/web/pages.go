@@ -205,7 +205,8 @@ func (s site) expand(w http.ResponseWriter, r *http.Request, prefix string) {
 	case status.Code(err) == codes.ResourceExhausted:
 		s.plain(w, r, http.StatusTooManyRequests, "Too many requests", "Open the link again in a minute.")
 	case err != nil:
-		s.plain(w, r, http.StatusServiceUnavailable, "Not available", "The server cannot search its games now. Open the link again in a moment.")
+		s.plain(w, r, http.StatusServiceUnavailable, "Not available",
+			"The server cannot search its games now. Open the link again in a moment.")
 	case len(ids) == 0:
 		s.plain(w, r, http.StatusNotFound, "No such game", "No recent public game has an id that begins with "+prefix+". Ask for the whole link.")
 	case len(ids) > 1:

@@ -53,7 +53,8 @@ func challengePoster(c *pb.Challenge) picture.Poster {
 		}
 		p.Foot = fmt.Sprintf("%d of %d are here", len(c.GetEntrants()), challenge.MaxEntrants)
 	case pb.ChallengeKind_CHALLENGE_KIND_REMATCH:
-		p.Title = fmt.Sprintf("Beat %s's %s", cmp.Or(c.GetTarget().GetPlayer().GetName(), "a bot"), describe.Plural(c.GetTarget().GetScore(), "point"))
+		p.Title = fmt.Sprintf("Beat %s's %s", cmp.Or(c.GetTarget().GetPlayer().GetName(), "a bot"),
+			describe.Plural(c.GetTarget().GetScore(), "point"))
 	default:
 		p.Title = "Challenge by " + cmp.Or(creator, "a player")
 	}

@@ -118,7 +118,8 @@ func wrongType(kind string, streams bool) string {
 	}
 	if streams {
 		return "the content type of this stream must be " + streamPrefix + "json or " + streamPrefix + "proto (Connect), " +
-			"or application/grpc-web+proto (gRPC-Web), not " + kind + "; GET /g/<id>/events and /c/<id>/events return the same as Server-Sent Events"
+			"or application/grpc-web+proto (gRPC-Web), not " + kind +
+			"; GET /g/<id>/events and /c/<id>/events return the same as Server-Sent Events"
 	}
 	return "the content type of a call must be application/json or application/proto (Connect), " +
 		"or application/grpc-web+proto (gRPC-Web), not " + kind

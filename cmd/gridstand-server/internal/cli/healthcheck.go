@@ -121,7 +121,8 @@ var remedies = map[client.Cause]string{
 // healthz checks the server through its metrics address, which does not use TLS. It ignores
 // HTTP_PROXY: a proxy may not reach this machine.
 func healthz(ctx context.Context, address string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+strings.ReplaceAll(address, "%", "%25")+"/healthz", http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		"http://"+strings.ReplaceAll(address, "%", "%25")+"/healthz", http.NoBody)
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,8 @@ the server.`,
 				return err
 			})
 			if err == nil {
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s copied from %s to %s, %d bytes\n", english.Plural(int(b.Games), "game", ""), b.Store, name, b.Bytes)
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s copied from %s to %s, %d bytes\n",
+					english.Plural(int(b.Games), "game", ""), b.Store, name, b.Bytes)
 			}
 			return orSelect(err)
 		},

@@ -130,7 +130,8 @@ func (p *program) printBotGame(g botGame) error {
 	if g.BestTile > 0 {
 		tile = describe.Comma(g.BestTile)
 	}
-	return p.printf("%s %9s points %6s %7s moves %8.1f/s\n", g.GameID, describe.Comma(g.Score), tile, describe.Comma(g.Moves), g.MovesPerSecond)
+	return p.printf("%s %9s points %6s %7s moves %8.1f/s\n", g.GameID, describe.Comma(g.Score), tile,
+		describe.Comma(g.Moves), g.MovesPerSecond)
 }
 
 // summary describes the results of games.

@@ -166,7 +166,9 @@ func (p *program) attempt(ctx context.Context, c *client.Client, challengeID str
 	w := c.WatchChallenge(ctx, client.ChallengeWatchOptions{ChallengeID: challengeID})
 	defer w.Close()
 	for noted := false; ; noted = true {
-		g, err := orGiveUp(ctx, p, "start the attempt", func(ctx context.Context) (client.Game, error) { return c.Attempt(ctx, challengeID) })
+		g, err := orGiveUp(ctx, p, "start the attempt", func(ctx context.Context) (client.Game, error) {
+			return c.Attempt(ctx, challengeID)
+		})
 		if !errors.Is(err, client.ErrChallengeNotOpen) {
 			return g, err
 		}

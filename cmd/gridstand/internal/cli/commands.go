@@ -72,7 +72,10 @@ Flags of every command:`,
 
 // removed maps words that were commands once to the commands that replace them.
 var removed = func() map[string]string {
-	all := map[string]string{"login": "account new NAME (with an account: " + name + " account import)", "whoami": "account", "ssh-key": "account keys"}
+	all := map[string]string{
+		"login":  "account new NAME (with an account: " + name + " account import)",
+		"whoami": "account", "ssh-key": "account keys",
+	}
 	maps.Copy(all, sshhost.Removed)
 	return all
 }()

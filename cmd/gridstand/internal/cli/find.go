@@ -102,7 +102,8 @@ func (p *program) variant(ctx context.Context, c *client.Client, text string) (*
 			return v, nil
 		}
 	}
-	return nil, missingf("there is no variant %q%s; %s lists them", clean(text, 26), didYouMean(reply.GetVariants(), text), p.typed("variants"))
+	return nil, missingf("there is no variant %q%s; %s lists them", clean(text, 26),
+		didYouMean(reply.GetVariants(), text), p.typed("variants"))
 }
 
 // variantOr returns the variant whose id r contains, or the default variant if that is empty. If r

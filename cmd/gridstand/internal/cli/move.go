@@ -88,9 +88,10 @@ func (p *program) resignCommand() *cobra.Command {
 		Use: "resign <game>", Short: "Give up a game, so that its score counts",
 		ValidArgsFunction: p.complete(liveGames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.act(cmd.Context(), args[0], "resign the game", func(ctx context.Context, c *client.Client, g client.Game) (*pb.Event, error) {
-				return c.Resign(ctx, g)
-			})
+			return p.act(cmd.Context(), args[0], "resign the game",
+				func(ctx context.Context, c *client.Client, g client.Game) (*pb.Event, error) {
+					return c.Resign(ctx, g)
+				})
 		},
 	}
 }

@@ -173,6 +173,7 @@ func unfinished(ctx context.Context, c *client.Client, variant string) (string, 
 // starting a new one, if the server says that there is one.
 func (p *program) mentionUnfinished(ctx context.Context, c *client.Client, variant string) {
 	if id, err := unfinished(ctx, c, variant); err == nil && id != "" {
-		p.warnf("You have an unfinished game or attempt of %s. To continue it: %s", clean(variant, 24), p.typed("play", gamestate.ShortID(id)))
+		p.warnf("You have an unfinished game or attempt of %s. To continue it: %s", clean(variant, 24),
+			p.typed("play", gamestate.ShortID(id)))
 	}
 }

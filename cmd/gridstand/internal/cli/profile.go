@@ -64,7 +64,8 @@ func (p *program) printProfile(ctx context.Context, c *client.Client, profile *p
 	}
 	row := ""
 	for _, g := range reply.GetGames() {
-		caption := fmt.Sprintf("%s %s\n%s, %s", variantOf(g), gamestate.ShortID(g.GetId()), commas(g.GetPosition().GetScores(), " : "), p.stage(g))
+		caption := fmt.Sprintf("%s %s\n%s, %s", variantOf(g), gamestate.ShortID(g.GetId()),
+			commas(g.GetPosition().GetScores(), " : "), p.stage(g))
 		wider := lipgloss.JoinHorizontal(lipgloss.Top, row, caption+"\n"+board.Plain(g.GetPosition()), "   ")
 		if lipgloss.Width(wider) > recentColumns {
 			break
@@ -107,13 +108,15 @@ func profileText(profile *pb.GetProfileResponse, now time.Time) string {
 		}
 	}
 	if d := profile.GetDaily(); d.GetLongestStreak() > 0 {
-		line(dailyWord, fmt.Sprintf("streak %s, longest %s", describe.Plural(d.GetStreak(), "day"), describe.Plural(d.GetLongestStreak(), "day")))
+		line(dailyWord, fmt.Sprintf("streak %s, longest %s", describe.Plural(d.GetStreak(), "day"),
+			describe.Plural(d.GetLongestStreak(), "day")))
 		line("", calendar(d.GetResults(), now))
 	}
 	if r := profile.GetRaces(); r.GetTotal() > 0 {
 		results := []string{fmt.Sprintf("won %s of the last %s", describe.Comma(r.GetWon()), describe.Plural(r.GetTotal(), "race"))}
 		for _, rival := range r.GetRivals() {
-			results = append(results, fmt.Sprintf("%d–%d against %s", rival.GetWon(), rival.GetLost(), client.CleanName(rival.GetPlayer().GetName())))
+			results = append(results, fmt.Sprintf("%d–%d against %s", rival.GetWon(), rival.GetLost(),
+				client.CleanName(rival.GetPlayer().GetName())))
 		}
 		line("races", describe.Phrases(results...))
 	}

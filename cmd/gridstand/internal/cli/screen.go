@@ -19,7 +19,8 @@ func (p *program) show(ctx context.Context, c *client.Client, start ui.Route) er
 	info := p.info(ctx, c)
 	site := info.GetWebUrl()
 	env := ui.Env{
-		Server: ui.NewServer(c), Clock: c.Now, Me: c.PlayerID(), Local: p.local.pages, Site: cmp.Or(site, p.dialedSite(c)), Command: p.typed,
+		Server: ui.NewServer(c), Clock: c.Now, Me: c.PlayerID(), Local: p.local.pages,
+		Site: cmp.Or(site, p.dialedSite(c)), Command: p.typed,
 		Reactions: info.GetReactions(),
 		Invite: func(words ...string) string {
 			return commandFor(cmp.Or(serverFlags(p.local.others), p.shared(c, site)), words...)

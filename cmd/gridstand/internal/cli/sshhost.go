@@ -67,7 +67,8 @@ Each flag below can also be set by the environment variable next to it.`,
 	flags.StringVar(&o.metrics, "metrics", "", "`address` for Prometheus metrics (/metrics); must not be public; disabled if empty")
 	flags.DurationVar(&o.limits.Idle, "idle-timeout", o.limits.Idle, "time without a key press after which a session ends; 0 for never")
 	flags.IntVar(&o.limits.Sessions, "max-sessions", o.limits.Sessions, "maximum number of concurrent sessions")
-	flags.IntVar(&o.limits.SessionsPerAddress, "max-sessions-per-address", o.limits.SessionsPerAddress, "maximum number of concurrent sessions from one address (for IPv6, one /56 network)")
+	flags.IntVar(&o.limits.SessionsPerAddress, "max-sessions-per-address", o.limits.SessionsPerAddress,
+		"maximum number of concurrent sessions from one address (for IPv6, one /56 network)")
 	usage.NameVariables(flags, usage.Prefix+"SSH_")
 	return cmd
 }

@@ -135,7 +135,8 @@ func (p *program) topOfVariant(ctx context.Context, c *client.Client, v *pb.Vari
 // topOfChallenge shows the ranking of a challenge.
 func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r reference, o topOptions) error {
 	if r.game || r.player != "" {
-		return usage.Errorf("a ranking needs a variant or a challenge, not a game; the results of a player: %s", p.typed("account", atPlayer+"<name>"))
+		return usage.Errorf("a ranking needs a variant or a challenge, not a game; the results of a player: %s",
+			p.typed("account", atPlayer+"<name>"))
 	}
 	player, err := p.known(ctx, c)
 	if err != nil && (o.me || o.share) {

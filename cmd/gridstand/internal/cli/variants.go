@@ -50,7 +50,10 @@ func (p *program) variants(ctx context.Context, what string) error {
 		},
 		row: func(v *pb.Variant) []string {
 			size := describe.Comma(v.GetColumns()) + "×" + describe.Comma(v.GetRows())
-			return []string{clean(v.GetId(), 24), size, describe.Comma(v.GetSeats()), clean(v.GetSummary(), 200), strings.Join(bots(v), ", ")}
+			return []string{
+				clean(v.GetId(), 24), size, describe.Comma(v.GetSeats()), clean(v.GetSummary(), 200),
+				strings.Join(bots(v), ", "),
+			}
 		},
 	}.print(p)
 }
@@ -67,7 +70,8 @@ func (p *program) printRules(v *pb.Variant) error {
 	if p.terminal(p.out) && p.width() > 0 {
 		width = min(width, p.width())
 	}
-	title := fmt.Sprintf("%s (%s), %s×%s", clean(v.GetTitle(), 40), clean(v.GetId(), 24), describe.Comma(v.GetColumns()), describe.Comma(v.GetRows()))
+	title := fmt.Sprintf("%s (%s), %s×%s", clean(v.GetTitle(), 40), clean(v.GetId(), 24),
+		describe.Comma(v.GetColumns()), describe.Comma(v.GetRows()))
 	if n := v.GetSeats(); n > 1 {
 		title += fmt.Sprintf(", %d seats", n)
 	}

@@ -107,7 +107,8 @@ func (h *host) accept(ctx context.Context, listener net.Listener, all *sync.Wait
 // It must be deferred.
 func (h *host) recovered(what string, address net.Addr) {
 	if r := recover(); r != nil {
-		h.config.Logger.Error("panic", "id", "ssh-panicked", "in", what, "address", address.String(), "panic", r, "stack", string(debug.Stack()))
+		h.config.Logger.Error("panic",
+			"id", "ssh-panicked", "in", what, "address", address.String(), "panic", r, "stack", string(debug.Stack()))
 	}
 }
 

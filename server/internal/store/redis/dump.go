@@ -221,7 +221,10 @@ func (d dumper) dumpGames(ctx context.Context, put func(store.Item) error) error
 			meta, expires := pipe.HMGet(ctx, metaKey(id), "last", "time", "head"), pipe.PExpireTime(ctx, key(id))
 			first := pipe.XRangeN(ctx, logKey(id), "-", "+", dumpEntries)
 			return func() error {
-				head := &store.DumpedHead{GameID: id, Last: idOrNone(stringAt(meta.Val(), 0)), Encoded: []byte(stringAt(meta.Val(), 2)), Expires: expiryOf(expires)}
+				head := &store.DumpedHead{
+					GameID: id, Last: idOrNone(stringAt(meta.Val(), 0)),
+					Encoded: []byte(stringAt(meta.Val(), 2)), Expires: expiryOf(expires),
+				}
 				head.Time, _ = parseTime(stringAt(meta.Val(), 1))
 				if head.Last.Version < 0 {
 					head.Last = store.Quarantined

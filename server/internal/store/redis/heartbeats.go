@@ -54,7 +54,8 @@ func parseHeartbeat(reply []string) (b store.HeartbeatResult, err error) {
 }
 
 func (h heartbeats) Leave(ctx context.Context, serverID string, last time.Time) error {
-	return wrap("storing that a server left", h.client.HSet(ctx, serversKey, serverID, serverText(store.ServerHeartbeat{At: last, Left: true})).Err())
+	return wrap("storing that a server left", h.client.HSet(ctx, serversKey, serverID,
+		serverText(store.ServerHeartbeat{At: last, Left: true})).Err())
 }
 
 func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {

@@ -52,7 +52,8 @@ const accountColumns = "id, name, secret, bot, created, renamed"
 // accountAt reads accountColumns.
 func accountAt(s *sqlite3.Stmt) store.Account {
 	return store.Account{
-		ID: s.ColumnText(0), Name: s.ColumnText(1), Secret: s.ColumnText(2), Bot: s.ColumnBool(3), Created: timeAt(s, 4), Renamed: timeAt(s, 5),
+		ID: s.ColumnText(0), Name: s.ColumnText(1), Secret: s.ColumnText(2), Bot: s.ColumnBool(3),
+		Created: timeAt(s, 4), Renamed: timeAt(s, 5),
 	}
 }
 
@@ -155,7 +156,8 @@ func (a accounts) Renew(ctx context.Context, keep time.Duration, ids ...string) 
 	}
 	return a.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		now := a.now()
-		return execEach(c, "UPDATE accounts SET expires = ?2 WHERE id = ?1 AND (expires IS NULL OR expires > ?3)", ids, expiry(now, keep), now)
+		return execEach(c, "UPDATE accounts SET expires = ?2 WHERE id = ?1 AND (expires IS NULL OR expires > ?3)", ids,
+			expiry(now, keep), now)
 	})
 }
 
@@ -173,7 +175,8 @@ func (a accounts) Reserve(ctx context.Context, playerID, gameID string, limit in
 			}
 		}
 		counts = true
-		return exec(c, "INSERT OR REPLACE INTO open_games (player, game, since, expires) VALUES (?, ?, ?, ?)", playerID, gameID, now, expiry(now, keep))
+		return exec(c, "INSERT OR REPLACE INTO open_games (player, game, since, expires) VALUES (?, ?, ?, ?)", playerID,
+			gameID, now, expiry(now, keep))
 	})
 	return counts, err
 }

@@ -84,7 +84,9 @@ var dumps = []struct {
 		return store.Item{Session: &store.DumpedSession{Session: sessionAt(s), Expires: timeAt(s, 4)}}
 	}},
 	{"SELECT player, game, since, expires FROM open_games WHERE expires IS NULL OR expires > ?1", func(s *sqlite3.Stmt) store.Item {
-		return store.Item{OpenGame: &store.DumpedOpenGame{PlayerID: s.ColumnText(0), GameID: s.ColumnText(1), Since: timeAt(s, 2), Expires: timeAt(s, 3)}}
+		return store.Item{OpenGame: &store.DumpedOpenGame{
+			PlayerID: s.ColumnText(0), GameID: s.ColumnText(1), Since: timeAt(s, 2), Expires: timeAt(s, 3),
+		}}
 	}},
 	{"SELECT " + challengeColumns + " FROM challenges WHERE expires > ?1", func(s *sqlite3.Stmt) store.Item {
 		challenge := challengeAt(s)
@@ -126,13 +128,14 @@ func dumpGame(c *sqlite3.Conn, gameID string, game int64, now time.Time, put fun
 		return nil
 	}
 	log := &store.DumpedLog{GameID: gameID}
-	err = each(c, "SELECT version, digest, time, raw, seed FROM entries WHERE game = ? ORDER BY version", func(s *sqlite3.Stmt) (err error) {
-		if log.Entries = append(log.Entries, recordAt(s)); len(log.Entries) == dumpEntries {
-			err = put(store.Item{Log: log})
-			log = &store.DumpedLog{GameID: gameID}
-		}
-		return err
-	}, game)
+	err = each(c, "SELECT version, digest, time, raw, seed FROM entries WHERE game = ? ORDER BY version",
+		func(s *sqlite3.Stmt) (err error) {
+			if log.Entries = append(log.Entries, recordAt(s)); len(log.Entries) == dumpEntries {
+				err = put(store.Item{Log: log})
+				log = &store.DumpedLog{GameID: gameID}
+			}
+			return err
+		}, game)
 	if isCorrupt(err) {
 		head.Last = store.Quarantined
 	} else if err != nil {
@@ -180,13 +183,16 @@ func restore(c *sqlite3.Conn, i store.Item) error {
 		return exec(c, "INSERT OR REPLACE INTO names (name, account) VALUES (?, ?)", i.Name.Name, i.Name.AccountID)
 	case i.Key != nil:
 		k := i.Key
-		return exec(c, "INSERT OR REPLACE INTO ssh_keys (fingerprint, player, comment, added) VALUES (?, ?, ?, ?)", k.Fingerprint, k.PlayerID, k.Comment, k.Added)
+		return exec(c, "INSERT OR REPLACE INTO ssh_keys (fingerprint, player, comment, added) VALUES (?, ?, ?, ?)",
+			k.Fingerprint, k.PlayerID, k.Comment, k.Added)
 	case i.Session != nil:
 		s := i.Session
-		return exec(c, "INSERT OR REPLACE INTO sessions (player, id, comment, opened, expires) VALUES (?, ?, ?, ?, ?)", s.PlayerID, s.ID, s.Comment, s.Opened, s.Expires)
+		return exec(c, "INSERT OR REPLACE INTO sessions (player, id, comment, opened, expires) VALUES (?, ?, ?, ?, ?)",
+			s.PlayerID, s.ID, s.Comment, s.Opened, s.Expires)
 	case i.OpenGame != nil:
 		g := i.OpenGame
-		return exec(c, "INSERT OR REPLACE INTO open_games (player, game, since, expires) VALUES (?, ?, ?, ?)", g.PlayerID, g.GameID, g.Since, g.Expires)
+		return exec(c, "INSERT OR REPLACE INTO open_games (player, game, since, expires) VALUES (?, ?, ?, ?)",
+			g.PlayerID, g.GameID, g.Since, g.Expires)
 	case i.Challenge != nil:
 		return insertChallenge(c, "INSERT OR REPLACE", *i.Challenge)
 	default:

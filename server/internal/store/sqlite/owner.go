@@ -29,7 +29,8 @@ func explain(path string, err error) error {
 	}
 	code := sqlite3.ErrCode(err).ToPrimary()
 	if denied || code == sqlite3.ResultReadOnly || code == sqlite3.ResultCantOpen {
-		return fmt.Errorf("%w; this process must be able to write to %s, and to the files in it that begin with %s", err, filepath.Dir(path), filepath.Base(path))
+		return fmt.Errorf("%w; this process must be able to write to %s, and to the files in it that begin with %s",
+			err, filepath.Dir(path), filepath.Base(path))
 	}
 	return err
 }

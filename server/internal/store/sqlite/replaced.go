@@ -33,7 +33,8 @@ func (f *file) verify() error {
 		return nil
 	}
 	f.replaced.Do(func() {
-		f.logger.Error("the database file was deleted or replaced while the server is running: moves are refused", "id", "file-replaced", "file", f.path, "error", refused)
+		f.logger.Error("the database file was deleted or replaced while the server is running: moves are refused",
+			"id", "file-replaced", "file", f.path, "error", refused)
 	})
 	return refused
 }
@@ -57,5 +58,6 @@ func checkLog(path string, f *os.File) error {
 	if n, _ := f.ReadAt(header[:], 0); n == headerSize && header[18] == 2 && header[19] == 2 || n < headerSize && !isEmpty(f) {
 		return nil // The database uses a log, or SQLite reports the error.
 	}
-	return fmt.Errorf("%s does not belong to this file but to an earlier one at this path, and would corrupt it; %s", path+walSuffix, howToRestore)
+	return fmt.Errorf("%s does not belong to this file but to an earlier one at this path, and would corrupt it; %s",
+		path+walSuffix, howToRestore)
 }

@@ -18,7 +18,8 @@ func (s sessions) Offer(ctx context.Context, playerID, link string, valid time.D
 			return err
 		}
 		expires = s.now().Add(valid)
-		return exec(c, "INSERT OR REPLACE INTO session_links (player, link, session, expires) VALUES (?, ?, '', ?)", playerID, link, expires)
+		return exec(c, "INSERT OR REPLACE INTO session_links (player, link, session, expires) VALUES (?, ?, '', ?)",
+			playerID, link, expires)
 	})
 	return expires, err
 }

@@ -119,7 +119,8 @@ func (f *form) addSeats() {
 }
 
 func (f *form) keys() ui.KeyMap {
-	return ui.Keys(ui.Bind("↑ ↓", "field"), ui.Bind("← →", "change"), ui.Bind("r", "rules"), ui.Bind("enter", "start"), ui.Bind("esc", "close"))
+	return ui.Keys(ui.Bind("↑ ↓", "field"), ui.Bind("← →", "change"), ui.Bind("r", "rules"), ui.Bind("enter", "start"),
+		ui.Bind("esc", "close"))
 }
 
 func (f *form) update(msg tea.KeyPressMsg) {

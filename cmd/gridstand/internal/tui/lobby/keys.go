@@ -91,7 +91,10 @@ func (p *page) move(msg tea.KeyPressMsg) {
 	case "left":
 		p.turn(0, len(windows)-1)
 	default:
-		c.move(map[string]int{"up": -1, "k": -1, "down": 1, "j": 1, "pgup": -screenful, "pgdown": screenful, "home": -len(c.ids), "end": len(c.ids)}[msg.String()])
+		c.move(map[string]int{
+			"up": -1, "k": -1, "down": 1, "j": 1, "pgup": -screenful, "pgdown": screenful,
+			"home": -len(c.ids), "end": len(c.ids),
+		}[msg.String()])
 	}
 }
 

@@ -72,6 +72,7 @@ var arrows = map[string]pb.Direction{
 // arrowKeys lists the keys of directions. what is their description in the footer.
 func arrowKeys(what string) []ui.Key {
 	return []ui.Key{
-		ui.Listed("↑ w k", "up").FooterAs(1, "↑↓←→", what), ui.Listed("↓ s j", "down"), ui.Listed("← a h", "left"), ui.Listed("→ d l", "right"),
+		ui.Listed("↑ w k", "up").FooterAs(1, "↑↓←→", what), ui.Listed("↓ s j", "down"),
+		ui.Listed("← a h", "left"), ui.Listed("→ d l", "right"),
 	}
 }

@@ -48,7 +48,8 @@ func (p *page) View(width, height int) ui.View {
 	if p.resultOpen() {
 		panel = p.result(at)
 	}
-	block, x := board.Join(l, p.moment().Over(b.Draw(l.Cell, p.env.Theme), p.env.Theme), ui.Block(panel, l.PanelWidth, min(l.PanelHeight, lipgloss.Height(panel))))
+	block, x := board.Join(l, p.moment().Over(b.Draw(l.Cell, p.env.Theme), p.env.Theme),
+		ui.Block(panel, l.PanelWidth, min(l.PanelHeight, lipgloss.Height(panel))))
 	v.Body = block
 	mode, ok := p.mode.(clickable)
 	if !ok || l.Cell.Mini || p.Over() {

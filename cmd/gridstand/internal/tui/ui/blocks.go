@@ -160,5 +160,6 @@ func Block(text string, width, height int) string {
 // TooSmall returns the body to show if the page does not fit in the window.
 func TooSmall(width, height, needsWidth, needsHeight int) string {
 	const margins = 2
-	return Wrap(fmt.Sprintf("The window is too small: it needs %d×%d and has %d×%d.", needsWidth, needsHeight, width, height), width-margins)
+	text := fmt.Sprintf("The window is too small: it needs %d×%d and has %d×%d.", needsWidth, needsHeight, width, height)
+	return Wrap(text, width-margins)
 }

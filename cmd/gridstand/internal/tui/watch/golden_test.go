@@ -10,7 +10,9 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/game/replay"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/proto/translate"
 )
 
 // shown returns a game's page after several moves.
@@ -21,7 +23,7 @@ func shown(t *testing.T, env *ui.Env, g *pb.Game) *page {
 	return p
 }
 
-// follow applies a snapshot to g, followed by 12 moves of 2048 or one move of Tribolo.
+// follow applies a snapshot of a game of 2048 to g, followed by 12 moves.
 // The last move has the version and position of to.
 func follow(g *game, to *pb.Game) {
 	live := client.Update{Connection: client.Connection{State: client.Live}}
@@ -36,7 +38,7 @@ func follow(g *game, to *pb.Game) {
 	g.state.Update(live, tuitest.Noon)
 	g.past.add(eventOf(live))
 	live.Game = nil
-	for v := last - 11; v <= last && to.GetPosition().GetTwenty48() != nil; v++ {
+	for v := last - 11; v <= last; v++ {
 		e := tuitest.Moved(v, directions[v%4], to.GetPosition().GetTwenty48(), 12340-(last-v)*8)
 		e.GameId, e.Time = to.GetId(), timestamppb.New(to.GetUpdateTime().AsTime().Add(-time.Duration(last-v)*time.Second))
 		e.GetMoved().Gained = []int32{0, 4, 128, 16}[v%4]
@@ -46,45 +48,20 @@ func follow(g *game, to *pb.Game) {
 		g.state.Update(live, tuitest.Noon)
 		g.past.add(eventOf(live))
 	}
-	live.Event = nil
-	if to.GetPosition().GetTribolo() != nil {
-		seat := int32(0)
-		live.Event = &pb.Event{
-			GameId: to.GetId(), Version: last, Seat: &seat, Position: to.GetPosition(), Time: to.GetUpdateTime(), Ranked: true,
-			Action: &pb.Event_Moved{Moved: &pb.Moved{
-				Move: &pb.Moved_Cell{Cell: &pb.Cell{X: 4, Y: 4}}, Taken: []*pb.Cell{{X: 4, Y: 2}, {X: 4, Y: 3}},
-			}},
-		}
-		g.state.Update(live, tuitest.Noon)
-		g.past.add(eventOf(live))
-		live.Event = nil
-	}
 }
 
-// tribolo returns a game of Tribolo in progress.
-func tribolo() *pb.Game {
-	b := &pb.TriboloBoard{Rows: 11, Columns: 16}
-	for i := range 11 * 16 {
-		state := pb.CellState_CELL_STATE_EMPTY
-		switch row, column := i/16, i%16; {
-		case row == 3 && column%5 == 2, row == 8 && column%7 == 3:
-			state = pb.CellState_CELL_STATE_WALL
-		case row+column < 9 && row*column > 3:
-			state = pb.CellState_CELL_STATE_BLUE
-		case row > 5 && column < 9 && row-column < 5:
-			state = pb.CellState_CELL_STATE_RED
-		case row > 3 && column > 9 && row+column < 21:
-			state = pb.CellState_CELL_STATE_GREEN
-		}
-		b.Cells = append(b.Cells, state)
+// followTribolo applies a snapshot of a game of Tribolo to g, followed by its last move.
+func followTribolo(t *testing.T, g *game) {
+	t.Helper()
+	ada := replay.Seat{Player: replay.Player{ID: tuitest.Me, Name: "ada"}}
+	last := tuitest.Tribolo(t, g.id, 41, ada, replay.Seat{Bot: "greedy"}, replay.Seat{Bot: "minimax"})
+	start, moved := translate.Game(last.State, 3), translate.Event(last)
+	start.Version, moved.Version = 601, 613
+	for _, update := range []client.Update{{Game: start}, {Event: moved}} {
+		update.Connection.State = client.Live
+		g.state.Update(update, tuitest.Noon)
+		g.past.add(eventOf(update))
 	}
-	b.LegalMoves = []*pb.TriboloMove{{Cell: &pb.Cell{X: 12, Y: 4}, Taken: []*pb.Cell{{X: 11, Y: 5}, {X: 10, Y: 6}}}}
-	turn := int32(1)
-	g := tuitest.Game(nil)
-	g.Id, g.Variant = "triboloabcdefghijklmnopqrs", "tribolo"
-	g.Seats = append(g.Seats, &pb.Seat{Occupant: &pb.Seat_Bot{Bot: "greedy"}}, &pb.Seat{Occupant: &pb.Seat_Bot{Bot: "minimax"}})
-	g.Position = &pb.Position{MoveCount: 41, Scores: []int32{47, 36, 71}, Turn: &turn, Board: &pb.Position_Tribolo{Tribolo: b}}
-	return g
 }
 
 func TestGolden(t *testing.T) {
@@ -109,7 +86,8 @@ func TestGolden(t *testing.T) {
 		return p
 	})
 	tuitest.Golden(t, "curve-tribolo", func(env *ui.Env) ui.Page {
-		p := shown(t, env, tribolo())
+		p := New(t.Context(), env, ui.Route{Watch: []string{"triboloabcdefghijklmnopqrs"}}).(*page)
+		followTribolo(t, p.game)
 		p.game.curve = someCurve(3, 0)
 		p.game.show(613)
 		return p
@@ -121,7 +99,13 @@ func TestGolden(t *testing.T) {
 		return p
 	})
 	tuitest.Golden(t, "wall", func(env *ui.Env) ui.Page {
-		return someWall(t, env)
+		w := newWall(t.Context(), env, []string{"first", "second", "third", "fourth"})
+		for _, g := range w.games {
+			to := tuitest.Game(tuitest.Board(4, 4))
+			to.Id = g.id
+			follow(g, to)
+		}
+		return w
 	})
 }
 
@@ -140,24 +124,4 @@ func someCurve(seats int, largest int32) curve {
 		c.add(e)
 	}
 	return c
-}
-
-// someWall returns a wall with three games of 2048 and one of Tribolo.
-func someWall(t *testing.T, env *ui.Env) *wall {
-	t.Helper()
-	w := newWall(t.Context(), env, []string{"first", "second", "third", "fourth"})
-	for i, name := range []string{"ada", "bob", "Grace Hopper"} {
-		g := tuitest.Game(tuitest.Board(4, 4))
-		if i == 1 {
-			g = tuitest.Game(tuitest.Board(5, 5))
-			g.Variant = "5x5"
-			g.UpdateTime = timestamppb.New(tuitest.Noon.Add(-13 * time.Minute))
-		}
-		g.Id, g.Seats[0].GetPlayer().Name = w.games[i].id, name
-		follow(w.games[i], g)
-	}
-	g := tribolo()
-	g.Id = w.games[3].id
-	follow(w.games[3], g)
-	return w
 }

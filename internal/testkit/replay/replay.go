@@ -1,4 +1,4 @@
-// Package replaytest makes the first entries of games. Only tests import it.
+// Package replaytest makes and compares games. Only tests import it.
 package replaytest
 
 import (
@@ -33,4 +33,38 @@ func Created(t testing.TB, variant string, creator replay.Player, s game.Seed) r
 	return replay.Created{
 		Variant: v.ID, Revision: v.Revision, Creator: creator, Seats: seats, Commitment: s.Commitment(),
 	}
+}
+
+// Lasting returns a move that pushes tiles toward a corner, as people do, so that a game of 2048 does not
+// end early. In other games, it returns the first legal move.
+func Lasting(t testing.TB, s *replay.State) replay.Moved {
+	t.Helper()
+	legal := s.LegalMoves()
+	require.NotEmpty(t, legal)
+	move := legal[0]
+	for _, d := range []game.Direction{game.Up, game.Right, game.Down, game.Left} {
+		if slices.Contains(legal, game.Slide(d)) {
+			move = game.Slide(d) // ends up as the last of these directions that is legal
+		}
+	}
+	return replay.Moved{Move: move}
+}
+
+// Equal requires that two states are equal, except for the seed of a game in progress.
+func Equal(t testing.TB, want, got *replay.State) {
+	t.Helper()
+	require.NotNil(t, got)
+	bytes := func(s *replay.State) []byte {
+		b, err := s.Position.AppendBinary(nil)
+		require.NoError(t, err)
+		return b
+	}
+	require.Equal(t, bytes(want), bytes(got))
+	require.Equal(t, want.RevealedSeed().SeedBytes(), got.RevealedSeed().SeedBytes())
+	plain := func(s *replay.State) replay.State {
+		c, variant := *s.WithSeed(game.Seed{}), *s.Variant
+		c.Position, c.Variant, variant.Rules = nil, &variant, nil
+		return c
+	}
+	require.Equal(t, plain(want), plain(got))
 }

@@ -226,7 +226,10 @@ var (
 
 func name(s string) string { return id.Derive([]byte("game"), []byte(s)) }
 
-var seed = replaytest.Seed
+var (
+	seed = replaytest.Seed
+	same = replaytest.Equal
+)
 
 // created is the first entry of a game of the given variant that Ann creates for herself,
 // with bots in all other seats.
@@ -265,19 +268,12 @@ func (m *Match) do(t *testing.T, call Call) *Event {
 	return event
 }
 
-// play makes n moves, choosing directions that keep the game going for a long time.
+// play makes n moves.
 func (m *Match) play(t *testing.T, n int) *replay.State {
 	t.Helper()
 	for range n {
-		state := m.State()
-		legal := state.LegalMoves()
-		require.NotEmpty(t, legal)
-		call := move(state, 0)
-		for _, d := range []game.Direction{game.Up, game.Right, game.Down, game.Left} {
-			if slices.Contains(legal, game.Slide(d)) {
-				call.Action = replay.Moved{Move: game.Slide(d)} // ends up as the last of these directions that is legal
-			}
-		}
+		call := move(m.State(), 0)
+		call.Action = replaytest.Lasting(t, m.State())
 		m.do(t, call)
 	}
 	return m.State()
@@ -354,25 +350,6 @@ func (env *env) check(gameID string, on ...*server) *replay.State {
 		m.Release()
 	}
 	return last
-}
-
-// same requires that two states are equal, except for the seed of a game in progress.
-func same(t *testing.T, want, got *replay.State) {
-	t.Helper()
-	require.NotNil(t, got)
-	bytes := func(s *replay.State) []byte {
-		b, err := s.Position.AppendBinary(nil)
-		require.NoError(t, err)
-		return b
-	}
-	require.Equal(t, bytes(want), bytes(got))
-	require.Equal(t, want.RevealedSeed().SeedBytes(), got.RevealedSeed().SeedBytes())
-	plain := func(s *replay.State) replay.State {
-		c, variant := *s.WithSeed(game.Seed{}), *s.Variant
-		c.Position, c.Variant, variant.Rules = nil, &variant, nil
-		return c
-	}
-	require.Equal(t, plain(want), plain(got))
 }
 
 func damagedAt(t *testing.T, err error) int32 {

@@ -4,6 +4,7 @@ package replaytest
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -33,6 +34,24 @@ func Created(t testing.TB, variant string, creator replay.Player, s game.Seed) r
 	return replay.Created{
 		Variant: v.ID, Revision: v.Revision, Creator: creator, Seats: seats, Commitment: s.Commitment(),
 	}
+}
+
+// Tribolo returns the last event of a game of Tribolo with the given number of moves, each of which is the
+// first legal one. The game began 4 minutes before now, and its last move was 12 s before.
+func Tribolo(t testing.TB, id string, moves int, now time.Time, seats ...replay.Seat) *replay.Event {
+	t.Helper()
+	seed := Seed(t, 0)
+	created := Created(t, "tribolo", seats[0].Player, seed)
+	created.Seats = seats
+	e, err := replay.Start(id, replay.Entry{Seat: game.NoSeat, Action: created}, seed, now.Add(-4*time.Minute))
+	require.NoError(t, err)
+	for range moves {
+		s := e.State
+		moved := replay.Moved{Move: s.LegalMoves()[0], ByBot: s.Seats[s.Turn()].Bot != ""}
+		e, err = s.Apply(replay.Entry{Seat: s.Turn(), Action: moved}, now.Add(-12*time.Second))
+		require.NoError(t, err)
+	}
+	return e
 }
 
 // Lasting returns a move that pushes tiles toward a corner, as people do, so that a game of 2048 does not

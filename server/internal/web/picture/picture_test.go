@@ -9,11 +9,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/game/replay"
+	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/proto/translate"
 	"github.com/gridstand/gridstand/server/internal/web/picture"
 )
 
@@ -22,7 +26,7 @@ var update = flag.Bool("update", false, "write the pictures that the tests compa
 // Ensure that pictures match the recorded ones, which a person has reviewed.
 func TestDraw(t *testing.T) {
 	t.Parallel()
-	for name, g := range samples() {
+	for name, g := range samples(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var b bytes.Buffer
@@ -139,13 +143,14 @@ func decode(t *testing.T, data []byte) *image.Paletted {
 
 // samples returns games that differ in their rules, board size and status, by picture
 // name.
-func samples() map[string]*pb.Game {
+func samples(t *testing.T) map[string]*pb.Game {
+	t.Helper()
 	won := twenty48(4, []int32{131072, 16384, 4, 2, 1024, 2048, 32, 4, 512, 256, 128, 8, 2, 64, 16, 4096})
 	won.Variant, won.Seats, won.Status = "classic", seats("grace_hopper"), pb.GameStatus_GAME_STATUS_FINISHED
 	won.Position.MoveCount, won.Position.Scores = 61025, []int32{2_417_896}
 	won.Result = &pb.Result{Reason: pb.Result_REASON_NO_MOVES}
 
-	return map[string]*pb.Game{"won": won, "tribolo": tribolo(), "tribolo-over": triboloOver()}
+	return map[string]*pb.Game{"won": won, "tribolo": tribolo(t), "tribolo-over": triboloOver(t)}
 }
 
 // twenty48 returns a game of 2048 on a square board.
@@ -161,45 +166,20 @@ func seats(name string) []*pb.Seat {
 }
 
 // tribolo returns an active game of Tribolo.
-func tribolo() *pb.Game {
-	rows := strings.Join([]string{
-		"........R......G",
-		".........RG..R#G",
-		".R..G..B..G.R..G",
-		"R.......##GR..B.",
-		".#..B..B.G......",
-		"...BBBGGG...R...",
-		"B...#.B.G#....#.",
-		"BB...........G#.",
-		"BBB..#.#.....G..",
-		"BB..#...B.RRRGGR",
-		"B..B.R...R.#.G.G",
-	}, "")
-	cells := make([]pb.CellState, len(rows))
-	scores := []int32{0, 0, 0}
-	for i, r := range rows {
-		cells[i] = pb.CellState(1 + strings.IndexRune(".#BRG", r))
-		if seat := int(cells[i] - pb.CellState_CELL_STATE_BLUE); seat >= 0 {
-			scores[seat]++
-		}
-	}
-	turn := int32(0)
-	return &pb.Game{
-		Variant: "tribolo", Status: pb.GameStatus_GAME_STATUS_ACTIVE,
-		Seats: append(seats("ada"), &pb.Seat{Occupant: &pb.Seat_Bot{Bot: "greedy"}}, &pb.Seat{Occupant: &pb.Seat_Bot{Bot: "minimax"}}),
-		Position: &pb.Position{
-			MoveCount: 23, Scores: scores, Turn: &turn,
-			Board: &pb.Position_Tribolo{Tribolo: &pb.TriboloBoard{Rows: 11, Columns: 16, Cells: cells}},
-		},
-	}
+func tribolo(t *testing.T) *pb.Game {
+	t.Helper()
+	ada := replay.Seat{Player: replay.Player{ID: "ada", Name: "ada"}}
+	last := replaytest.Tribolo(t, "tribolo", 41, time.Unix(1e9, 0), ada, replay.Seat{Bot: "greedy"}, replay.Seat{Bot: "minimax"})
+	return translate.Game(last.State, 0)
 }
 
 // triboloOver returns the game from tribolo after a player with a long name has won it.
-func triboloOver() *pb.Game {
-	g := tribolo()
+func triboloOver(t *testing.T) *pb.Game {
+	t.Helper()
+	g := tribolo(t)
 	g.Status = pb.GameStatus_GAME_STATUS_FINISHED
-	g.Seats[0] = seats("the-night-watch-of-rust1")[0]
+	g.Seats[1] = seats("the-night-watch-of-rust1")[0]
 	g.Position.Turn = nil
-	g.Result = &pb.Result{Reason: pb.Result_REASON_NO_MOVES, Winners: []int32{0}}
+	g.Result = &pb.Result{Reason: pb.Result_REASON_NO_MOVES, Winners: []int32{1}}
 	return g
 }

@@ -4,10 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -45,22 +43,11 @@ func Game(b *pb.Twenty48Board) *pb.Game {
 	}
 }
 
-// Tribolo returns the last event of a game of Tribolo with the given number of moves, each of which is the
-// first legal one. The last move was 12 s before Noon.
+// Tribolo returns the last event of a game of Tribolo with the given number of moves. The last one was 12 s
+// before Noon.
 func Tribolo(t testing.TB, id string, moves int, seats ...replay.Seat) *replay.Event {
 	t.Helper()
-	seed := replaytest.Seed(t, 0)
-	created := replaytest.Created(t, "tribolo", seats[0].Player, seed)
-	created.Seats = seats
-	e, err := replay.Start(id, replay.Entry{Seat: game.NoSeat, Action: created}, seed, Noon.Add(-4*time.Minute))
-	require.NoError(t, err)
-	for range moves {
-		s := e.State
-		moved := replay.Moved{Move: s.LegalMoves()[0], ByBot: s.Seats[s.Turn()].Bot != ""}
-		e, err = s.Apply(replay.Entry{Seat: s.Turn(), Action: moved}, Noon.Add(-12*time.Second))
-		require.NoError(t, err)
-	}
-	return e
+	return replaytest.Tribolo(t, id, moves, Noon, seats...)
 }
 
 // Moved returns an event for a move in Game.

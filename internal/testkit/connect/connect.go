@@ -5,12 +5,10 @@ package connecttest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 
 	"connectrpc.com/connect"
@@ -63,11 +61,11 @@ type conn struct {
 	options []connect.ClientOption
 }
 
-// frame is an encoded message.
+// frame is an encoded response.
 type frame struct{ data []byte }
 
-// codec passes through the frames that conn has encoded: Connect's clients are generic, but conn
-// learns the message types only at run time.
+// codec encodes any request, and passes through the frames of responses: Connect's clients are generic,
+// but conn learns the message types only at run time.
 type codec struct{ name string }
 
 // Name implements connect.Codec.
@@ -75,8 +73,8 @@ func (c codec) Name() string { return c.name }
 
 // Marshal implements connect.Codec. Connect also marshals statuses with it.
 func (c codec) Marshal(m any) ([]byte, error) {
-	if f, ok := m.(*frame); ok {
-		return f.data, nil
+	if request, ok := m.(*any); ok {
+		return c.encode(*request)
 	}
 	return proto.Marshal(m.(proto.Message))
 }
@@ -91,22 +89,14 @@ func (c codec) Unmarshal(data []byte, m any) error {
 }
 
 // encode encodes a request. A request of raw bytes is sent unchanged.
-func (c codec) encode(m any) (*frame, error) {
-	var data []byte
-	var err error
-	switch m := m.(type) {
-	case []byte:
-		data = m
-	case proto.Message:
-		if c.name == "json" {
-			data, err = protojson.Marshal(m)
-		} else {
-			data, err = proto.Marshal(m)
-		}
-	default:
-		err = fmt.Errorf("%T is not a message", m)
+func (c codec) encode(m any) ([]byte, error) {
+	if raw, ok := m.([]byte); ok {
+		return raw, nil
 	}
-	return &frame{data}, err
+	if c.name == "json" {
+		return protojson.Marshal(m.(proto.Message))
+	}
+	return proto.Marshal(m.(proto.Message))
 }
 
 func (c codec) decode(f *frame, m any) error {
@@ -116,33 +106,25 @@ func (c codec) decode(f *frame, m any) error {
 	return proto.Unmarshal(f.data, m.(proto.Message))
 }
 
-func (c *conn) to(method string) *connect.Client[frame, frame] {
-	return connect.NewClient[frame, frame](c.client, c.base+method, c.options...)
+func (c *conn) to(method string) *connect.Client[any, frame] {
+	return connect.NewClient[any, frame](c.client, c.base+method, c.options...)
 }
 
-// request encodes a request and adds the metadata of the call.
-func (c *conn) request(ctx context.Context, m any) (*connect.Request[frame], error) {
-	encoded, err := c.codec.encode(m)
-	if err != nil {
-		return nil, err
-	}
-	request := connect.NewRequest(encoded)
+// request returns a request with the metadata of the call.
+func (c *conn) request(ctx context.Context, m any) *connect.Request[any] {
+	request := connect.NewRequest(&m)
 	sent, _ := metadata.FromOutgoingContext(ctx)
 	for key, values := range sent {
 		for _, value := range values {
 			request.Header().Add(key, value)
 		}
 	}
-	return request, nil
+	return request
 }
 
 // Invoke implements grpc.ClientConnInterface. It supports only the option grpc.Trailer.
 func (c *conn) Invoke(ctx context.Context, method string, args, reply any, options ...grpc.CallOption) error {
-	request, err := c.request(ctx, args)
-	if err != nil {
-		return err
-	}
-	response, err := c.to(method).CallUnary(ctx, request)
+	response, err := c.to(method).CallUnary(ctx, c.request(ctx, args))
 	if err != nil {
 		trailer, err := toStatus(err)
 		for _, option := range options {
@@ -162,28 +144,22 @@ func (c *conn) NewStream(ctx context.Context, _ *grpc.StreamDesc, method string,
 
 // stream is a server stream. Like a gRPC stream, it ends when its context does.
 type stream struct {
-	conn    *conn
-	ctx     context.Context
-	method  string
-	request *connect.Request[frame]
-	trailer metadata.MD
-
-	start    sync.Once
+	conn     *conn
+	ctx      context.Context
+	method   string
 	received *connect.ServerStreamForClient[frame]
 	failed   error
+	trailer  metadata.MD
 }
 
-// SendMsg implements grpc.ClientStream.
-func (s *stream) SendMsg(m any) (err error) {
-	s.request, err = s.conn.request(s.ctx, m)
-	return err
+// SendMsg implements grpc.ClientStream. If it fails, RecvMsg returns the error.
+func (s *stream) SendMsg(m any) error {
+	s.received, s.failed = s.conn.to(s.method).CallServerStream(s.ctx, s.conn.request(s.ctx, m))
+	return nil
 }
 
 // CloseSend implements grpc.ClientStream.
-func (s *stream) CloseSend() error {
-	s.start.Do(func() { s.received, s.failed = s.conn.to(s.method).CallServerStream(s.ctx, s.request) })
-	return nil
-}
+func (s *stream) CloseSend() error { return nil }
 
 // RecvMsg implements grpc.ClientStream.
 func (s *stream) RecvMsg(m any) error {

@@ -1,29 +1,24 @@
 package redistest
 
 import (
-	"context"
+	"cmp"
 	"fmt"
 	"net"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
-const (
-	// slots is the number of hash slots in a Redis Cluster.
-	slots = 16384
-	// meetEvery is longer than the nodes' timeout.
-	meetEvery = 5 * time.Second
-)
+// slots is the number of hash slots in a Redis Cluster.
+const slots = 16384
 
-// nodeTimeout is how long, in milliseconds, a node may be silent until the others consider it as
-// failed and refuse all commands. A node is silent while it syncs its append-only file.
-const nodeTimeout = "60000"
+// nodeTimeout is how long a node may be silent until the others consider it as failed and refuse all
+// commands, or give up to meet it. A node is silent while it syncs its append-only file.
+const nodeTimeout = waittest.Patience
 
 // Cluster is a Redis Cluster for one test. Each node is a process.
 type Cluster struct {
@@ -39,61 +34,35 @@ type Cluster struct {
 func StartCluster(t testing.TB, nodes int, args ...string) *Cluster {
 	t.Helper()
 	c := &Cluster{t: t}
-	for range nodes {
+	for i := range nodes {
 		c.Nodes = append(c.Nodes, StartRedis(t, append([]string{
-			"--cluster-enabled", "yes", "--cluster-node-timeout", nodeTimeout,
+			"--cluster-enabled", "yes", "--cluster-node-timeout", strconv.FormatInt(nodeTimeout.Milliseconds(), 10),
 		}, args...)...))
-	}
-	ctx := t.Context()
-	for i, n := range c.Nodes {
-		client := NewClient(t, n.Addr())
-		from, to := i*slots/nodes, (i+1)*slots/nodes-1
-		if err := client.ClusterAddSlotsRange(ctx, from, to).Err(); err != nil {
-			t.Fatalf("assigning slots to a node: %v", err)
-		}
+		client := NewClient(t, c.Nodes[i].Addr())
+		err := client.ClusterAddSlotsRange(t.Context(), i*slots/nodes, (i+1)*slots/nodes-1).Err()
 		// Without distinct epochs, the nodes would first have to resolve an epoch conflict.
-		if err := client.Do(ctx, "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err(); err != nil {
-			t.Fatalf("setting the epoch of a node: %v", err)
+		err = cmp.Or(err, client.Do(t.Context(), "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err())
+		if i > 0 {
+			host, port, _ := net.SplitHostPort(c.Nodes[0].Addr())
+			err = cmp.Or(err, client.ClusterMeet(t.Context(), host, port).Err())
 		}
-	}
-	if err := c.meet(ctx); err != nil {
-		t.Fatalf("joining the cluster: %v", err)
+		if err != nil {
+			t.Fatalf("joining the cluster: %v", err)
+		}
 	}
 	c.Await()
 	return c
 }
 
-// meet introduces all nodes to the first one.
-func (c *Cluster) meet(ctx context.Context) error {
-	host, port, _ := net.SplitHostPort(c.Nodes[0].Addr())
-	for _, n := range c.Nodes[1:] {
-		client := redis.NewClient(&redis.Options{Addr: n.Addr(), ReadTimeout: waittest.Patience})
-		err := client.ClusterMeet(ctx, host, port).Err()
-		_ = client.Close()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Await waits until every node reports that the cluster is complete. It introduces the nodes again
-// from time to time, because a node gives up after its node timeout, for instance if the machine
-// stalls.
+// Await waits until every node reports that the cluster is complete.
 func (c *Cluster) Await() {
 	c.t.Helper()
-	met := time.Now()
 	for _, n := range c.Nodes {
-		client := redis.NewClient(&redis.Options{Addr: n.Addr()})
+		client := NewClient(c.t, n.Addr())
 		waittest.Until(c.t, "the cluster is complete", func() bool {
-			if time.Since(met) > meetEvery {
-				_ = c.meet(c.t.Context())
-				met = time.Now()
-			}
 			info, err := client.ClusterInfo(c.t.Context()).Result()
 			return err == nil && whole(info, len(c.Nodes))
 		})
-		_ = client.Close()
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // keepAccounts is how long these tests keep accounts.
 const keepAccounts = 90 * 24 * time.Hour
 
-// newAccount returns an account that can be passed to Create.
+// newAccount returns an account that can be passed to Create or Keys.Create.
 func newAccount(name string) store.Account {
 	return store.Account{ID: id.New(), Name: name, Secret: "digest of " + name}
 }

@@ -14,24 +14,23 @@ import (
 // advances the store's clock, which stands still otherwise.
 type OpenClock func(t *testing.T) (s *store.Store, forward func(time.Duration))
 
+// Clocks opens stores of the engines whose clock a test can advance.
+var Clocks = map[string]OpenClock{"miniredis": onMiniredis, "sqlite": onSQLiteClock}
+
 // EachClock is like Each, but runs test only on the engines whose clock a test can
 // advance.
 func EachClock(t *testing.T, test func(t *testing.T, s *store.Store, forward func(time.Duration))) {
 	t.Helper()
-	t.Run("miniredis", func(t *testing.T) {
-		t.Parallel()
-		s, forward := OnMiniredis(t)
-		test(t, s, forward)
-	})
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		s, forward := OnSQLiteClock(t)
-		test(t, s, forward)
-	})
+	for name, open := range Clocks {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, forward := open(t)
+			test(t, s, forward)
+		})
+	}
 }
 
-// OnMiniredis is an OpenClock that uses miniredis.
-func OnMiniredis(t *testing.T) (*store.Store, func(time.Duration)) {
+func onMiniredis(t *testing.T) (*store.Store, func(time.Duration)) {
 	t.Helper()
 	server, now := redistest.StartMiniredis(t), time.Now()
 	server.SetTime(now)
@@ -42,8 +41,7 @@ func OnMiniredis(t *testing.T) (*store.Store, func(time.Duration)) {
 	}
 }
 
-// OnSQLiteClock is an OpenClock that uses SQLite.
-func OnSQLiteClock(t *testing.T) (*store.Store, func(time.Duration)) {
+func onSQLiteClock(t *testing.T) (*store.Store, func(time.Duration)) {
 	t.Helper()
 	var ahead atomic.Int64
 	now := time.Now()

@@ -52,7 +52,7 @@ var clockSuites = map[string]func(t *testing.T, open storetest.OpenClock){
 
 func TestClock(t *testing.T) {
 	t.Parallel()
-	for engine, open := range map[string]storetest.OpenClock{"miniredis": storetest.OnMiniredis, "sqlite": storetest.OnSQLiteClock} {
+	for engine, open := range storetest.Clocks {
 		for name, suite := range clockSuites {
 			t.Run(name+" on "+engine, func(t *testing.T) {
 				t.Parallel()

@@ -44,11 +44,6 @@ func requireKeys(t *testing.T, s *store.Store, playerID string, want ...store.Ke
 	require.ElementsMatch(t, want, all)
 }
 
-// newKeyAccount returns an account that can be passed to Keys.Create.
-func newKeyAccount(name string) store.Account {
-	return store.Account{ID: id.New(), Name: name, Secret: "digest of the key of " + name}
-}
-
 // Keys tests the contract of store.Keys.
 func Keys(t *testing.T, open Open) {
 	t.Run("Link links a key to one account", func(t *testing.T) {
@@ -119,7 +114,7 @@ func Keys(t *testing.T, open Open) {
 	})
 	t.Run("Create links the key", func(t *testing.T) {
 		s := open(t)
-		ann := newKeyAccount("Ann")
+		ann := newAccount("Ann")
 		var stored store.Account
 		for n := range 2 { // the second call repeats the first
 			holder, err := s.Keys.Create(t.Context(), ann, keepAccounts, keyOne)
@@ -137,7 +132,7 @@ func Keys(t *testing.T, open Open) {
 		require.Len(t, all, 1)
 		assert.Equal(t, keyOne, all[0].Fingerprint)
 
-		_, err = s.Keys.Create(t.Context(), newKeyAccount("Bob"), keepAccounts, keyOne)
+		_, err = s.Keys.Create(t.Context(), newAccount("Bob"), keepAccounts, keyOne)
 		require.ErrorIs(t, err, store.ErrKeyHeld)
 		holder, err := s.Accounts.Holder(t.Context(), "Bob")
 		require.NoError(t, err)
@@ -146,19 +141,19 @@ func Keys(t *testing.T, open Open) {
 	t.Run("Create with a name that is taken links nothing", func(t *testing.T) {
 		s := open(t)
 		ann := mustCreate(t, s, newAccount("Ann"), keepAccounts)
-		holder, err := s.Keys.Create(t.Context(), newKeyAccount("ANN"), keepAccounts, keyOne)
+		holder, err := s.Keys.Create(t.Context(), newAccount("ANN"), keepAccounts, keyOne)
 		require.NoError(t, err)
 		assert.Equal(t, ann, holder)
 		requireOwner(t, s, keyOne, store.Account{})
 		requireKeys(t, s, ann.ID)
-		bob := newKeyAccount("Bob")
+		bob := newAccount("Bob")
 		stored, err := s.Keys.Create(t.Context(), bob, keepAccounts, keyOne)
 		require.NoError(t, err)
 		requireOwner(t, s, keyOne, stored)
 	})
 	t.Run("Create does not link a removed key again", func(t *testing.T) {
 		s := open(t)
-		ann := newKeyAccount("Ann")
+		ann := newAccount("Ann")
 		_, err := s.Keys.Create(t.Context(), ann, keepAccounts, keyOne)
 		require.NoError(t, err)
 		_, err = s.Accounts.SetSecret(t.Context(), ann.ID, "a digest")
@@ -174,7 +169,7 @@ func Keys(t *testing.T, open Open) {
 		s := open(t)
 		ann := mustCreate(t, s, newAccount("Ann"), keepAccounts)
 		for n := range 10 {
-			key, players := fmt.Sprint("SHA256:", n), []store.Account{ann, newKeyAccount(fmt.Sprint("Bob ", n)), newKeyAccount(fmt.Sprint("Eve ", n))}
+			key, players := fmt.Sprint("SHA256:", n), []store.Account{ann, newAccount(fmt.Sprint("Bob ", n)), newAccount(fmt.Sprint("Eve ", n))}
 			_, errs := concurrently(len(players), func(i int) (any, error) {
 				if i == 0 {
 					return s.Keys.Link(t.Context(), store.Key{Fingerprint: key, PlayerID: ann.ID}, 0)
@@ -216,7 +211,7 @@ func KeysExpire(t *testing.T, open OpenClock) {
 		// Both keys can now be linked to other accounts.
 		bob := mustCreate(t, s, newAccount("Bob"), 0)
 		one = mustLink(t, s, bob.ID, keyOne, "")
-		eve, err := s.Keys.Create(t.Context(), newKeyAccount("Eve"), keepAccounts, keyTwo)
+		eve, err := s.Keys.Create(t.Context(), newAccount("Eve"), keepAccounts, keyTwo)
 		require.NoError(t, err)
 		requireOwner(t, s, keyTwo, eve)
 		forward(keepAccounts)

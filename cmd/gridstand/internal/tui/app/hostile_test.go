@@ -144,7 +144,7 @@ func TestHostile(t *testing.T) {
 				}
 				s := newEvilServer(c)
 				env := tuitest.Env(s)
-				d := tuitest.New(t, env, open)
+				d := tuitest.Drive(t, env, open(t.Context(), env))
 				for i, key := range []string{"?", "tab", "tab", "down", "y", "v", "e", "enter", "n", "down", "right", "esc", "left", "home", "b", "1", "X", "u", "n"} {
 					d.Settle()
 					size := tuitest.Sizes[i%2]

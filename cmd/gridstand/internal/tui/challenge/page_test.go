@@ -1,7 +1,6 @@
 package challenge
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -40,13 +39,11 @@ func open(t *testing.T, server *tuitest.Server, c *pb.Challenge, me string, watc
 	if env.Me = me; me == "" {
 		env.WatchOnly = "You are a guest."
 	}
-	d := tuitest.New(t, env, func(ctx context.Context, env *ui.Env) ui.Page {
-		if watching {
-			return NewWatch(ctx, env, c.GetId())
-		}
-		return New(ctx, env, c.GetId(), false)
-	})
-	p := d.Page.(*page)
+	p := New(t.Context(), env, c.GetId(), false).(*page)
+	if watching {
+		p = NewWatch(t.Context(), env, c.GetId()).(*page)
+	}
+	d := tuitest.Drive(t, env, p)
 	d.Until("the challenge", func() bool { return p.Challenge != nil })
 	return p, d
 }

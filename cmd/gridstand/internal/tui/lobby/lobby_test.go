@@ -29,7 +29,7 @@ func open(t *testing.T, change func(env *ui.Env)) (*page, *tuitest.Driver) {
 	if change != nil {
 		change(env)
 	}
-	d := tuitest.New(t, env, New)
+	d := tuitest.Drive(t, env, New(t.Context(), env))
 	p := d.Page.(*page)
 	d.Until("the lists", func() bool { return p.loaded })
 	return p, d
@@ -156,7 +156,7 @@ func TestPreview(t *testing.T) {
 	<-s.watched
 	d.Press("t")
 	require.Error(t, p.Ctx.Err(), "no request while another page is visible")
-	d.Resume()
+	d.Send(ui.Then(p.Resumed))
 	require.NoError(t, p.Ctx.Err())
 	d.Until("the preview after the other page", func() bool { return p.preview.cancel != nil })
 	assert.Equal(t, client.WatchOptions{GameID: waitingID, Preview: true}, <-s.watched)

@@ -3,7 +3,6 @@
 package tuitest
 
 import (
-	"context"
 	"strings"
 	"sync"
 	"testing"
@@ -63,12 +62,6 @@ func Drive(t *testing.T, env *ui.Env, p ui.Page) *Driver {
 	return d
 }
 
-// New starts the page that open returns. open gets the test's context.
-func New(t *testing.T, env *ui.Env, open func(ctx context.Context, env *ui.Env) ui.Page) *Driver {
-	t.Helper()
-	return Drive(t, env, open(t.Context(), env))
-}
-
 func (d *Driver) run(cmd tea.Cmd) {
 	if cmd == nil {
 		return
@@ -117,9 +110,6 @@ func (d *Driver) Send(msg tea.Msg) {
 	}
 	ui.Draw(d.Env, d.Page, ui.Around{}) // must never panic
 }
-
-// Resume tells the page that it is visible again.
-func (d *Driver) Resume() { d.Send(ui.Then(d.Page.(ui.Resuming).Resumed)) }
 
 // Result returns the message that delivers the result of a task to its continuation.
 func Result[T any](then func(T, error) tea.Cmd, result T, err error) ui.Then {
@@ -177,12 +167,9 @@ func (d *Driver) Settle() {
 	}
 }
 
-// Screen returns the window's contents as text, without colors.
-func (d *Driver) Screen() string { return plain(ui.Draw(d.Env, d.Page, ui.Around{}).Content) }
-
-// plain returns a screen without colors or trailing spaces.
-func plain(screen string) string {
-	lines := strings.Split(ansi.Strip(screen), "\n")
+// Screen returns the window's contents as text, without colors or trailing spaces.
+func (d *Driver) Screen() string {
+	lines := strings.Split(ansi.Strip(ui.Draw(d.Env, d.Page, ui.Around{}).Content), "\n")
 	for i, line := range lines {
 		lines[i] = strings.TrimRight(line, " ")
 	}

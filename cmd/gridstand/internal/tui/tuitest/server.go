@@ -19,7 +19,6 @@ type Server struct {
 	OnGame       func() (*pb.Game, error)
 	OnNewGame    func(variant string, o client.GameOptions) (*pb.Game, error)
 	OnLiveGames  func(by pb.OrderBy) ([]*pb.Game, error)
-	OnProfile    func() *pb.GetProfileResponse       // if nil, the user has finished no game
 	OnPlace      func(w pb.Window) (ui.Place, error) // if nil, the player has no place
 	OnLists      func(me, variant string, w pb.Window) (ui.Lists, error)
 	OnVariants   func() ([]*pb.Variant, error) // if nil, the result of Variants is returned
@@ -69,12 +68,9 @@ func (s *Server) Join(_ context.Context, _ string, seat *int32) (client.Game, er
 // Resign implements ui.Server.
 func (s *Server) Resign(context.Context, client.Game) (*pb.Event, error) { return s.OnResign() }
 
-// Profile implements ui.Server.
+// Profile implements ui.Server. The user has finished no game.
 func (s *Server) Profile(context.Context) (*pb.GetProfileResponse, error) {
-	if s.OnProfile == nil {
-		return &pb.GetProfileResponse{}, nil
-	}
-	return s.OnProfile(), nil
+	return &pb.GetProfileResponse{}, nil
 }
 
 // Place implements ui.Server.

@@ -104,14 +104,6 @@ func (r *rig) content(gameID string) content {
 	return content{tail, heads[0], records}
 }
 
-// unwritten calls do and checks that it does not change the stored game.
-func (r *rig) unwritten(gameID string, do func()) {
-	r.t.Helper()
-	before := r.content(gameID)
-	do()
-	require.Equal(r.t, before, r.content(gameID), "the stored game has changed")
-}
-
 // sound checks the invariants of an undamaged game: its versions are contiguous, its log
 // replays to tip, and its head has the last ID and the state.
 func (r *rig) sound(tip Tip) {

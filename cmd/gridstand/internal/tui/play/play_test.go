@@ -311,33 +311,8 @@ func newGame(string, client.GameOptions) (*pb.Game, error) {
 	return g, nil
 }
 
-// Ensure that n resigns the current game only after a confirmation, and that Enter does not
-// confirm.
-func TestNewGame_Asks(t *testing.T) {
-	t.Parallel()
-	s, _ := asked()
-	resigned := false
-	s.OnResign = func() (*pb.Event, error) {
-		resigned = true
-		return tuitest.Ended(614, pb.Result_REASON_RESIGNED), nil
-	}
-	s.OnNewGame = newGame
-	p, d := newPlay(t, s)
-	d.Press("S")
-	require.NotNil(t, p.Question)
-	assert.Contains(t, d.Screen(), "y give up, new game")
-	assert.Contains(t, d.Screen(), "Its 12,340 points count.")
-	d.Press("up", "x", "enter", "space") // neither yes nor no
-	require.NotNil(t, p.Question)
-	assert.Nil(t, p.inFlight)
-	d.Press("n")
-	require.Nil(t, p.Question)
-	d.Press("n", "esc", "n", "y")
-	assert.False(t, next(t, d).starting)
-	assert.True(t, resigned)
-}
-
-// Ensure that the page shows errors and stays usable after them.
+// Ensure that the page shows errors and stays usable after them, and gives up a game only after a
+// confirmation.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	s, calls := asked()
@@ -352,6 +327,11 @@ func TestRefusals(t *testing.T) {
 	d.Until("the refusal", func() bool { return p.problem != "" })
 	assert.Contains(t, d.Screen(), "no seat")
 	assert.Empty(t, p.queue)
+	d.Press("S", "up", "x", "space") // neither yes nor no
+	assert.Contains(t, d.Screen(), "y give up, new game")
+	assert.Contains(t, d.Screen(), "Its 12,340 points count.")
+	d.Press("esc")
+	assert.Nil(t, p.Question)
 	d.Press("n", "y")
 	d.Until("the second refusal", func() bool { return p.problem == "too many games" })
 	assert.False(t, p.starting)

@@ -1,8 +1,8 @@
 package replay_test
 
 import (
-	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -11,100 +11,6 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 )
 
-// rounds implements the rules of a simple game for several seats, which take turns scoring
-// points. A move names a cell whose x is the number of points that it scores. A seat whose
-// score is at least full has no move and is skipped, like one that has resigned.
-type rounds struct{ full int32 }
-
-// round is an immutable position of rounds.
-type round struct {
-	rules    rounds
-	moves    int32
-	scores   []int32
-	resigned []bool
-	turn     int
-}
-
-func (r rounds) Start(*game.Draws) game.Position {
-	return round{rules: r, scores: make([]int32, 3), resigned: make([]bool, 3)}
-}
-
-func (r rounds) Move(p game.Position, seat int, m game.Move, _ *game.Draws) (game.Position, game.Change, error) {
-	if m.Direction != 0 {
-		return nil, game.Change{}, game.ErrIllegalMove
-	}
-	next := p.(round)
-	next.moves++
-	next.scores = slices.Clone(next.scores)
-	next.scores[seat] += m.Cell.X
-	next.turn = next.after(seat)
-	return next, game.Change{Gained: m.Cell.X}, nil
-}
-
-func (r rounds) Resign(p game.Position, seat int) game.Position {
-	next := p.(round)
-	next.resigned = slices.Clone(next.resigned)
-	next.resigned[seat] = true
-	if next.turn == seat {
-		next.turn = next.after(seat)
-	}
-	return next
-}
-
-func (r rounds) Decode([]byte) (game.Position, error) { panic("not stored") }
-func (r rounds) Recordable(reason game.Reason) bool   { return reason == game.NoMoves }
-
-func (p round) after(seat int) int {
-	for i := 1; i <= len(p.scores); i++ {
-		if next := (seat + i) % len(p.scores); !p.resigned[next] && p.scores[next] < p.rules.full {
-			return next
-		}
-	}
-	return game.NoSeat
-}
-
-func (p round) AppendBinary(b []byte) ([]byte, error) { return b, nil }
-func (p round) MoveCount() int32                      { return p.moves }
-func (p round) Scores() []int32                       { return slices.Clone(p.scores) }
-func (p round) Turn() int                             { return p.turn }
-func (p round) LegalMoves() []game.Move               { return []game.Move{points(1)} }
-
-func (p round) Ended() game.Reason {
-	if p.turn == game.NoSeat {
-		return game.NoMoves
-	}
-	return game.ReasonNone
-}
-
-func (p round) Winners(r game.Reason) []int {
-	var best []int
-	for seat, score := range p.scores {
-		switch {
-		case p.resigned[seat] || r == game.Abandoned:
-		case len(best) == 0 || score > p.scores[best[0]]:
-			best = []int{seat}
-		case score == p.scores[best[0]]:
-			best = append(best, seat)
-		}
-	}
-	return best
-}
-
-func points(n int32) game.Move { return game.To(game.Cell{X: n}) }
-
-// table returns a running game of rounds with the given seats.
-func table(t *testing.T, full int32, seats ...replay.Seat) *replay.State {
-	t.Helper()
-	require.Len(t, seats, 3)
-	r := rounds{full}
-	sd := seed(t, 1)
-	return replay.State{
-		ID: "g", Variant: &game.Variant{ID: "rounds", Seats: 3, Rules: r}, Version: 1, Creator: ann,
-		Seats: seats, Status: replay.Active, Position: r.Start(sd.Draws(1)), Ranked: true,
-		Commitment: sd.Commitment(), CreateTime: at(1), UpdateTime: at(1),
-	}.WithSeed(sd)
-}
-
 var (
 	annSits = replay.Seat{Player: ann}
 	bobSits = replay.Seat{Player: bob}
@@ -112,17 +18,12 @@ var (
 	botSits = replay.Seat{Bot: "greedy"}
 )
 
-func score(t *testing.T, s *replay.State, n int32) *replay.State {
-	t.Helper()
-	return apply(t, s, s.Turn(), replay.Moved{Move: points(n), ByBot: !s.Seats[s.Turn()].Held()})
-}
-
 // Ensure that a seat that resigns is skipped, even if it resigned out of turn, and that the
 // game ends when one seat is left.
 func TestApply_Resignations(t *testing.T) {
 	t.Parallel()
-	s := table(t, 10, annSits, bobSits, eveSits)
-	s = score(t, s, 5)
+	s := clocked(t, 0, annSits, bobSits, eveSits)
+	s = step(t, s, time.Second)
 	s = apply(t, s, 2, replay.Resigned{})
 	assert.Equal(t, replay.Active, s.Status)
 	assert.Equal(t, 1, s.Turn())
@@ -130,7 +31,7 @@ func TestApply_Resignations(t *testing.T) {
 	_, err := s.Apply(replay.Entry{Seat: 2, Action: replay.Resigned{}}, at(9))
 	require.ErrorIs(t, err, replay.ErrInvalid, "the seat has already resigned")
 
-	s = score(t, s, 1)
+	s = step(t, s, time.Second)
 	assert.Equal(t, 0, s.Turn(), "seat 2 is skipped")
 	before := s
 	s = apply(t, s, 0, replay.Resigned{})
@@ -164,7 +65,7 @@ func TestApply_NoHumanLeft(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := apply(t, table(t, 10, tt.seats...), 0, replay.Resigned{})
+			s := apply(t, clocked(t, 0, tt.seats...), 0, replay.Resigned{})
 			assert.Equal(t, tt.ends, s.Status == replay.Finished)
 			if tt.ends {
 				assert.Equal(t, &replay.Result{Reason: game.Resigned, Winners: []int{1, 2}}, s.Result)
@@ -179,14 +80,22 @@ func TestApply_NoHumanLeft(t *testing.T) {
 // played out.
 func TestApply_ResignationLeavesNoMove(t *testing.T) {
 	t.Parallel()
-	s := table(t, 3, annSits, bobSits, eveSits)
-	s = score(t, s, 1)
-	s = score(t, s, 3)
-	s = score(t, s, 3)
-	require.Equal(t, 0, s.Turn(), "the other seats have no moves")
-	s = apply(t, s, 0, replay.Resigned{})
-	assert.Equal(t, replay.Finished, s.Status)
-	assert.Equal(t, &replay.Result{Reason: game.NoMoves, Winners: []int{1, 2}}, s.Result)
+	for first := range byte(100) {
+		sd := seed(t, first)
+		c := created(t, "tribolo", sd)
+		c.Seats = []replay.Seat{annSits, bobSits, eveSits}
+		for s := begin(t, c, sd); s.Status == replay.Active; s = step(t, s, time.Second) {
+			end := apply(t, s, s.Turn(), replay.Resigned{})
+			if end.Status == replay.Active {
+				continue
+			}
+			assert.Equal(t, game.NoMoves, end.Result.Reason)
+			assert.NotEmpty(t, end.Result.Winners)
+			assert.NotContains(t, end.Result.Winners, s.Turn())
+			return
+		}
+	}
+	require.Fail(t, "no such game")
 }
 
 // Ensure that a game is unranked if a program moves in a human's own seat. Moves by bots and
@@ -195,19 +104,19 @@ func TestApply_ByBot(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name   string
-		seat   replay.Seat
+		seats  []replay.Seat
 		ranked bool
 	}{
-		{"a human's", annSits, false},
-		{"a bot's", botSits, true},
-		{"a stand-in's", replay.Seat{Player: ann, StandIn: "greedy"}, true},
+		{"a human's", []replay.Seat{annSits, botSits, botSits}, false},
+		{"a bot's", []replay.Seat{botSits, annSits, botSits}, true},
+		{"a stand-in's", []replay.Seat{{Player: ann, StandIn: "greedy"}, botSits, botSits}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := table(t, 10, tt.seat, bobSits, eveSits)
-			s = apply(t, s, 0, replay.Moved{Move: points(1), ByBot: true})
+			s := clocked(t, 0, tt.seats...)
+			s = apply(t, s, 0, replay.Moved{Move: s.LegalMoves()[0], ByBot: true})
 			assert.Equal(t, tt.ranked, s.Ranked)
-			s = score(t, s, 1)
+			s = step(t, s, time.Second)
 			assert.Equal(t, tt.ranked, s.Ranked, "Ranked does not change later")
 		})
 	}
@@ -217,10 +126,8 @@ func TestApply_ByBot(t *testing.T) {
 // end score.
 func TestScored_Seats(t *testing.T) {
 	t.Parallel()
-	s := table(t, 3, annSits, bobSits, replay.Seat{Player: eve, StandIn: "greedy", Absent: true})
-	s = score(t, s, 3)
-	s = score(t, s, 2)
-	s = score(t, s, 3)
+	s := clocked(t, 0, annSits, bobSits, replay.Seat{Player: eve, StandIn: "greedy", Absent: true})
+	s.Ranked = true
 	gone := apply(t, s, 0, replay.Resigned{})
 	for _, tt := range []struct {
 		name  string
@@ -228,8 +135,8 @@ func TestScored_Seats(t *testing.T) {
 		want  []bool
 	}{
 		{"before the end", s, []bool{false, false, false}},
-		{"played out", score(t, s, 1), []bool{true, true, false}},
-		{"played out after a resignation", score(t, gone, 1), []bool{false, true, false}},
+		{"played out", playOut(t, s), []bool{true, true, false}},
+		{"played out after a resignation", playOut(t, gone), []bool{false, true, false}},
 		{"resigned", apply(t, gone, 1, replay.Resigned{}), []bool{false, false, false}},
 		{"abandoned", apply(t, s, game.NoSeat, replay.Abandoned{}), []bool{false, false, false}},
 	} {
@@ -241,8 +148,7 @@ func TestScored_Seats(t *testing.T) {
 		})
 	}
 
-	full := table(t, 1, annSits, botSits, botSits)
-	full = score(t, score(t, score(t, full, 1), 1), 1)
+	full := playOut(t, clocked(t, 0, annSits, botSits, botSits))
 	require.Equal(t, game.NoMoves, full.Result.Reason)
 	assert.True(t, full.Scored(0))
 	assert.False(t, full.Scored(1), "a bot")
@@ -251,9 +157,9 @@ func TestScored_Seats(t *testing.T) {
 // Ensure that SeatsOf finds all seats that a player holds.
 func TestSeatsOf(t *testing.T) {
 	t.Parallel()
-	s := table(t, 3, annSits, replay.Seat{Player: bob, StandIn: "greedy"}, annSits)
+	s := clocked(t, 0, annSits, replay.Seat{Player: bob, StandIn: "greedy"}, annSits)
 	assert.Equal(t, []int{0, 2}, s.SeatsOf("ann"))
 	assert.Equal(t, []int{1}, s.SeatsOf("bob"))
 	assert.Empty(t, s.SeatsOf("eve"))
-	assert.Empty(t, table(t, 3, annSits, botSits, replay.Seat{}).SeatsOf(""), "bot seats and open seats have no player")
+	assert.Empty(t, open(t, annSits, botSits, replay.Seat{}).SeatsOf(""), "bot seats and open seats have no player")
 }

@@ -18,11 +18,9 @@ import (
 // instead of leaving them until other servers notice its absence.
 func TestStart_StopHandsOver(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		single, ok := client.(*redis.Client)
-		require.True(t, ok)
+	redistest.Each(t, func(t *testing.T, client *redis.Client) {
 		config := servertest.Config(t)
-		config.Store = "redis://" + single.Options().Addr
+		config.Store = "redis://" + client.Options().Addr
 		config.BotPace = time.Hour
 		server, stop := servertest.Start(t, config)
 		conn, ctx := servertest.Dial(t, server.Addr()), waittest.Context(t)

@@ -16,7 +16,7 @@ import (
 // and "redis". The second is skipped if redis-server is not on the PATH. Each store starts empty and
 // belongs to its subtest alone, so keys need no prefix. Like all parallel subtests, these two continue
 // after Each has returned; use t.Cleanup for anything that must follow them.
-func Each(t *testing.T, test func(t *testing.T, client redis.UniversalClient)) {
+func Each(t *testing.T, test func(t *testing.T, client *redis.Client)) {
 	t.Helper()
 	t.Run("miniredis", func(t *testing.T) {
 		t.Parallel()
@@ -46,7 +46,7 @@ func StartMiniredis(t testing.TB) *miniredis.Miniredis {
 
 // NewClient returns a client for the server at addr. It waits long enough for slow disks, and
 // is closed when the test ends.
-func NewClient(t testing.TB, addr string) redis.UniversalClient {
+func NewClient(t testing.TB, addr string) *redis.Client {
 	t.Helper()
 	client := redis.NewClient(&redis.Options{Addr: addr, ReadTimeout: time.Minute})
 	t.Cleanup(func() { _ = client.Close() })

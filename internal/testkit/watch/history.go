@@ -24,7 +24,6 @@ type History struct {
 
 	known bool // whether version is known
 	shown bool // whether a game or an event has arrived
-	begun bool // whether a message has arrived on this stream
 	over  bool
 	// attempt is set once a message shows that the game is an attempt at a challenge. The seed of
 	// an attempt may stay hidden after its end.
@@ -49,7 +48,7 @@ func Begin(request *pb.WatchRequest) *History {
 // the last version seen. reached is a version that the log is known to have reached on all
 // servers, or 0.
 func (h *History) Open(reached int32) *pb.WatchRequest {
-	h.begun, h.floor = false, reached
+	h.floor = reached
 	request := proto.CloneOf(h.request)
 	if h.known {
 		request.AfterVersion = proto.Int32(h.version)
@@ -69,7 +68,6 @@ func (h *History) Covered() int { return h.covered }
 
 // Take checks a message. Its error describes the violated guarantee.
 func (h *History) Take(message *pb.WatchResponse) error {
-	defer func() { h.begun = true }()
 	switch update := message.GetUpdate().(type) {
 	case *pb.WatchResponse_Game:
 		return h.takeGame(update.Game)

@@ -30,19 +30,19 @@ func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 // env is a Redis server with any number of game servers that use it.
 type env struct {
 	t      *testing.T
-	client redis.UniversalClient
+	client *redis.Client
 	addr   string
 }
 
 // each runs a test on every available kind of Redis server.
 func each(t *testing.T, test func(t *testing.T, env *env)) {
 	t.Helper()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) { test(t, newEnv(t, client)) })
+	redistest.Each(t, func(t *testing.T, client *redis.Client) { test(t, newEnv(t, client)) })
 }
 
-func newEnv(t *testing.T, client redis.UniversalClient) *env {
+func newEnv(t *testing.T, client *redis.Client) *env {
 	t.Helper()
-	return &env{t: t, client: client, addr: client.(*redis.Client).Options().Addr}
+	return &env{t: t, client: client, addr: client.Options().Addr}
 }
 
 // server is a Hub with its dependencies.

@@ -32,12 +32,12 @@ type rig struct {
 // each runs a test with miniredis and with Redis.
 func each(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
-	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) { test(t, newRig(t, client)) })
+	redistest.Each(t, func(t *testing.T, client *goredis.Client) { test(t, newRig(t, client)) })
 }
 
-func newRig(t *testing.T, client goredis.UniversalClient) *rig {
+func newRig(t *testing.T, client *goredis.Client) *rig {
 	t.Helper()
-	addr := client.(*goredis.Client).Options().Addr
+	addr := client.Options().Addr
 	return &rig{t: t, client: client, addr: addr, store: openAt(t, addr)}
 }
 

@@ -23,7 +23,7 @@ const (
 // before.
 func TestLists_PlayersListLasts(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
+	redistest.Each(t, func(t *testing.T, client *goredis.Client) {
 		const keep = 24 * time.Hour // A hundredth of it does not pass during the test.
 		s, ctx := newLists(client), t.Context()
 		ttl := func(status store.Status) time.Duration {
@@ -47,7 +47,7 @@ func TestLists_PlayersListLasts(t *testing.T) {
 // forever.
 func TestLists_PlayersListIsTrimmed(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
+	redistest.Each(t, func(t *testing.T, client *goredis.Client) {
 		const month = 30 * 24 * time.Hour
 		s, ctx, start := newLists(client), t.Context(), time.Now()
 		finish := func(gameID string, at time.Time, keep time.Duration) []string {

@@ -25,10 +25,8 @@ import (
 // t.Cleanup.
 func Each(t *testing.T, test func(t *testing.T, s *store.Store)) {
 	t.Helper()
-	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
-		single, ok := client.(*goredis.Client)
-		require.True(t, ok)
-		test(t, OnRedis(t, single.Options().Addr))
+	redistest.Each(t, func(t *testing.T, client *goredis.Client) {
+		test(t, OnRedis(t, client.Options().Addr))
 	})
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()

@@ -22,6 +22,7 @@ import (
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
@@ -72,12 +73,19 @@ func (env *env) still(addr string) *server { return env.stillWithin(waittest.Pat
 func (env *env) stillWithin(timeout time.Duration, addr string) *server {
 	env.t.Helper()
 	on := storetest.OnRedisWithin(env.t, timeout, addr)
-	s := &server{t: env.t, seen: &observer{}, work: &work{}}
+	return newServer(env.t, on, on.Games)
+}
+
+// newServer returns a server that uses a store, with the given games, and whose hub does not run its
+// periodic checks.
+func newServer(t *testing.T, on *store.Store, games store.Games) *server {
+	t.Helper()
+	s := &server{t: t, seen: &observer{}, work: &work{}}
 	s.Hub = NewHub(Config{
-		Log: gamelog.New(on.Games), Feed: on.Feed, Jobs: s.work, Observer: s.seen,
+		Log: gamelog.New(games), Feed: on.Feed, Jobs: s.work, Observer: s.seen,
 		ServerID: fmt.Sprint("server-", servers.Add(1)), Idle: time.Hour,
 	})
-	env.t.Cleanup(s.Hub.close) // Wait for the hub's goroutines, unless the test has already done so.
+	t.Cleanup(s.Hub.close) // Wait for the hub's goroutines, unless the test has already done so.
 	s.run(func(ctx context.Context) error { on.Run(ctx); return nil })
 	return s
 }

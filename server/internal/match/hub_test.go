@@ -140,13 +140,7 @@ func TestAudience_LateReply(t *testing.T) {
 	t.Parallel()
 	on := storetest.New(t)
 	late := &lateReply{Games: on.Games}
-	s := &server{t: t, seen: &observer{}, work: &work{}}
-	s.Hub = NewHub(Config{
-		Log: gamelog.New(late), Feed: on.Feed, Jobs: s.work, Observer: s.seen,
-		ServerID: "server", Idle: time.Hour,
-	})
-	t.Cleanup(s.Hub.close)
-	s.run(func(ctx context.Context) error { on.Run(ctx); return nil })
+	s := newServer(t, on, late)
 	s.create(name("a"), "classic")
 	late.match = s.match(name("a"))
 	defer late.match.newWatcher(t.Context(), Spectator).Close()

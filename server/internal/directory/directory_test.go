@@ -15,8 +15,8 @@ import (
 
 	rules "github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
+	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -111,16 +111,12 @@ func TestOf_Players(t *testing.T) {
 		{game(9), replay.Seat{Player: bob}, []string{bob.ID}},
 		{game(9), replay.Seat{Bot: "greedy"}, nil},
 	} {
-		v, ok := variants.Current("classic")
-		require.True(t, ok)
-		seed, err := rules.SeedFromBytes(make([]byte, rules.SeedSize))
+		seed := replaytest.Seed(t, 0)
+		created := replaytest.Created(t, "classic", ada, seed)
+		created.Seats, created.Attempt = []replay.Seat{tt.seat}, replay.Attempt{ChallengeID: tt.challenge, Kind: replay.Race}
+		begun, err := replay.Start(game(1), replay.Entry{Seat: rules.NoSeat, Action: created}, seed, start)
 		require.NoError(t, err)
-		created, err := replay.Start(game(1), replay.Entry{Seat: rules.NoSeat, Action: replay.Created{
-			Variant: v.ID, Revision: v.Revision, Creator: ada, Seats: []replay.Seat{tt.seat}, Commitment: seed.Commitment(),
-			Attempt: replay.Attempt{ChallengeID: tt.challenge, Kind: replay.Race},
-		}}, seed, start)
-		require.NoError(t, err)
-		assert.Equal(t, tt.want, Of(created.State, 0).Players)
+		assert.Equal(t, tt.want, Of(begun.State, 0).Players)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
+	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
@@ -80,17 +81,14 @@ func TestBots_Fault(t *testing.T) {
 			defer group.Wait()
 			defer cancel()
 
-			v, ok := variants.Current("tribolo")
-			require.True(t, ok)
 			ann := replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}
 			var state *replay.State
 			for state == nil || state.BotToMove() == "" { // The seed decides who moves first.
 				var err error
 				seed := game.NewSeed()
-				state, err = hub.Create(ctx, id.New(), replay.Created{
-					Variant: v.ID, Revision: v.Revision, Creator: ann, Commitment: seed.Commitment(),
-					Seats: []replay.Seat{{Player: ann}, {Bot: "minimax"}, {Bot: "minimax"}},
-				}, seed)
+				created := replaytest.Created(t, "tribolo", ann, seed)
+				created.Seats = []replay.Seat{{Player: ann}, {Bot: "minimax"}, {Bot: "minimax"}}
+				state, err = hub.Create(ctx, id.New(), created, seed)
 				require.NoError(t, err)
 			}
 			b := newBots(0, logger, func(...string) {}, nil)

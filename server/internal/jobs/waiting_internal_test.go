@@ -9,8 +9,8 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
+	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
@@ -23,15 +23,13 @@ func TestManager_Waiting(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		ctx, m := t.Context(), newManager(s, s.Queue)
 		hub := match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Observer: observed{}, ServerID: "here", Idle: time.Hour})
-		tribolo, _ := variants.Current("tribolo")
 		ann := replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}
 		create := func() *match.Match {
 			t.Helper()
 			seed, gameID := game.NewSeed(), id.New()
-			state, err := hub.Create(ctx, gameID, replay.Created{
-				Variant: tribolo.ID, Revision: tribolo.Revision, Creator: ann, Commitment: seed.Commitment(),
-				Seats: []replay.Seat{{Player: ann}, {}, {Bot: "greedy"}},
-			}, seed)
+			created := replaytest.Created(t, "tribolo", ann, seed)
+			created.Seats[1] = replay.Seat{}
+			state, err := hub.Create(ctx, gameID, created, seed)
 			require.NoError(t, err)
 			require.NoError(t, m.Plan(ctx, state))
 			served, err := hub.Acquire(ctx, gameID)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
+	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -41,11 +41,8 @@ func TestManager_Within(t *testing.T) {
 	m := newManager(s, jobs)
 	m.Recorded = func(*replay.State) { recorded++ }
 
-	variant, _ := variants.Current("classic")
 	ann, seed, gameID := replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}, game.NewSeed(), id.New()
-	draft, err := gamelog.NewGame(gameID, replay.Created{
-		Variant: variant.ID, Revision: variant.Revision, Creator: ann, Seats: []replay.Seat{{Player: ann}}, Commitment: seed.Commitment(),
-	}, seed)
+	draft, err := gamelog.NewGame(gameID, replaytest.Created(t, "classic", ann, seed), seed)
 	require.NoError(t, err)
 	last, err := m.Log.Append(ctx, draft)
 	require.NoError(t, err)
@@ -75,7 +72,7 @@ func TestManager_Within(t *testing.T) {
 		tail, err := s.Games.Tail(ctx, gameID)
 		require.NoError(t, err)
 		assert.Equal(t, int(last.Tip.ID.Version)+n, int(tail.Last.Version))
-		board, err := s.Boards.Page(ctx, store.Board{Variant: variant.ID, Window: "all"}, 0, 10)
+		board, err := s.Boards.Page(ctx, store.Board{Variant: "classic", Window: "all"}, 0, 10)
 		require.NoError(t, err)
 		assert.Len(t, board.Entries, n)
 		counted, _, err := m.Profiles.Get(ctx, ann.ID)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
+	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/directory"
@@ -62,12 +62,8 @@ func (r rig) player(name string) replay.Player {
 // play creates a game for a player, makes some moves, and ends the game if finish is set.
 func (r rig) play(p replay.Player, finish bool) *replay.State {
 	r.t.Helper()
-	v, ok := variants.Current(variant)
-	require.True(r.t, ok)
 	seed := game.NewSeed()
-	d, err := gamelog.NewGame(id.New(), replay.Created{
-		Variant: v.ID, Revision: v.Revision, Creator: p, Seats: []replay.Seat{{Player: p}}, Commitment: seed.Commitment(),
-	}, seed)
+	d, err := gamelog.NewGame(id.New(), replaytest.Created(r.t, variant, p, seed), seed)
 	require.NoError(r.t, err)
 	for moves := 0; ; moves++ {
 		appended, err := r.Log.Append(r.t.Context(), d)

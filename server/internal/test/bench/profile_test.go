@@ -11,9 +11,9 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
 	"github.com/gridstand/gridstand/server/internal/profile"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
@@ -61,12 +61,10 @@ func BenchmarkProfile(b *testing.B) {
 // finished returns a game that the player has given up after a move, with another id and time for each n.
 func finished(b *testing.B, player replay.Player, n int) *replay.State {
 	b.Helper()
-	v, _ := variants.Current("classic")
 	seed := game.NewSeed()
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Minute)
-	e, err := replay.Start(id.Derive(fmt.Append(nil, n)), replay.Entry{Seat: game.NoSeat, Action: replay.Created{
-		Variant: v.ID, Revision: v.Revision, Creator: player, Seats: []replay.Seat{{Player: player}}, Commitment: seed.Commitment(),
-	}}, seed, at)
+	created := replaytest.Created(b, "classic", player, seed)
+	e, err := replay.Start(id.Derive(fmt.Append(nil, n)), replay.Entry{Seat: game.NoSeat, Action: created}, seed, at)
 	require.NoError(b, err)
 	e, err = e.State.Apply(replay.Entry{Action: replay.Moved{Move: e.State.LegalMoves()[0]}}, at)
 	require.NoError(b, err)

@@ -12,22 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/internal/gametest"
 )
-
-func countingSeed(t *testing.T) game.Seed {
-	t.Helper()
-	b := make([]byte, game.SeedSize)
-	for i := range b {
-		b[i] = byte(i)
-	}
-	s, err := game.SeedFromBytes(b)
-	require.NoError(t, err)
-	return s
-}
 
 func TestSeedVectors(t *testing.T) {
 	t.Parallel()
-	s := countingSeed(t)
+	s := gametest.CountingSeed()
 	c := s.Commitment()
 	assert.Equal(t, "630dcd2966c4336691125448bbb25b4ff412a49c732db2c8abc1b8581bd710dd", hex.EncodeToString(c[:]))
 
@@ -47,7 +37,7 @@ func TestSeedVectors(t *testing.T) {
 
 func TestSeed_PrintsNothing(t *testing.T) {
 	t.Parallel()
-	s := countingSeed(t)
+	s := gametest.CountingSeed()
 	held := struct {
 		Seed   game.Seed
 		hidden game.Seed
@@ -79,7 +69,7 @@ func TestSeedFromBytes_WrongLength(t *testing.T) {
 
 func TestDraws_BeyondOneBlock(t *testing.T) {
 	t.Parallel()
-	d := countingSeed(t).Draws(1)
+	d := gametest.CountingSeed().Draws(1)
 	seen := map[int]int{}
 	for range 6000 {
 		seen[d.Draw(6)]++

@@ -29,13 +29,13 @@ func TestBots_Play(t *testing.T) {
 				for i := range games {
 					b := seeded(t, name, v, small)
 					assert.Equal(t, name, b.Name())
-					p := v.Rules.Start(seed(t, 1).Draws(1))
+					p := v.Rules.Start(seed(1).Draws(1))
 					for version := int32(2); p.Turn() != game.NoSeat && version < 60; version++ {
 						m, err := b.Choose(t.Context(), p)
 						require.NoError(t, err)
 						require.Contains(t, p.LegalMoves(), m)
 						games[i] = append(games[i], m)
-						p, _, err = v.Rules.Move(p, p.Turn(), m, seed(t, 1).Draws(version))
+						p, _, err = v.Rules.Move(p, p.Turn(), m, seed(1).Draws(version))
 						require.NoError(t, err)
 					}
 				}
@@ -56,7 +56,7 @@ func TestChoose_Refuses(t *testing.T) {
 	t.Parallel()
 	v := variant(t, "classic")
 	stuck := board48(t, v, 0, 2, 4, 2, 4, 4, 2, 4, 2, 2, 4, 2, 4, 4, 2, 4, 2)
-	other := variant(t, "3x3").Rules.Start(seed(t, 1).Draws(1))
+	other := variant(t, "3x3").Rules.Start(seed(1).Draws(1))
 	for _, name := range Names(game.Twenty48) {
 		b := seeded(t, name, v, small)
 		_, err := b.Choose(t.Context(), stuck)
@@ -67,7 +67,7 @@ func TestChoose_Refuses(t *testing.T) {
 		}
 		canceled, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err = b.Choose(canceled, v.Rules.Start(seed(t, 1).Draws(1)))
+		_, err = b.Choose(canceled, v.Rules.Start(seed(1).Draws(1)))
 		require.ErrorIs(t, err, context.Canceled, name)
 	}
 }
@@ -105,7 +105,7 @@ func TestBots_DeadlineGivesBestSoFar(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {
 		for _, name := range searching(v.Kind) {
-			p := v.Rules.Start(seed(t, 1).Draws(1))
+			p := v.Rules.Start(seed(1).Draws(1))
 			endless := Options{Depth: maxDepth, Rollouts: 1 << 40}
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 			m, err := seeded(t, name, v, endless).Choose(ctx, p)
@@ -135,7 +135,7 @@ func TestBots_Cancel(t *testing.T) {
 			timer := time.AfterFunc(2*time.Millisecond, cancel)
 			defer timer.Stop()
 			_, err := seeded(t, name, v, Options{Depth: maxDepth, Rollouts: 1 << 40}).
-				Choose(ctx, v.Rules.Start(seed(t, 1).Draws(1)))
+				Choose(ctx, v.Rules.Start(seed(1).Draws(1)))
 			require.ErrorIs(t, err, context.Canceled, "%s %s", v.ID, name)
 		}
 	}

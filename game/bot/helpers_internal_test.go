@@ -9,10 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/internal/gametest"
 	"github.com/gridstand/gridstand/game/tribolo"
 	"github.com/gridstand/gridstand/game/twenty48"
 	"github.com/gridstand/gridstand/game/variants"
 )
+
+var seed = gametest.Seed
 
 // variant returns the current revision of a variant.
 func variant(t testing.TB, id string) game.Variant {
@@ -20,16 +23,6 @@ func variant(t testing.TB, id string) game.Variant {
 	v, ok := variants.Current(id)
 	require.Truef(t, ok, "no variant %s", id)
 	return v
-}
-
-// seed returns one of 256 fixed seeds.
-func seed(t testing.TB, first byte) game.Seed {
-	t.Helper()
-	b := make([]byte, game.SeedSize)
-	b[0] = first
-	s, err := game.SeedFromBytes(b)
-	require.NoError(t, err)
-	return s
 }
 
 // seeded creates a bot with a fixed random source.
@@ -79,7 +72,7 @@ func positions48(t testing.TB, v game.Variant, n int) []*twenty48.Position {
 	var all []*twenty48.Position
 	for g := byte(0); len(all) < n; g++ {
 		require.Less(t, g, byte(255), "too few positions")
-		p := v.Rules.Start(seed(t, g).Draws(1))
+		p := v.Rules.Start(seed(g).Draws(1))
 		for version := int32(2); p.Turn() != game.NoSeat && len(all) < n; version++ {
 			if random.IntN(15) == 0 {
 				all = append(all, p.(*twenty48.Position))
@@ -90,7 +83,7 @@ func positions48(t testing.TB, v game.Variant, n int) []*twenty48.Position {
 			}
 			m, err := by.Choose(t.Context(), p)
 			require.NoError(t, err)
-			p, _, err = v.Rules.Move(p, 0, m, seed(t, g).Draws(version))
+			p, _, err = v.Rules.Move(p, 0, m, seed(g).Draws(version))
 			require.NoError(t, err)
 		}
 	}
@@ -113,7 +106,7 @@ func positionsTribolo(t testing.TB, n int) []*tribolo.Position {
 	rules := tribolo.New()
 	var all []*tribolo.Position
 	for g := byte(0); len(all) < n; g++ {
-		p := rules.Start(seed(t, g).Draws(1))
+		p := rules.Start(seed(g).Draws(1))
 		for p.Turn() != game.NoSeat && len(all) < n {
 			if random.IntN(20) == 0 {
 				all = append(all, p.(*tribolo.Position))

@@ -54,7 +54,7 @@ func TestGreedy_MayWait(t *testing.T) {
 func TestRollouts_Cut(t *testing.T) {
 	t.Parallel()
 	v := variant(t, "6x6")
-	p := v.Rules.Start(seed(t, 1).Draws(1))
+	p := v.Rules.Start(seed(1).Draws(1))
 	_, work, err := seeded(t, "montecarlo", v, Options{Rollouts: 3}).decide(t.Context(), p)
 	require.NoError(t, err)
 	assert.EqualValues(t, 3*len(p.LegalMoves())*cutMoves, work)

@@ -18,7 +18,7 @@ func TestApply_WholeGame(t *testing.T) {
 	for _, v := range variants.All() {
 		t.Run(v.ID, func(t *testing.T) {
 			t.Parallel()
-			sd := seed(t, 3)
+			sd := seed(3)
 			s := begin(t, created(t, v.ID, sd), sd)
 			p := v.Rules.Start(sd.Draws(1))
 			for s.Status != replay.Finished {
@@ -50,7 +50,7 @@ func TestApply_WholeGame(t *testing.T) {
 // result, whatever was applied in between.
 func TestApply_Immutable(t *testing.T) {
 	t.Parallel()
-	sd := seed(t, 3)
+	sd := seed(3)
 	s := begin(t, created(t, "restless", sd), sd)
 	for range 20 {
 		s = apply(t, s, 0, replay.Moved{Move: s.LegalMoves()[0]})
@@ -90,7 +90,7 @@ func TestApply_Immutable(t *testing.T) {
 // the first documented one is returned.
 func TestApply_Refused(t *testing.T) {
 	t.Parallel()
-	sd := seed(t, 7)
+	sd := seed(7)
 	// A single tile in the corner cannot move left.
 	active := onBoard(t, begin(t, created(t, "classic", sd), sd), 1)
 	idle := game.Slide(game.Left)
@@ -139,7 +139,7 @@ func TestApply_Refused(t *testing.T) {
 // game is ranked.
 func TestScored_Twenty48(t *testing.T) {
 	t.Parallel()
-	sd := seed(t, 3)
+	sd := seed(3)
 	ends := map[string]func(s *replay.State) *replay.State{
 		"stuck":     func(s *replay.State) *replay.State { return playOut(t, s) },
 		"resigned":  func(s *replay.State) *replay.State { return apply(t, s, 0, replay.Resigned{}) },
@@ -183,7 +183,7 @@ func TestScored_Twenty48(t *testing.T) {
 // Ensure that a score of 0 counts only in an attempt at a challenge.
 func TestScored_Zero(t *testing.T) {
 	t.Parallel()
-	sd := seed(t, 3)
+	sd := seed(3)
 	for want, of := range map[bool]replay.Attempt{false: {}, true: {ChallengeID: "today", Kind: replay.Daily}} {
 		c := created(t, "classic", sd)
 		c.Attempt = of
@@ -204,7 +204,7 @@ func TestApply_Goal(t *testing.T) {
 	}{{"twos", true}, {"restless", true}, {"vt100", true}, {"classic", false}, {"5x5", false}} {
 		t.Run(tt.variant, func(t *testing.T) {
 			t.Parallel()
-			sd := seed(t, 3)
+			sd := seed(3)
 			s := begin(t, created(t, tt.variant, sd), sd)
 			// Two tiles of 1024 are side by side, so the goal is one move away.
 			s = onBoard(t, s, 10, 10)

@@ -18,7 +18,7 @@ const limit = 10 * time.Second
 func clocked(t *testing.T, turn int, seats ...replay.Seat) *replay.State {
 	t.Helper()
 	for first := range byte(100) {
-		sd := seed(t, first)
+		sd := seed(first)
 		c := created(t, "tribolo", sd)
 		c.Seats, c.TurnLimit = seats, limit
 		if s := begin(t, c, sd); s.Position.Turn() == turn {
@@ -71,8 +71,8 @@ func TestClock(t *testing.T) {
 
 	waiting := begin(t, replay.Created{
 		Variant: "tribolo", Revision: 1, Creator: ann, Seats: []replay.Seat{annSits, bobSits, {}},
-		TurnLimit: limit, Commitment: seed(t, 3).Commitment(),
-	}, seed(t, 3))
+		TurnLimit: limit, Commitment: seed(3).Commitment(),
+	}, seed(3))
 	assert.Zero(t, waiting.Deadline(), "no seat is to move")
 	started := after(t, waiting, time.Hour, 2, replay.Joined{Player: eve})
 	assert.Equal(t, started.UpdateTime.Add(limit), started.Deadline())
@@ -165,7 +165,7 @@ func TestTimedOut_Ends(t *testing.T) {
 		})
 	}
 
-	sd := seed(t, 7)
+	sd := seed(7)
 	c := created(t, "classic", sd)
 	c.TurnLimit = limit
 	s := begin(t, c, sd)

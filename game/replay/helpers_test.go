@@ -8,22 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/internal/gametest"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 )
 
+var seed = gametest.Seed
+
 // at returns the time that is the given number of seconds after the start of a game.
 func at(second int) time.Time { return time.Unix(int64(second), 0).UTC() }
-
-// seed returns one of 256 fixed seeds.
-func seed(t testing.TB, first byte) game.Seed {
-	t.Helper()
-	b := make([]byte, game.SeedSize)
-	b[0] = first
-	s, err := game.SeedFromBytes(b)
-	require.NoError(t, err)
-	return s
-}
 
 var (
 	ann = replay.Player{ID: "ann", Name: "Ann"}

@@ -13,7 +13,7 @@ import (
 // open returns a game of Tribolo that Ann creates with the given seats.
 func open(t *testing.T, seats ...replay.Seat) *replay.State {
 	t.Helper()
-	sd := seed(t, 7)
+	sd := seed(7)
 	c := created(t, "tribolo", sd)
 	c.Seats = seats
 	return begin(t, c, sd)
@@ -83,7 +83,7 @@ func TestJoin_Ranked(t *testing.T) {
 			assert.Equal(t, tt.ranked, apply(t, open(t, tt.seats...), 1, replay.Joined{Player: tt.joins}).Ranked)
 		})
 	}
-	sd := seed(t, 7)
+	sd := seed(7)
 	private := created(t, "tribolo", sd)
 	private.Private, private.Seats = true, []replay.Seat{{}, botSits, botSits}
 	assert.False(t, apply(t, begin(t, private, sd), 0, replay.Joined{Player: bob}).Ranked)

@@ -81,7 +81,7 @@ func TestApply_NoHumanLeft(t *testing.T) {
 func TestApply_ResignationLeavesNoMove(t *testing.T) {
 	t.Parallel()
 	for first := range byte(100) {
-		sd := seed(t, first)
+		sd := seed(first)
 		c := created(t, "tribolo", sd)
 		c.Seats = []replay.Seat{annSits, bobSits, eveSits}
 		for s := begin(t, c, sd); s.Status == replay.Active; s = step(t, s, time.Second) {

@@ -18,7 +18,7 @@ func TestStart(t *testing.T) {
 	for _, v := range variants.All() {
 		t.Run(v.ID, func(t *testing.T) {
 			t.Parallel()
-			sd := seed(t, 7)
+			sd := seed(7)
 			c := created(t, v.ID, sd)
 			c.Private = true
 			entry := replay.Entry{Seat: game.NoSeat, Action: c}
@@ -51,7 +51,7 @@ func TestStart(t *testing.T) {
 // Ensure that a game with an open seat waits, and that it is no seat's turn.
 func TestStart_Waiting(t *testing.T) {
 	t.Parallel()
-	sd := seed(t, 7)
+	sd := seed(7)
 	c := created(t, "classic", sd)
 	c.Seats = []replay.Seat{{}}
 	s := begin(t, c, sd)
@@ -69,7 +69,7 @@ func TestStart_Waiting(t *testing.T) {
 // Ensure that an entry that cannot start a game is refused with the right error.
 func TestStart_Refused(t *testing.T) {
 	t.Parallel()
-	good := seed(t, 7)
+	good := seed(7)
 	for _, tt := range []struct {
 		name   string
 		change func(e *replay.Entry, c *replay.Created)
@@ -83,7 +83,7 @@ func TestStart_Refused(t *testing.T) {
 		{"unknown revision", func(_ *replay.Entry, c *replay.Created) { c.Revision = 999 }, good, replay.ErrUnknown},
 		{"no seats", func(_ *replay.Entry, c *replay.Created) { c.Seats = nil }, good, replay.ErrInvalid},
 		{"two seats", func(_ *replay.Entry, c *replay.Created) { c.Seats = make([]replay.Seat, 2) }, good, replay.ErrInvalid},
-		{"another seed", func(*replay.Entry, *replay.Created) {}, seed(t, 8), replay.ErrInvalid},
+		{"another seed", func(*replay.Entry, *replay.Created) {}, seed(8), replay.ErrInvalid},
 		{"no seed", func(*replay.Entry, *replay.Created) {}, game.Seed{}, replay.ErrInvalid},
 		{
 			// A newer version of the program may have variants with other numbers of seats, so
@@ -111,7 +111,7 @@ func TestStart_Refused(t *testing.T) {
 // Ensure that a game has its own copy of the seats that it was created with.
 func TestStart_OwnSeats(t *testing.T) {
 	t.Parallel()
-	sd := seed(t, 7)
+	sd := seed(7)
 	c := created(t, "classic", sd)
 	s := begin(t, c, sd)
 	c.Seats[0].Resigned = true
@@ -122,7 +122,7 @@ func TestStart_OwnSeats(t *testing.T) {
 // looked up.
 func TestEntry_Same(t *testing.T) {
 	t.Parallel()
-	sd := seed(t, 7)
+	sd := seed(7)
 	base := func() replay.Created { return created(t, "classic", sd) }
 	game1 := replay.Entry{Seat: game.NoSeat, Action: base()}
 	with := func(change func(*replay.Created)) replay.Entry {
@@ -139,7 +139,7 @@ func TestEntry_Same(t *testing.T) {
 		want bool
 	}{
 		{"created again", game1, with(func(*replay.Created) {}), true},
-		{"with another seed", game1, with(func(c *replay.Created) { c.Commitment = seed(t, 8).Commitment() }), true},
+		{"with another seed", game1, with(func(c *replay.Created) { c.Commitment = seed(8).Commitment() }), true},
 		{"under newer rules", game1, with(func(c *replay.Created) { c.Revision = 2 }), true},
 		{"another variant", game1, with(func(c *replay.Created) { c.Variant = "twos" }), false},
 		{"another creator", game1, with(func(c *replay.Created) { c.Creator = bob }), false},

@@ -56,7 +56,7 @@ func (h *history) undoes(to int32) *replay.State {
 // later draws differ from the undone ones.
 func TestUndo(t *testing.T) {
 	t.Parallel()
-	sd := seed(t, 7)
+	sd := seed(7)
 	h := &history{t, []*replay.State{begin(t, created(t, "6x6", sd), sd)}}
 	for n := range 20 {
 		h.moves(n)

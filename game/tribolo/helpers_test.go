@@ -8,32 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/internal/gametest"
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// countingSeed returns the seed 00 01 02 … 1f.
-func countingSeed() game.Seed {
-	b := make([]byte, game.SeedSize)
-	for i := range b {
-		b[i] = byte(i)
-	}
-	return seedOf(b)
-}
-
-// seed returns one of 256 fixed seeds.
-func seed(first byte) game.Seed {
-	b := make([]byte, game.SeedSize)
-	b[0] = first
-	return seedOf(b)
-}
-
-func seedOf(b []byte) game.Seed {
-	s, err := game.SeedFromBytes(b)
-	if err != nil {
-		panic(err)
-	}
-	return s
-}
+var (
+	countingSeed = gametest.CountingSeed
+	seed         = gametest.Seed
+	seedOf       = gametest.SeedOf
+)
 
 func start(s game.Seed) *tribolo.Position {
 	return tribolo.New().Start(s.Draws(1)).(*tribolo.Position)

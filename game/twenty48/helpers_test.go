@@ -9,23 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/internal/gametest"
 	"github.com/gridstand/gridstand/game/twenty48"
 )
+
+var seed = gametest.Seed
 
 // classic returns the base config that tests modify.
 func classic(rows, columns int) twenty48.Config {
 	return twenty48.Config{Rows: rows, Columns: columns, Start: twenty48.StartSpawned, FoursIn: 10, Goal: 2048}
-}
-
-// seed returns one of 256 fixed seeds.
-func seed(first byte) game.Seed {
-	b := make([]byte, game.SeedSize)
-	b[0] = first
-	s, err := game.SeedFromBytes(b)
-	if err != nil {
-		panic(err)
-	}
-	return s
 }
 
 // tiles parses a drawing of a board: cells separated by spaces, rows by slashes, and a dot for an

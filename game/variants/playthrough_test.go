@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/internal/gametest"
 	"github.com/gridstand/gridstand/game/tribolo"
 	"github.com/gridstand/gridstand/game/twenty48"
 	"github.com/gridstand/gridstand/game/variants"
@@ -30,11 +31,9 @@ const playthroughs = "testdata/playthroughs"
 // reach 2048 on every board that is large enough.
 func playthroughSeed(t *testing.T) game.Seed {
 	t.Helper()
-	b := countingSeed(t).SeedBytes()
+	b := gametest.CountingSeed().SeedBytes()
 	b[0] = 3
-	s, err := game.SeedFromBytes(b)
-	require.NoError(t, err)
-	return s
+	return gametest.SeedOf(b)
 }
 
 func TestPlaythroughs(t *testing.T) {

@@ -50,7 +50,9 @@ func TestGames_CorruptPage(t *testing.T) {
 			return nil
 		})
 	}))
-	leaves := leafPages(t, d)
+	// These pages contain only rows of games and entries.
+	leaves := numbers(t, d, "SELECT pageno FROM dbstat WHERE name IN ('games', 'entries') AND pagetype = 'leaf'")
+	require.NotEmpty(t, leaves)
 	require.NoError(t, s.Close())
 	content, err := os.ReadFile(whole)
 	require.NoError(t, err)
@@ -126,16 +128,4 @@ func continueGame(t *testing.T, s *store.Store, game string, length int32) bool 
 		assert.EqualValues(t, len(records), corrupt.Version)
 	}
 	return false
-}
-
-// leafPages returns the pages that contain only rows of games and entries.
-func leafPages(t *testing.T, d *db) (pages []int) {
-	t.Helper()
-	require.NoError(t, d.read(t.Context(), func(c *sqlite3.Conn) error {
-		return query(c, "SELECT pageno, name FROM dbstat WHERE name IN ('games', 'entries') AND pagetype = 'leaf'", func(s *sqlite3.Stmt) {
-			pages = append(pages, s.ColumnInt(0))
-		})
-	}))
-	require.NotEmpty(t, pages)
-	return pages
 }

@@ -80,9 +80,9 @@ func upgradeFrom(t *testing.T, script string) {
 	upgraded := openDB(t, Options{Path: old})
 	assert.Equal(t, tablesOf(t, fresh), tablesOf(t, upgraded))
 	for _, table := range []string{"hidden", "accounts", "names", "scores", "games", "entries"} {
-		assert.Equal(t, []int{1}, counted(t, upgraded, "SELECT count(*) FROM "+table), table)
+		assert.Equal(t, []int{1}, numbers(t, upgraded, "SELECT count(*) FROM "+table), table)
 	}
-	assert.Equal(t, []int{1 + len(upgrades)}, counted(t, upgraded, "PRAGMA user_version"))
+	assert.Equal(t, []int{1 + len(upgrades)}, numbers(t, upgraded, "PRAGMA user_version"))
 }
 
 // Ensure that missing upgrades are applied in order, and that none is applied if one of
@@ -101,7 +101,7 @@ func TestUpgrade_Steps(t *testing.T) {
 	first, second := "CREATE TABLE later (n INTEGER)", "INSERT INTO later VALUES (1); ALTER TABLE later ADD COLUMN m INTEGER"
 	require.Error(t, apply(first, "INSERT INTO nowhere VALUES (1)"))
 	assert.Equal(t, before, tablesOf(t, d))
-	version := func() int { return counted(t, d, "PRAGMA user_version")[0] }
+	version := func() int { return numbers(t, d, "PRAGMA user_version")[0] }
 	assert.Equal(t, 1+len(upgrades), version())
 	for range 2 {
 		require.NoError(t, apply(first))
@@ -109,7 +109,7 @@ func TestUpgrade_Steps(t *testing.T) {
 	}
 	require.NoError(t, apply(first, second))
 	assert.Equal(t, 3+len(upgrades), version())
-	assert.Equal(t, []int{1}, counted(t, d, "SELECT n FROM later WHERE m IS NULL"))
+	assert.Equal(t, []int{1}, numbers(t, d, "SELECT n FROM later WHERE m IS NULL"))
 	require.ErrorContains(t, apply(first), "newer version of this program")
 }
 
@@ -123,15 +123,4 @@ func tablesOf(t *testing.T, d *db) map[string]string {
 		})
 	}))
 	return tables
-}
-
-func counted(t *testing.T, d *db, text string) (numbers []int) {
-	t.Helper()
-	require.NoError(t, d.read(t.Context(), func(c *sqlite3.Conn) error {
-		numbers = nil
-		return query(c, text, func(s *sqlite3.Stmt) {
-			numbers = append(numbers, s.ColumnInt(0))
-		})
-	}))
-	return numbers
 }

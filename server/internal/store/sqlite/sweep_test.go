@@ -42,7 +42,7 @@ func TestSweep(t *testing.T) {
 		t.Helper()
 		require.NoError(t, d.sweep(ctx))
 		for table, n := range want {
-			assert.Equal(t, []int{n}, counted(t, d, "SELECT count(*) FROM "+table), table)
+			assert.Equal(t, []int{n}, numbers(t, d, "SELECT count(*) FROM "+table), table)
 		}
 	}
 	requireRows(map[string]int{
@@ -52,5 +52,5 @@ func TestSweep(t *testing.T) {
 	requireRows(map[string]int{
 		"accounts": 1, "open_games": 1, "challenges": 1, "boards": 1, "scores": 1, "score_ranges": 1, "games": 1, "entries": 2, "names": many + 1,
 	})
-	assert.Equal(t, []int{many}, counted(t, d, "SELECT id FROM challenges"))
+	assert.Equal(t, []int{many}, numbers(t, d, "SELECT id FROM challenges"))
 }

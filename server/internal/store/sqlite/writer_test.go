@@ -41,15 +41,21 @@ func insert(ctx context.Context, d *db, n int) error {
 	return d.write(ctx, func(c *sqlite3.Conn) error { return exec(c, "INSERT INTO test VALUES (?)", n) })
 }
 
-func rows(t testing.TB, d *db) (all []int) {
+// numbers returns the first column of the rows that a query finds.
+func numbers(t testing.TB, d *db, text string) (all []int) {
 	t.Helper()
 	require.NoError(t, d.read(t.Context(), func(c *sqlite3.Conn) error {
 		all = nil
-		return query(c, "SELECT n FROM test ORDER BY n", func(s *sqlite3.Stmt) {
+		return query(c, text, func(s *sqlite3.Stmt) {
 			all = append(all, s.ColumnInt(0))
 		})
 	}))
 	return all
+}
+
+func rows(t testing.TB, d *db) []int {
+	t.Helper()
+	return numbers(t, d, "SELECT n FROM test ORDER BY n")
 }
 
 // block keeps the writer busy until the returned function is called. Writes that are

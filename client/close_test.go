@@ -2,7 +2,6 @@ package client_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -38,41 +37,6 @@ func TestClose_Twice(t *testing.T) {
 	require.NoError(t, c.Close())
 	_, err := c.Game(waittest.Context(t), gameID)
 	assert.ErrorIs(t, err, context.Canceled)
-}
-
-func TestClose_EndsWatch(t *testing.T) {
-	t.Parallel()
-	for name, do := range map[string]act{
-		"while it receives":   hang,
-		"while it reconnects": away,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := &fake{}
-			f.watch = func(_ int, _ *pb.WatchRequest, s watchStream) error {
-				return errors.Join(header(f, s), do(f, s))
-			}
-			c := f.closable(t)
-			w := c.As("").Watch(waittest.Context(t), client.WatchOptions{GameID: gameID})
-			defer w.Close()
-			_, err := w.Next()
-			require.NoError(t, err)
-			ended := make(chan error, 1)
-			go func() {
-				for {
-					if _, err := w.Next(); err != nil {
-						ended <- err
-						return
-					}
-				}
-			}()
-			require.NoError(t, c.Close())
-			err = <-ended
-			assertClosed(t, err)
-			_, again := w.Next()
-			assert.Equal(t, err, again)
-		})
-	}
 }
 
 func TestClose_EndsRetry(t *testing.T) {

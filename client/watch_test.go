@@ -260,35 +260,44 @@ func TestWatch(t *testing.T) {
 
 func TestWatch_Close(t *testing.T) {
 	t.Parallel()
-	f := &fake{}
-	f.watch = func(_ int, _ *pb.WatchRequest, s watchStream) error {
-		return errors.Join(whole(3)(f, s), hang(f, s))
-	}
-	c := f.client(t)
-	for name, end := range map[string]func(w *client.Watch, cancel context.CancelFunc){
-		"Close":       func(w *client.Watch, _ context.CancelFunc) { w.Close() },
-		"the context": func(_ *client.Watch, cancel context.CancelFunc) { cancel() },
+	for name, tc := range map[string]struct {
+		then act // what the server does once the stream is open
+		end  func(c *client.Client, w *client.Watch, cancel context.CancelFunc)
+		says string
+	}{
+		"Close":                           {hang, func(_ *client.Client, w *client.Watch, _ context.CancelFunc) { w.Close() }, ""},
+		"the context":                     {hang, func(_ *client.Client, _ *client.Watch, cancel context.CancelFunc) { cancel() }, ""},
+		"the client":                      {hang, closeClient, "the client is closed"},
+		"the client, while it reconnects": {away, closeClient, "the client is closed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithCancel(waittest.Context(t))
 			defer cancel()
-			w := c.Watch(ctx, client.WatchOptions{GameID: gameID})
-			for range 2 {
-				_, err := w.Next()
-				require.NoError(t, err)
+			f := &fake{}
+			f.watch = func(_ int, _ *pb.WatchRequest, s watchStream) error {
+				return errors.Join(header(f, s), tc.then(f, s))
 			}
+			c := f.closable(t)
+			w := c.As("").Watch(ctx, client.WatchOptions{GameID: gameID})
+			_, err := w.Next()
+			require.NoError(t, err)
 			ended := make(chan error, 1)
 			go func() {
-				_, err := w.Next()
+				_, err := f.drain(w)
 				ended <- err
 			}()
-			end(w, cancel)
-			assert.ErrorIs(t, <-ended, context.Canceled)
+			tc.end(c, w, cancel)
+			err = <-ended
+			require.ErrorIs(t, err, context.Canceled)
+			assert.ErrorContains(t, err, tc.says)
+			_, again := w.Next()
+			assert.Equal(t, err, again)
 			w.Close()
 			w.Close()
-			_, err := w.Next()
-			assert.ErrorIs(t, err, context.Canceled)
+			require.NoError(t, c.Close())
 		})
 	}
 }
+
+func closeClient(c *client.Client, _ *client.Watch, _ context.CancelFunc) { _ = c.Close() }

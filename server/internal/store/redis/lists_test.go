@@ -53,7 +53,7 @@ func TestLists_PlayersListIsTrimmed(t *testing.T) {
 		finish := func(gameID string, at time.Time, keep time.Duration) []string {
 			l := store.Listing{GameID: gameID, Variant: "v", Status: store.Finished, Updated: at, Players: []string{testPlayer}}
 			require.NoError(t, s.Write(ctx, []store.Listing{l}, keep))
-			return client.ZRevRange(ctx, testPlayerGames, 0, -1).Val()
+			return client.ZRangeArgs(ctx, goredis.ZRangeArgs{Key: testPlayerGames, Start: 0, Stop: -1, Rev: true}).Val()
 		}
 		assert.Equal(t, []string{"old"}, finish("old", start.Add(-month-time.Hour), 0))
 		assert.Equal(t, []string{"young", "old"}, finish("young", start, 0))

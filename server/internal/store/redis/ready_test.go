@@ -30,7 +30,7 @@ func TestReady_Refused(t *testing.T) {
 		{config("min-replicas-to-write"), "1", "0", "NOREPLICAS"},
 		{func(of string) error {
 			host, port, _ := strings.Cut(of, " ")
-			return client.SlaveOf(ctx, host, port).Err()
+			return client.ReplicaOf(ctx, host, port).Err()
 		}, "127.0.0.1 1", "no one", "READONLY"},
 	} {
 		require.NoError(t, tt.set(tt.refuses))

@@ -261,6 +261,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
         'p.row',
         race && h('button.primary', { onclick: raceAgain }, 'Race again'),
         h(race ? 'button.plain' : 'button.primary', { onclick: pass }, 'Share'),
+        words.is(c, 'DAILY') && h('a', { href: '/race' }, 'Race somebody'),
         rival,
       ),
     );

@@ -6,6 +6,7 @@ import { clock, sync, until } from './game-state.js';
 /** @import { Challenge, WatchChallengeResponse } from '../types' */
 
 const most = 3; // races that a tab remembers, because each reminder has a stream
+const shown = 6e4; // milliseconds for which a result is offered
 const late = 3e5; // milliseconds after the end of a race until its result is no longer offered
 
 /** Returns the ids of the races that the tab remembers. @returns {string[]} */
@@ -69,6 +70,7 @@ function remindOf(id) {
       if (!over) return;
       clearInterval(timer);
       close();
+      setTimeout(end, shown);
     },
     onError: end, // A race that never started is deleted.
   });

@@ -85,8 +85,10 @@ func (c *Contest) Invite() string {
 }
 
 // Command returns the command with which the user joins the challenge, plays it if it is a daily game, or
-// sees its standings if it is closed. InviteCommand returns that of another person.
-func (c *Contest) Command() string       { return c.command(c.env.Command) }
+// sees its standings if it is closed.
+func (c *Contest) Command() string { return c.command(c.env.Command) }
+
+// InviteCommand is like Command, but for another person.
 func (c *Contest) InviteCommand() string { return c.command(c.env.Invite) }
 
 func (c *Contest) command(typed func(words ...string) string) string {

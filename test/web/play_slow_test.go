@@ -124,12 +124,14 @@ func TestJourney_Play(t *testing.T) {
 	tab.Wait(says("Play again"))
 	tab.Wait(`document.querySelector(".bad")?.textContent === "Game over: no moves left"`)
 
-	// Keys that the player still presses at the end are no keys of the replay, nor of the page.
-	for _, key := range []string{kb.ArrowLeft, "d", "a", kb.ArrowRight} {
+	// Keys that the player still presses at the end are no keys of the replay, nor of the page. The page
+	// has the events of the game.
+	tab.Wait(says("Verified in this browser"))
+	for _, key := range []string{kb.ArrowLeft, "d", "a", kb.ArrowRight, " ", kb.Home} {
 		tab.Press(key)
+		assert.False(t, browsertest.Eval[bool](tab, says("replay")), key)
 		waitForBoard(tab, g.GetPosition())
 	}
-	tab.Wait(says("Verified in this browser"))
 	tab.Wait(says("#1 of 1 today"))
 	const failed = `performance.getEntriesByType("resource").filter((e) => e.responseStatus >= 400).map((e) => e.name)`
 	assert.Empty(t, browsertest.Eval[[]string](tab, failed), "the browser logs each failed request")

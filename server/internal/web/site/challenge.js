@@ -335,7 +335,6 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     const closed = c.status.endsWith('CLOSED');
     if (race || news.etag) lines.show(news, closed || words.is(c, 'REMATCH') || !!own.game?.result);
     const texts = [c.variant];
-    if (c.limit && !race) texts.push(`${words.limit(c.limit)} for each`);
     if (closed) texts.push('closed');
     else if (stage === 'WAITING') texts.push(`${c.entrants?.length || 0} of 8 are here`);
     else if (/OPEN|GAME/.test(stage)) texts.push(`${clock(c.closeTime || '')} left`);

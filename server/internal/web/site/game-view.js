@@ -288,7 +288,10 @@ export default function show(root, { id = '' }, own) {
   }
 
   // A link to another move of the same game does not load the page again.
-  if (!own) addEventListener('hashchange', openLinked);
+  if (!own) {
+    addEventListener('hashchange', openLinked);
+    replay.bind();
+  }
   keys([
     ['f', 'full screen', () => play.requestFullscreen?.()],
     ['c', 'copy the link', () => copy(address())],

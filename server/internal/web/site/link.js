@@ -2,7 +2,7 @@
 import { account, call, nameHeader, setAccount } from './api.js';
 import { h } from './dom.js';
 import { failed } from './failed.js';
-import { draw } from './persist.js';
+import { draw, explain } from './persist.js';
 import { endSession } from './sessions.js';
 
 /** Describes this browser in the list of sessions. */
@@ -18,9 +18,11 @@ export default async function show(root) {
   const code = location.hash.slice(1);
   const before = account();
   const former = before?.session ? before.former : before;
+  // Another call with the same secret opens no other session.
+  const request = { code, secret: draw(), comment: browser() };
   const accept = async () => {
+    button.disabled = true;
     try {
-      const request = { code, secret: draw(), comment: browser() };
       const { player, token } = await call('OpenSession', request, { anonymous: true });
       // The code has been used, and its session is in no history.
       history.replaceState(null, '', '/link');
@@ -33,10 +35,15 @@ export default async function show(root) {
       setAccount({ id: player.id, name: player.name, token, session: true, former });
       nameHeader();
       welcome(`You are ${player.name}`);
-    } catch (e) {
-      failed(root, e);
+    } catch (/** @type {any} */ e) {
+      if (e.code === 'unavailable') {
+        problem.textContent = explain(e);
+        button.disabled = false;
+      } else failed(root, e);
     }
   };
+  const button = h('button.primary', { onclick: accept, autofocus: true }, 'Play here');
+  const problem = h('p.bad', { role: 'alert' });
   /** @param {string} heading */
   const welcome = (heading) =>
     root.replaceChildren(
@@ -47,7 +54,7 @@ export default async function show(root) {
       h(
         'div.empty',
         h('h1', 'This link is incomplete'),
-        h('p', 'A terminal or an SSH host prints it whole: gridstand account link.'),
+        h('p', 'Print it again: gridstand account link, or over SSH: link.'),
       ),
     );
   root.replaceChildren(
@@ -60,11 +67,8 @@ export default async function show(root) {
           'p',
           `It keeps ${former.name}, which returns when you stop playing with the other, on the account page.`,
         ),
-      h(
-        'p.row',
-        h('button.primary', { onclick: accept, autofocus: true }, 'Play here'),
-        h('a.button', { href: '/' }, 'No'),
-      ),
+      problem,
+      h('p.row', button, h('a.button', { href: '/' }, 'No')),
     ),
   );
 }

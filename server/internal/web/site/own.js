@@ -184,6 +184,9 @@ export function ownSeat(first, seat, kind, next) {
   }
   function finish() {
     element.closest('.own')?.classList.replace('own', 'done');
+    if (page.replay.at) page.replay.seek(Infinity);
+    // The player still presses keys; after that, they scroll the page. Other games begin again by keys.
+    if (attempt) setTimeout(release, 1500);
     kind.finish(element, game(), renew);
   }
 

@@ -5,32 +5,23 @@ import { comma, happened, highest, largestTile } from './game-state.js';
 import { link } from './names.js';
 
 /** @import { State } from './game-state.js' */
-/** @import { Entry, Game, Window } from '../types' */
+/** @import { Entry, Window } from '../types' */
 
 const listLimit = 40;
-const dayTime = 864e5;
 
 /** Makes the score of an entry, with a link to its game. @param {any} entry */
 export const scoreLink = ({ gameId, score }) => h('a', { href: `/g/${gameId}` }, comma(score));
 
 /**
- * Returns a player's entry on a leaderboard and its neighbors, or nothing if no game of the player
- * counts there: the browser would log the failed request.
+ * Returns a player's entry on a leaderboard and its neighbors, or nothing if the player has no score of
+ * the variant: the browser would log the failed request.
  * @param {{playerId: string, variant: string, window?: Window, neighbors?: number}} of
  * @returns {Promise<{entry: Entry, neighbors?: Entry[]} | undefined>}
  */
 export async function rankOf(of) {
-  const { playerId, variant, window } = of;
-  const today = Math.floor(Date.now() / dayTime);
-  const days = { WINDOW_DAY: today, WINDOW_WEEK: today - ((today + 3) % 7), WINDOW_ALL_TIME: 0 };
-  const since = days[window || 'WINDOW_ALL_TIME'] * dayTime;
-  const request = { playerId, variant, status: 'GAME_STATUS_FINISHED', pageSize: 20 };
-  const { games = [], nextPageToken } = await look('ListGames', request);
-  const counts = games.some(
-    (/** @type {Game} */ g) =>
-      g.ranked && !g.challengeId && highest(g.position) && Date.parse(g.updateTime) >= since,
-  );
-  return counts || nextPageToken ? look('GetRank', of) : undefined;
+  const { variants = [] } = await look('GetProfile', { playerId: of.playerId });
+  const { bestScore } = variants.find((/** @type {any} */ v) => v.variant === of.variant) || {};
+  return bestScore ? look('GetRank', of) : undefined;
 }
 
 /**

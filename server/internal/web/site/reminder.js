@@ -70,7 +70,11 @@ function remindOf(id) {
       if (!over) return;
       clearInterval(timer);
       close();
-      setTimeout(end, shown);
+      setTimeout(() => {
+        if (!document.hidden) return end();
+        const seen = () => setTimeout(end, shown);
+        document.addEventListener('visibilitychange', seen, { once: true });
+      }, shown);
     },
     onError: end, // A race that never started is deleted.
   });

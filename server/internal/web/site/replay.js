@@ -150,18 +150,20 @@ export function createReplay(state, show, changed) {
     changed();
   }
 
-  keys([
-    [' ', 'play or pause', toggle],
-    ['ArrowLeft', 'one move back', () => step(-1)],
-    ['ArrowRight', 'one move forward', () => step(1)],
-    ['Home', 'first move', () => seek(1)],
-    ['End', 'last move', () => seek(Infinity)],
-    ['+', 'faster', () => faster(1)],
-    ['-', 'slower', () => faster(-1)],
-    ['l', 'live', () => seek(Infinity)],
-  ]);
-
   return {
+    /** Binds the keys of the bar. */
+    bind() {
+      keys([
+        [' ', 'play or pause', toggle],
+        ['ArrowLeft', 'one move back', () => step(-1)],
+        ['ArrowRight', 'one move forward', () => step(1)],
+        ['Home', 'first move', () => seek(1)],
+        ['End', 'last move', () => seek(Infinity)],
+        ['+', 'faster', () => faster(1)],
+        ['-', 'slower', () => faster(-1)],
+        ['l', 'live', () => seek(Infinity)],
+      ]);
+    },
     element: bar,
     past,
     load,

@@ -95,9 +95,12 @@ func TestHidden(t *testing.T) {
 			}
 			now := env.now()
 			assert.Equal(t, kind != replay.Rematch, c.Revealed(now).IsZero())
+			seed, err := env.Seed(ctx, anns.State)
+			require.NoError(t, err)
+			assert.Equal(t, kind != replay.Rematch, seed.IsZero())
 			env.forward(c.CloseTime.Sub(now) + time.Millisecond)
 			check("closed", nil, nil, nil, nil)
-			seed, err := env.Seed(ctx, anns.State)
+			seed, err = env.Seed(ctx, anns.State)
 			require.NoError(t, err)
 			assert.Equal(t, c.Seed.Commitment(), seed.Commitment())
 		})

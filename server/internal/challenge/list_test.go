@@ -33,12 +33,32 @@ func (env *env) list(n int, kind replay.ChallengeKind, by replay.Player, from ui
 // first returns the ids on the first page of n challenges.
 func (env *env) first(n int) (ids []string) {
 	env.t.Helper()
-	places, _, err := env.server().List(env.t.Context(), 0, store.Place{}, n)
+	ids, _ = env.page(store.Place{}, n)
+	return ids
+}
+
+// page returns the ids on the page of n challenges that begins after the given place, and the place after
+// which the next one begins.
+func (env *env) page(after store.Place, n int) (ids []string, next store.Place) {
+	env.t.Helper()
+	places, next, err := env.server().List(env.t.Context(), 0, after, n)
 	require.NoError(env.t, err)
 	for _, place := range places {
 		ids = append(ids, place.GameID)
 	}
-	return ids
+	return ids, next
+}
+
+// Ensure that the last page of a list is complete and names no next one.
+func TestList_LastPage(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		all := env.list(4, replay.Link, ann, 1)
+		first, next := env.page(store.Place{}, 2)
+		last, end := env.page(next, 2)
+		assert.Equal(t, latest(all, 4), append(first, last...))
+		assert.Zero(t, end)
+	})
 }
 
 // latest returns the last n of ids, latest first.
@@ -79,6 +99,20 @@ func TestList_NoSource(t *testing.T) {
 		bobs := env.list(1, replay.Race, bob, 0)
 		eves := env.list(11, replay.Race, eve, 0)
 		assert.Equal(t, append(latest(eves, 9), bobs[0]), env.first(10))
+	})
+}
+
+// Ensure that other sources take no more places than one source has too many, and that a race without
+// players has no advantage over a newer link.
+func TestList_Surplus(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		empty := env.list(1, replay.Race, bob, 2)
+		_, err := env.Leave(t.Context(), empty[0], bob.ID, "")
+		require.NoError(t, err)
+		links := env.list(1, replay.Link, player("dan"), 3)
+		eves := env.list(2, replay.Link, eve, 4)
+		assert.Equal(t, []string{eves[1], links[0]}, env.first(2))
 	})
 }
 

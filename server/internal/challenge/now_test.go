@@ -51,6 +51,7 @@ func TestNow_Together(t *testing.T) {
 			c, _ := env.get(challengeID)
 			require.Len(t, c.Entrants, callers)
 			assert.Greater(t, callers, 1)
+			assert.LessOrEqual(t, callers, challenge.MaxEntrants)
 			for _, e := range c.Entrants {
 				assert.Empty(t, e.Bot)
 				assert.False(t, players[e.Player.ID], "%s is in two races", e.Player.Name)
@@ -127,6 +128,8 @@ func TestNow_Oldest(t *testing.T) {
 			assert.True(t, now.Absent(env.now()))
 		}
 		assert.False(t, got.Absent(env.now()))
+		assert.False(t, left.Absent(left.CreateTime.Add(challenge.AbsentAfter)))
+		assert.True(t, left.Absent(left.CreateTime.Add(challenge.AbsentAfter+time.Millisecond)))
 	})
 }
 

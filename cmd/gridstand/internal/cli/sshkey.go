@@ -2,16 +2,17 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/crypto/ssh"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshkeys"
-	"github.com/gridstand/gridstand/internal/sshsig"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -34,13 +35,13 @@ here and over SSH, link the key before you use it over SSH for the first time.`,
 		Use:   "add [file]",
 		Short: "Link an SSH key to your account",
 		Long: `Link an SSH key to your account. The file contains a private key, or the public
-key (.pub) of a private key in the SSH agent. Without a file, link all keys of
-the agent, since ssh may offer any of them, or the key in ~/.ssh if the agent
-has none.
+key (.pub) of a private key beside it or in the SSH agent. Without a file, link
+the key in ~/.ssh that ssh offers first.
 
-The private key does not leave this machine: it only signs your player id.`,
+The private key does not leave this machine: ssh-keygen uses it to sign your
+player id.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error { return p.addKeys(cmd.Context(), c, first(args)) })
+			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error { return p.addKey(cmd.Context(), c, first(args)) })
 		},
 	}
 	remove := &cobra.Command{
@@ -56,71 +57,54 @@ The private key does not leave this machine: it only signs your player id.`,
 	return cmd
 }
 
-// addKeys links the key in a file or, if file is empty, all keys that it finds. If the
-// server refuses a key, it continues with the next one.
-func (p *program) addKeys(ctx context.Context, c *client.Client, file string) error {
-	keys, done, err := p.findKeys(ctx, file)
-	if err != nil {
-		return err
-	}
-	defer done()
-	var failed []error
-	for _, key := range keys {
-		added, err := p.addKey(ctx, c, key)
-		if err != nil {
-			failed = append(failed, fmt.Errorf("%s: %w", key.Fingerprint(), err))
-			continue
-		}
-		if err := p.printKey(added, "linked"); err != nil {
+// addKey links the key in a file to the account; an empty file means the first key that ssh would offer.
+func (p *program) addKey(ctx context.Context, c *client.Client, file string) error {
+	if file == "" {
+		var err error
+		if file, err = defaultKey(filepath.Join(p.getenv("HOME"), ".ssh")); err != nil {
 			return err
 		}
 	}
-	return errors.Join(failed...)
+	signature, err := p.signWith(ctx, file, c.PlayerID())
+	if err != nil {
+		return err
+	}
+	text, _ := os.ReadFile(strings.TrimSuffix(file, ".pub") + ".pub")
+	_, comment, _, _, _ := ssh.ParseAuthorizedKey(text) // without a public key file, there is no comment
+	reply, err := c.Players.AddKey(ctx, &pb.AddKeyRequest{Signature: signature, Comment: client.CleanText(comment, maxKeyComment)})
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return p.printKey(reply.GetKey(), "linked")
 }
 
-// findKeys returns the key in a file. If file is empty, it returns all of the agent's keys
-// or, if the agent has no keys, the key in ~/.ssh. The keys are usable until done is
-// called.
-func (p *program) findKeys(ctx context.Context, file string) (keys []sshkeys.Key, done func(), err error) {
-	var agent *sshkeys.Agent
-	done = func() {}
-	if socket := p.getenv("SSH_AUTH_SOCK"); socket != "" {
-		agent, err = sshkeys.OpenAgent(ctx, socket)
-		if err != nil {
-			p.notef("%v", err) // continue: the key may be in a file
-		} else {
-			done = agent.Close
+// defaultKey returns the public key file in a directory such as ~/.ssh whose key ssh offers first.
+func defaultKey(directory string) (string, error) {
+	for _, kind := range []string{"rsa", "ecdsa", "ecdsa_sk", "ed25519", "ed25519_sk"} {
+		file := filepath.Join(directory, "id_"+kind+".pub")
+		if _, err := os.Stat(file); err == nil {
+			return file, nil
 		}
 	}
-	if file == "" && agent != nil && len(agent.Keys) > 0 {
-		return agent.Keys, done, nil
-	}
-	var key sshkeys.Key
-	if file != "" {
-		key, err = sshkeys.Load(file, agent)
-	} else {
-		directory := filepath.Join(p.getenv("HOME"), ".ssh")
-		key, err = sshkeys.Default(directory, agent)
-		if errors.Is(err, sshkeys.ErrNone) {
-			err = missingf("no SSH key was found in an SSH agent or in %s; create one with: ssh-keygen -t ed25519", directory)
-		}
-	}
-	if err != nil {
-		done()
-		return nil, nil, err
-	}
-	return []sshkeys.Key{key}, done, nil
+	return "", missingf("no SSH key was found in %s; name its file, or create one with: ssh-keygen -t ed25519", directory)
 }
 
-// addKey links a key to the account.
-func (p *program) addKey(ctx context.Context, c *client.Client, key sshkeys.Key) (*pb.Key, error) {
-	signature, err := sshsig.Sign(key, "gridstand", c.PlayerID())
+// signWith returns the signature of a message by the key in a file. ssh-keygen makes it: with the private
+// key, for which it may ask for a passphrase on the terminal, or through the SSH agent.
+func (p *program) signWith(ctx context.Context, file, message string) (string, error) {
+	keygen := exec.CommandContext(ctx, "ssh-keygen", "-q", "-Y", "sign", "-n", "gridstand", "-f", file)
+	keygen.Stdin, keygen.Stderr, keygen.Env = strings.NewReader(message), p.err, p.env
+	keygen.Cancel = func() error { return keygen.Process.Signal(os.Interrupt) } // lets it turn echo on again
+	keygen.WaitDelay = keygenStop
+	signature, err := keygen.Output()
 	if err != nil {
-		return nil, err
+		return "", fmt.Errorf("ssh-keygen (OpenSSH 8.1 or later) did not sign with %s: %w", file, err)
 	}
-	reply, err := c.Players.AddKey(ctx, &pb.AddKeyRequest{Signature: signature, Comment: client.CleanText(key.Comment, maxKeyComment)})
-	return reply.GetKey(), err
+	return string(signature), nil
 }
+
+// keygenStop limits how long an interrupted ssh-keygen may run.
+const keygenStop = time.Second
 
 const (
 	// maxKeyComment is the maximum length of a comment that a server accepts, in

@@ -37,12 +37,6 @@ mean and spread of the scores. The games do not count for the leaderboard.
 
 Bots of 2048: ` + strings.Join(solver.Names(defaultVariant), ", ") + `.
 Bots of Tribolo: ` + strings.Join(solver.Names("tribolo"), ", ") + `.`,
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-			if len(args) == 1 {
-				return p.complete(variantIDs)(cmd, nil, typed)
-			}
-			return append(solver.Names(defaultVariant), solver.Names("tribolo")...), cobra.ShellCompDirectiveNoFileComp
-		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case o.games < 1:

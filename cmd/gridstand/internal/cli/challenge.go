@@ -38,7 +38,6 @@ itself 15 seconds after it has two players.
 Without a terminal it creates the race and prints its id; then every player,
 including the creator, runs ` + name + ` join <race> --wait, which marks them as
 ready and prints the game to play once the race has started.`,
-		ValidArgsFunction: p.complete(variantIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(minutes >= 10./60 && minutes <= 60) { // also rejects NaN
 				return usage.Errorf("--minutes must be between 10 seconds (0.17) and 60 minutes")
@@ -81,7 +80,6 @@ of a finished game are known, the ranking of such a challenge proves nothing.
 challenge, and ` + name + ` top shows its ranking.
 
 Without a terminal it prints the id and the link.`,
-		ValidArgsFunction: p.complete(variantIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			request := &pb.CreateChallengeRequest{Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK, Private: private}
 			if limit != 0 {

@@ -27,7 +27,6 @@ to midnight UTC. The games of others stay hidden until you have finished yours.
 Without a terminal, or with --json, it prints the daily game: its closing time,
 the commitments to its seed and to tomorrow's, and your score. In scripts,
 ` + name + ` join daily starts the attempt.`,
-		ValidArgsFunction: p.complete(variantIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if day := first(args); day == yesterdayWord || isDate(day) {
 				return usage.Errorf("only today's daily game can be played; the results of another: %s", p.typed("top", day))

@@ -156,8 +156,7 @@ func pages[T any](limit int, page func(size int32, token string) ([]T, string, e
 func (p *program) showCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "show <game|challenge>", Short: "Print the state of a game or a challenge",
-		ValidArgsFunction: p.complete(liveGames),
-		RunE:              func(cmd *cobra.Command, args []string) error { return p.showState(cmd.Context(), args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return p.showState(cmd.Context(), args[0]) },
 	}
 }
 

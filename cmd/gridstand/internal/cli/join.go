@@ -75,7 +75,6 @@ Without a terminal it takes the seat and prints the game, or it starts or finds
 your attempt at a challenge and prints the id of the game. In a race that has
 not started it marks you as ready and prints the race; with --wait it then waits
 for the start and prints the id of your game.`,
-		ValidArgsFunction: p.complete(waitingGames, challengeIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var index *int32
 			if cmd.Flags().Changed("seat") {

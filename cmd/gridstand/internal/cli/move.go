@@ -29,12 +29,6 @@ func (p *program) moveCommand() *cobra.Command {
 column and the row of a cell, such as 12,4 or c,4. It prints the resulting
 board. If a program chooses the moves, you must pass --bot; the game then does
 not count for the leaderboard.`,
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-			if len(args) == 1 {
-				return []string{"up", "down", "left", "right"}, cobra.ShellCompDirectiveNoFileComp
-			}
-			return p.complete(liveGames)(cmd, args, typed)
-		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, ok := parseMove(args[1])
 			if !ok {
@@ -86,7 +80,6 @@ func (p *program) move(ctx context.Context, what string, m client.Move, version 
 func (p *program) resignCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "resign <game>", Short: "Give up a game, so that its score counts",
-		ValidArgsFunction: p.complete(liveGames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.act(cmd.Context(), args[0], "resign the game",
 				func(ctx context.Context, c *client.Client, g client.Game) (*pb.Event, error) {

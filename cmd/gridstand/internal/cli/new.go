@@ -13,7 +13,6 @@ func (p *program) newCommand() *cobra.Command {
 	var o gameFlags
 	cmd := &cobra.Command{
 		Use: "new [variant]", Short: "Create a game and print its id",
-		ValidArgsFunction: p.complete(variantIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := p.dial()
 			if err != nil {

@@ -39,7 +39,6 @@ game against a bot and another player, who takes the open seat with
 
 Keys: arrows, WASD or hjkl move; ? shows all keys. In Tribolo they move the
 cursor, enter jumps, and t shows the possible jumps.`,
-		ValidArgsFunction: p.complete(variantIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.play(cmd.Context(), first(args), o)
 		},

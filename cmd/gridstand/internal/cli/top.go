@@ -50,7 +50,6 @@ finished attempts. Attempts in which a program moved do not count.
 
 --share prints text that tells others about your result in a challenge without
 revealing any tiles.`,
-		ValidArgsFunction: p.complete(variantIDs, challengeIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, ok := windows[o.window]; !ok {
 				return usage.Errorf("--window must be day, week or all, not %q", o.window)

@@ -16,9 +16,8 @@ import (
 func (p *program) variantsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "variants [variant]", Short: "List the variants, or print the rules of one",
-		SuggestFor:        []string{"rules"},
-		ValidArgsFunction: p.complete(variantIDs),
-		RunE:              func(cmd *cobra.Command, args []string) error { return p.variants(cmd.Context(), first(args)) },
+		SuggestFor: []string{"rules"},
+		RunE:       func(cmd *cobra.Command, args []string) error { return p.variants(cmd.Context(), first(args)) },
 	}
 }
 

@@ -30,7 +30,6 @@ An attempt at a challenge can be verified after the challenge has closed. Before
 that, the command exits with 3 and prints the closing time. It also checks that
 the seed is the one that the challenge committed to, and the player's line in
 its ranking.`,
-		ValidArgsFunction: p.complete(finishedGames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] == "-" {
 				r, err := unlessDone(cmd.Context(), func() (verify.Report, error) { return verify.Transcript(verify.ReadJSON(p.in)) })

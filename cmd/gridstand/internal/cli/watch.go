@@ -36,7 +36,6 @@ Without a terminal, or with --json or --from, it prints events until the game
 ends. --json prints one WatchResponse per line; with --from 0 this is the
 transcript that ` + name + ` verify - reads. For a challenge it prints one
 WatchChallengeResponse per line until the ranking is final.`,
-		ValidArgsFunction: p.complete(liveGames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var after *int32
 			if cmd.Flags().Changed("from") {

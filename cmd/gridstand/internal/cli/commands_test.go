@@ -91,7 +91,7 @@ func TestLeaderboard(t *testing.T) {
 	}
 }
 
-// Ensure that the wall chooses four live games, or all if there are fewer.
+// Ensure that the wall chooses four live games, or all if there are fewer, even if only one has moves.
 func TestWatchWall(t *testing.T) {
 	t.Parallel()
 	ada := newUser(t, someServer(t), "ada")
@@ -99,6 +99,7 @@ func TestWatchWall(t *testing.T) {
 	for range 5 {
 		live = append(live, strings.TrimSpace(ada.ok("new")))
 	}
+	ada.slide(live[0], 1)
 	p := ada.program(io.Discard, io.Discard)
 	defer p.disconnect()
 	c, err := p.dial()
@@ -107,6 +108,7 @@ func TestWatchWall(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, best, 4)
 	assert.Subset(t, live, best)
+	assert.Equal(t, live[0], best[0])
 	for _, game := range live[2:] {
 		ada.ok("resign", game)
 	}

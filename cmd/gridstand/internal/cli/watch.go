@@ -122,15 +122,12 @@ func (p *program) whatToWatch(ctx context.Context, c *client.Client, named []ref
 
 // bestGames returns the ids of the best live games, at most watch.MaxWall.
 func (p *program) bestGames(ctx context.Context, c *client.Client) ([]string, error) {
+	games, err := watch.LiveGames(ctx, ui.NewServer(c), nil, p.clock())
 	var ids []string
-	for len(ids) < watch.MaxWall {
-		g, _, err := watch.PickLive(ctx, ui.NewServer(c), ids, p.clock())
-		if err != nil || g == nil || slices.Contains(ids, g.GetId()) {
-			return ids, err
-		}
+	for _, g := range games[:min(len(games), watch.MaxWall)] {
 		ids = append(ids, g.GetId())
 	}
-	return ids, nil
+	return ids, err
 }
 
 // bestGame returns the id of the best live game.

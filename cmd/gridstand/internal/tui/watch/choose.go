@@ -43,7 +43,7 @@ type chooser struct {
 	player, playerID string
 	// why is the reason for the choice of the game, or "".
 	why string
-	// seen has the ids of the games that were shown, latest last.
+	// seen has the ids of the games that were shown, each once, latest last.
 	seen []string
 	// finding is set while a request for a game is in flight. byUser is set if the user
 	// asked for another game.
@@ -105,7 +105,10 @@ func (c *chooser) find(env *ui.Env, tasks *ui.Tasks, then func(choice, error) te
 	f := choice{playerID: c.playerID}
 	return ui.Call(tasks, func(ctx context.Context) (_ choice, err error) {
 		if player == "" {
-			f.game, f.why, err = PickLive(ctx, server, seen, now)
+			var games []*pb.Game
+			if games, err = LiveGames(ctx, server, seen, now); len(games) > 0 {
+				f.game, f.why = games[0], reason(games[0], now)
+			}
 			return f, err
 		}
 		if f.playerID == "" {
@@ -163,54 +166,55 @@ func (c *chooser) found(f choice, err error, g *game, now time.Time) (to *pb.Gam
 		return nil, ""
 	}
 	c.why, c.asked, c.wait, c.next = f.why, byUser, 0, time.Time{}
+	c.seen = slices.DeleteFunc(c.seen, func(id string) bool { return id == f.game.GetId() })
 	c.seen = append(c.seen, f.game.GetId())
 	c.seen = c.seen[max(len(c.seen)-seenLimit, 0):]
 	return f.game, ""
 }
 
-// PickLive returns the game for TV to show after those in seen, and the reason for the
-// choice. It returns nil if no game is live.
-func PickLive(ctx context.Context, s ui.Server, seen []string, now time.Time) (*pb.Game, string, error) {
+// LiveGames returns live games in the order in which TV prefers them after those in seen.
+func LiveGames(ctx context.Context, s ui.Server, seen []string, now time.Time) ([]*pb.Game, error) {
 	var all []*pb.Game
 	for _, by := range []pb.OrderBy{
 		pb.OrderBy_ORDER_BY_WATCHERS, pb.OrderBy_ORDER_BY_SCORE, pb.OrderBy_ORDER_BY_RECENT, // the first two may have only idle games
 	} {
 		games, err := s.LiveGames(ctx, by)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		all = append(all, games...)
 	}
-	g := choose(all, seen, now)
-	return g, reason(g, now), nil
+	return choose(all, seen, now), nil
 }
 
-// choose picks a game of the best class. Among those, it prefers games that are not in seen, and skips
-// the last one in seen unless there is no other. It returns nil if no game is live. all has the most
-// watched games first.
-func choose(all []*pb.Game, seen []string, now time.Time) *pb.Game {
-	all = slices.DeleteFunc(slices.Clone(all), func(g *pb.Game) bool { return board.Of(g.GetPosition(), board.NoMarks, nil) == nil })
-	slices.SortStableFunc(all, func(a, b *pb.Game) int {
-		return cmp.Compare(gamestate.RankOf(a, now), gamestate.RankOf(b, now))
+// choose sorts games as TV prefers them: games in motion before others, then games that are not in seen or
+// were shown longest ago, then watched games. The last one in seen is the current one and comes last. all
+// has the most watched games first, and may have a game several times.
+func choose(all []*pb.Game, seen []string, now time.Time) []*pb.Game {
+	var games []*pb.Game
+	for _, g := range all {
+		drawable := board.Of(g.GetPosition(), board.NoMarks, nil) != nil
+		if drawable && !slices.ContainsFunc(games, func(other *pb.Game) bool { return other.GetId() == g.GetId() }) {
+			games = append(games, g)
+		}
+	}
+	shown := func(g *pb.Game) int { return slices.Index(seen, g.GetId()) }
+	class := func(g *pb.Game) gamestate.Rank {
+		if i := shown(g); i >= 0 && i == len(seen)-1 {
+			return gamestate.NoMove + 1
+		}
+		return max(gamestate.RankOf(g, now), gamestate.InMotion)
+	}
+	slices.SortStableFunc(games, func(a, b *pb.Game) int {
+		return cmp.Or(cmp.Compare(class(a), class(b)), cmp.Compare(shown(a), shown(b)),
+			cmp.Compare(gamestate.RankOf(a, now), gamestate.RankOf(b, now)))
 	})
-	except := func(seen []string) *pb.Game {
-		return ui.Find(all, func(g *pb.Game) bool { return !slices.Contains(seen, g.GetId()) })
-	}
-	fresh, other := except(seen), except(seen[max(len(seen)-1, 0):])
-	switch {
-	case fresh != nil && gamestate.RankOf(fresh, now) <= gamestate.RankOf(other, now):
-		return fresh
-	case other == nil && len(all) > 0:
-		return all[0]
-	}
-	return other
+	return games
 }
 
 // reason returns the reason for showing a game.
 func reason(g *pb.Game, now time.Time) string {
 	switch {
-	case g == nil:
-		return ""
 	case g.GetExhibition():
 		return "an exhibition: only bots play"
 	case gamestate.RankOf(g, now) == gamestate.Watched:

@@ -176,7 +176,7 @@ func TestLeaves(t *testing.T) {
 // Ensure that TV chooses the right game.
 func TestChoose(t *testing.T) {
 	t.Parallel()
-	a, b, idle := liveGame("a", 5, 0), liveGame("b", 0, 0), liveGame("idle", 9, gamestate.MotionTime)
+	a, b, third, idle := liveGame("a", 5, 0), liveGame("b", 0, 0), liveGame("third", 0, 0), liveGame("idle", 9, gamestate.MotionTime)
 	unmoved, bots := liveGame("unmoved", 9, 0), liveGame("bots", 9, 0)
 	unmoved.GetPosition().MoveCount, bots.Exhibition = 0, true
 	for name, c := range map[string]struct {
@@ -184,6 +184,7 @@ func TestChoose(t *testing.T) {
 		seen          []string
 		want          string
 	}{
+		"watched but seen":      {watched: []*pb.Game{a, b, third}, seen: []string{"a", "b"}, want: "third"},
 		"bots and an idle game": {watched: []*pb.Game{unmoved, idle, bots}, want: "bots"},
 		"bots and a player":     {watched: []*pb.Game{unmoved, bots, b}, want: "b"},
 		"idle and without move": {watched: []*pb.Game{unmoved, idle}, seen: []string{"idle", "a"}, want: "idle"},
@@ -200,15 +201,30 @@ func TestChoose(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := choose(append(c.watched, c.best...), c.seen, tuitest.Noon)
-			assert.Equal(t, c.want, g.GetId())
+			games := choose(append(c.watched, c.best...), c.seen, tuitest.Noon)
+			assert.Equal(t, c.want, append(games, nil)[0].GetId())
 		})
 	}
 }
 
+// Ensure that the key for the next game reaches all games in motion, and again in the same order, although
+// only one of them is watched.
+func TestChoose_Next(t *testing.T) {
+	t.Parallel()
+	games := []*pb.Game{liveGame("a", 5, 0), liveGame("b", 0, 0), liveGame("c", 0, 0), liveGame("idle", 9, time.Hour)}
+	x := newSet(t, &tuitest.Server{OnLiveGames: func(pb.OrderBy) ([]*pb.Game, error) { return games, nil }}, "", "a", "b", "c")
+	for i, id := range []string{"a", "b", "c", "a", "b", "c"} {
+		if i > 0 {
+			x.Press("n")
+		}
+		x.Until("the game "+id, func() bool { return x.p.game != nil && x.p.game.id == id })
+	}
+	assert.Equal(t, []string{"a", "b", "c"}, x.p.chooser.seen)
+}
+
 // Ensure that an active game is found even if the lists by watchers and by score have only
 // idle games.
-func TestPickLive(t *testing.T) {
+func TestLiveGames(t *testing.T) {
 	t.Parallel()
 	s := &tuitest.Server{OnLiveGames: func(by pb.OrderBy) ([]*pb.Game, error) {
 		if by == pb.OrderBy_ORDER_BY_RECENT {
@@ -216,9 +232,10 @@ func TestPickLive(t *testing.T) {
 		}
 		return []*pb.Game{liveGame("idle", 3, time.Hour)}, nil
 	}}
-	g, _, err := PickLive(context.Background(), s, nil, tuitest.Noon)
+	games, err := LiveGames(context.Background(), s, nil, tuitest.Noon)
 	require.NoError(t, err)
-	assert.Equal(t, "moves", g.GetId())
+	require.Len(t, games, 2, "each once")
+	assert.Equal(t, "moves", games[0].GetId())
 }
 
 // Ensure that the page waits for a player's game, shows it, and then switches to the next

@@ -65,13 +65,6 @@ func (d *daily) route(env *ui.Env) ui.Route {
 	return ui.Route{Daily: &pb.DailyRequest{Variant: d.game.GetVariant()}}
 }
 
-// hasDayBefore reports whether there was a daily game on the day before the current one. The
-// server creates each daily game on the previous day, together with that day's game unless
-// it already exists. A game that was created on its own day is therefore the first.
-func (d *daily) hasDayBefore() bool {
-	return d.game != nil && d.game.GetCreateTime().AsTime().Before(d.game.GetOpenTime().AsTime())
-}
-
 // line returns the line about the daily game, or "" if the server has no daily game.
 func (d *daily) line(env *ui.Env, width int) string {
 	t := env.Theme
@@ -101,14 +94,8 @@ func (d *daily) line(env *ui.Env, width int) string {
 	}
 	key := ui.Choice(t, "d", what)
 	var lefts []string
-	keys := []string{key}
-	if d.hasDayBefore() {
-		keys = []string{key + "   " + ui.Choice(t, "D", "yesterday"), key}
-	}
-	for _, key := range keys {
-		for _, text := range texts {
-			lefts = append(lefts, title+"  "+t.Bold().Render(text)+"   "+key)
-		}
+	for _, text := range texts {
+		lefts = append(lefts, title+"  "+t.Bold().Render(text)+"   "+key)
 	}
 	lefts = append(lefts, title+"   "+key)
 	rights := []string{""}

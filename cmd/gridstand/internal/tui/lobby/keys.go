@@ -2,14 +2,10 @@ package lobby
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"slices"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -40,7 +36,6 @@ func (p *page) table() ui.KeyTable {
 	return ui.KeyTable{
 		{
 			ui.On("d", "d", "daily game", p.daily.game != nil, opens(p.daily.route(p.env))),
-			ui.On("D", "D", "yesterday's results", p.daily.hasDayBefore(), p.openDayBefore),
 			ui.On("n", "n", "new game", player, begin(false)).FooterAs(3, "n", "new"),
 			ui.On("s", "s", "race somebody now", player, opens(ui.Route{NewChallenge: &ui.NewChallenge{}})).FooterAs(8, "s", "race"),
 			ui.On("R", "R", "new race", player, begin(true)),
@@ -96,25 +91,6 @@ func (p *page) move(msg tea.KeyPressMsg) {
 			"home": -len(c.ids), "end": len(c.ids),
 		}[msg.String()])
 	}
-}
-
-// openDayBefore shows the results of the day before the current daily game.
-func (p *page) openDayBefore() tea.Cmd {
-	date := p.daily.game.GetOpenTime().AsTime().AddDate(0, 0, -1).Format(time.DateOnly)
-	r := &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: p.daily.game.GetVariant(), Date: date}}
-	return ui.Call(p.Tasks, func(ctx context.Context) (*pb.GetChallengeResponse, error) {
-		return p.env.Server.GetChallenge(ctx, r)
-	}, func(reply *pb.GetChallengeResponse, err error) tea.Cmd {
-		switch {
-		case errors.Is(err, client.ErrChallengeNotFound):
-			p.notice = "There was no daily game yesterday."
-		case err != nil:
-			p.notice = ui.Explain(err, ui.SameKey)
-		default:
-			return p.open(ui.Route{Challenge: reply.GetChallenge().GetId()})
-		}
-		return nil
-	})
 }
 
 // follows opens the games of the selected player.

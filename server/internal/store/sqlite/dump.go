@@ -33,11 +33,7 @@ func Dump(ctx context.Context, path string, put func(store.Item) error) (err err
 	if err := exec(c, "BEGIN"); err != nil {
 		return failed(err)
 	}
-	current, err := supported(c, latestVersion(upgrades))
-	if err == nil && !current {
-		err = errors.New("it was written by an earlier version of this program: start the server once, or make the dump with that version")
-	}
-	if err != nil {
+	if err := requireLatest(c); err != nil {
 		return fmt.Errorf("opening %s: %w", path, err)
 	}
 	if err = failed(dump(c, time.Now(), put)); ctx.Err() != nil {

@@ -148,6 +148,9 @@ func RestoreBackup(path string, backup io.Reader) (games int64, err error) {
 	if err == nil && sound != "ok" {
 		err = store.Failed(store.Corrupt, "it is damaged: %s", sound)
 	}
+	if err == nil {
+		err = upgrade(c, upgrades) // operators use the file before a server opens it
+	}
 	if err != nil {
 		return 0, err
 	}

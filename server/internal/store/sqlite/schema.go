@@ -198,6 +198,16 @@ func supported(c *sqlite3.Conn, latest int64) (current bool, err error) {
 	return version == latest, store.CheckFormat(int(version>>formatBits) + 1)
 }
 
+// requireLatest returns an error unless a file has the latest version: a server of an earlier version
+// may be using an older file.
+func requireLatest(c *sqlite3.Conn) error {
+	current, err := supported(c, latestVersion(upgrades))
+	if err == nil && !current {
+		err = errors.New("it was written by an earlier version of this program: start the server of this version once, or use the earlier one")
+	}
+	return err
+}
+
 // number runs a query that returns one number.
 func number(c *sqlite3.Conn, query string) (n int64, err error) {
 	err = sqlitex.ExecuteTransient(c, query, &sqlitex.ExecOptions{ResultFunc: func(s *sqlite3.Stmt) error {

@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"bytes"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,6 +58,29 @@ func TestUpgrade_FoldsNames(t *testing.T) {
 		_, err = upgraded.Accounts.Create(t.Context(), store.Account{ID: "new", Name: name}, 0)
 		require.ErrorIs(t, err, store.ErrNameHeld)
 	}
+}
+
+// Ensure that a tool does not upgrade a file, because a server of an earlier version may be using it,
+// and that a restored backup is upgraded, because operators use it before a server does.
+func TestUpgrade_Beside(t *testing.T) {
+	t.Parallel()
+	path := newStore(t, "ann", false)
+	c, err := sqlite3.OpenConn(path)
+	require.NoError(t, err)
+	require.NoError(t, sqlitex.ExecuteScript(c, asBefore+"PRAGMA user_version = 4", nil))
+	require.NoError(t, c.Close())
+	for range 2 {
+		_, err = Open(Options{Path: path, Beside: true})
+		require.ErrorContains(t, err, "it was written by an earlier version of this program")
+	}
+	backup, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, Restore(path, true, func(partial string) error {
+		_, err := RestoreBackup(partial, bytes.NewReader(backup))
+		return err
+	}))
+	tool := openDB(t, Options{Path: path, Beside: true})
+	assert.Equal(t, []int{1 + len(upgrades)}, numbers(t, tool, "PRAGMA user_version"))
 }
 
 // upgradeFrom uses the given script to turn a new file into one of an earlier version,

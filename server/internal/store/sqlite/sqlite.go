@@ -156,7 +156,7 @@ func isEmpty(f *os.File) bool {
 	return err == nil && info.Size() == 0
 }
 
-// openFile opens an existing file for writing, and upgrades its schema.
+// openFile opens an existing file for writing, and upgrades its schema unless a server may be using it.
 func (e *engine) openFile(o Options) (_ *file, err error) {
 	conn, err := connect(o.Path, sqlite3.OpenReadWrite, func(c *sqlite3.Conn) error { return configureWriter(c, o.Memory) })
 	if err != nil {
@@ -167,7 +167,12 @@ func (e *engine) openFile(o Options) (_ *file, err error) {
 			err = errors.Join(err, conn.Close())
 		}
 	}()
-	if err := upgrade(conn, upgrades); err != nil {
+	if o.Beside {
+		err = requireLatest(conn)
+	} else {
+		err = upgrade(conn, upgrades)
+	}
+	if err != nil {
 		return nil, err
 	}
 	latest, err := number(conn, "SELECT time FROM clock")

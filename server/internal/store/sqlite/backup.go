@@ -37,7 +37,7 @@ func connectBeside(ctx context.Context, path string) (c *sqlite3.Conn, err error
 		c, err = connectReader(path)
 	}
 	if err != nil {
-		return nil, failed(fmt.Errorf("opening %s: %w", path, explain(path, err)))
+		return nil, failed(fmt.Errorf("opening %s: %w", path, explain(err)))
 	}
 	c.SetInterrupt(ctx.Done())
 	return c, nil

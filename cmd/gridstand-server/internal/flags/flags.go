@@ -54,7 +54,7 @@ func Add(flags *pflag.FlagSet, c *server.Config) {
 	Limits(flags, &c.Limits)
 	for _, limit := range limits.Table {
 		if limit.Flag != "" {
-			_ = flags.SetAnnotation(limit.Flag, usage.InTopic, nil) // cannot fail: the flag exists
+			_ = flags.MarkHidden(limit.Flag) // help limits lists it
 		}
 	}
 	usage.NameVariables(flags, usage.Prefix)
@@ -79,9 +79,9 @@ func Store(flags *pflag.FlagSet, value *string) {
 	flags.Var((*storeValue)(value), "store",
 		"`where` games are kept: \"sqlite:\" is a file in --data, and sqlite:path is any other file; "+
 			"\"memory\" keeps them until the server ends; "+
-			"redis://[user:password@]host[:port][/database] is a Redis, with rediss:// over TLS; "+
+			"redis://user:password@host:6379/0 is a Redis, with rediss:// over TLS; "+
 			"several addresses separated by commas are a cluster or, with ?master_name=…, Sentinels; "+
-			"other users of this machine can read the command line, so use the variable if the URL contains a password")
+			"other users of this machine can read the command line, so use GRIDSTAND_STORE if the URL contains a password")
 }
 
 // Data adds --data.

@@ -50,7 +50,8 @@ burst of 1 MB, of which an exchange of keys and a session count as 8 kB and a
 key, a mouse movement and a change of size as 512 bytes; 136 kB of input that
 waits, and 64 kB for one paste; a minute to read output; windows of 240 by 64.
 
-Each flag below can also be set by the environment variable next to it.`,
+Each flag below can also be set by an environment variable, such as --listen by
+GRIDSTAND_SSH_LISTEN.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := usage.ReadEnvironment(cmd.Flags(), p.getenv); err != nil {
 				return err

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -57,7 +58,7 @@ var projectVariables = []string{
 
 // CheckEnvironment checks environ, in the form of os.Environ, for variables with the
 // project's prefix that are neither in known, the list of the program's variables, nor in
-// projectVariables. If one is Similar to a variable of these, it is probably misspelled, and
+// projectVariables. If one is similar to a variable of these, it is probably misspelled, and
 // CheckEnvironment returns an *Error. Otherwise it returns the names of the unknown
 // variables. An empty variable counts as unset. Variables that orchestrators set for services
 // and ports, such as GRIDSTAND_SERVICE_HOST, are ignored.
@@ -69,8 +70,8 @@ func CheckEnvironment(environ, known []string) (unknown []string, err error) {
 			strings.Contains(variable, "_SERVICE_") || strings.Contains(variable, "_PORT") {
 			continue
 		}
-		if meant := Similar(known, variable); meant != "" {
-			return nil, Errorf("the environment variable %s is unknown; did you mean %s?", variable, meant)
+		if meant := similar(known, variable); len(meant) > 0 {
+			return nil, Errorf("the environment variable %s is unknown; did you mean %s?", variable, strings.Join(meant, " or "))
 		}
 		unknown = append(unknown, variable)
 	}
@@ -78,30 +79,11 @@ func CheckEnvironment(environ, known []string) (unknown []string, err error) {
 	return unknown, nil
 }
 
-// distance returns the minimum number of letters to insert, remove or replace, or of neighboring
-// letters to swap, that turns a into b (the optimal string alignment distance).
-func distance(a, b string) int {
-	// Each row has the distances from a prefix of a to each prefix of b. The current row is for
-	// the first i+1 letters of a.
-	var before, last, current []int
-	last = make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
+// similar returns those of the names that cobra would suggest, if they were commands, for a misspelled one.
+func similar(names []string, misspelled string) []string {
+	all := &cobra.Command{SuggestionsMinimumDistance: maxTypos}
+	for _, name := range names {
+		all.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}
-	for i := range len(a) {
-		current = make([]int, len(b)+1)
-		current[0] = i + 1
-		for j := range len(b) {
-			replaced := last[j]
-			if a[i] != b[j] {
-				replaced++
-			}
-			current[j+1] = min(replaced, current[j]+1, last[j+1]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				current[j+1] = min(current[j+1], before[j-1]+1)
-			}
-		}
-		before, last = last, current
-	}
-	return last[len(b)]
+	return all.SuggestionsFor(misspelled)
 }

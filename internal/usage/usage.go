@@ -30,56 +30,22 @@ func Wrap(err error) error {
 	return &Error{err}
 }
 
-// Flag returns the *Error for an invalid flag. For an unknown flag it suggests the one with the
-// most similar name. If an argument before the flag is not a command, Flag reports that instead,
-// because the flag may belong to the command that the user meant. Pass Flag to
-// cobra.Command.SetFlagErrorFunc.
+// Flag returns the *Error for an invalid flag. If an argument before an unknown flag is not a command,
+// Flag reports that instead, because the flag may belong to the command that the user meant. Pass Flag
+// to cobra.Command.SetFlagErrorFunc.
 func Flag(cmd *cobra.Command, err error) error {
-	if missing, ok := errors.AsType[*pflag.NotExistError](err); ok {
+	if _, missing := errors.AsType[*pflag.NotExistError](err); missing {
 		if before := cmd.Flags().Args(); cmd.HasSubCommands() && len(before) > 0 {
 			if wrong := Args(cmd, before); wrong != nil {
 				return wrong
 			}
 		}
-		name := cmp.Or(missing.GetSpecifiedShortnames(), missing.GetSpecifiedName())
-		if meant := similarFlag(cmd.Flags(), name); meant != "" {
-			return Errorf("%w; did you mean --%s?", err, meant)
-		}
-		return Wrap(err)
 	}
 	var wrong *pflag.InvalidValueError
 	if !errors.As(err, &wrong) {
 		return Wrap(err)
 	}
 	return Value("--"+wrong.GetFlag().Name, wrong.GetFlag(), wrong.GetValue(), errors.Unwrap(wrong))
-}
-
-// similarFlag returns the name of the flag that is most similar to name, or "" if none is similar
-// enough.
-func similarFlag(flags *pflag.FlagSet, name string) string {
-	var names []string
-	flags.VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			names = append(names, f.Name)
-		}
-	})
-	return Similar(names, name)
-}
-
-// maxTypos is the maximum edit distance for a name to count as misspelled.
-const maxTypos = 2
-
-// Similar returns the first of the names that are most similar to name, or "" if none is similar
-// enough. The two may differ by at most maxTypos letters, and by fewer than half of the letters in
-// name.
-func Similar(names []string, name string) (meant string) {
-	least := min(maxTypos, (len(name)-1)/2) + 1
-	for _, one := range names {
-		if d := distance(name, one); d < least {
-			meant, least = one, d
-		}
-	}
-	return meant
 }
 
 // Secret is the type name of a flag whose value may be secret. Value does not print it.
@@ -118,6 +84,7 @@ func Strict(root *cobra.Command) {
 
 func strict(cmd *cobra.Command) {
 	cmd.Args = Args
+	cmd.SuggestionsMinimumDistance = maxTypos
 	if !cmd.Runnable() { // otherwise cobra would not check the command's arguments
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
@@ -189,26 +156,18 @@ func topic(help *cobra.Command, args []string) error {
 	return nil
 }
 
+// maxTypos is the maximum number of letters to insert, remove or replace in a misspelled name.
+const maxTypos = 2
+
 // unknown returns the *Error for all, the arguments of a command line. The first of rest should have
-// been a subcommand of cmd: unknown suggests one whose SuggestFor contains it, or else the one with
-// the most similar name. The annotations of the root command map words that were commands once to
-// the commands that replace them.
+// been a subcommand of cmd: unknown suggests those that cobra suggests. The annotations of the root
+// command map words that were commands once to the commands that replace them.
 func unknown(cmd *cobra.Command, rest, all []string) error {
-	var names []string
-	meant := ""
-	for _, below := range cmd.Commands() {
-		if below.IsAvailableCommand() {
-			names = append(names, below.Name())
-		}
-		if slices.Contains(below.SuggestFor, rest[0]) {
-			meant = below.Name()
-		}
-	}
 	if now := cmd.Root().Annotations[rest[0]]; now != "" && cmd == cmd.Root() {
 		return Errorf("%s is now: %s %s", rest[0], cmd.Name(), now)
 	}
-	if meant = cmp.Or(meant, Similar(names, rest[0])); meant != "" {
-		return Errorf("unknown command %.40q; did you mean %s?", rest[0], meant)
+	if meant := cmd.SuggestionsFor(rest[0]); len(meant) > 0 {
+		return Errorf("unknown command %.40q; did you mean %s?", rest[0], strings.Join(meant, " or "))
 	}
 	return Errorf("unknown command %.40q", strings.Join(all, " "))
 }

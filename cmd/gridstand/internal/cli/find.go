@@ -102,8 +102,7 @@ func (p *program) variant(ctx context.Context, c *client.Client, text string) (*
 			return v, nil
 		}
 	}
-	return nil, missingf("there is no variant %q%s; %s lists them", clean(text, 26),
-		didYouMean(reply.GetVariants(), text), p.typed("variants"))
+	return nil, missingf("there is no variant %q; %s lists them", clean(text, 26), p.typed("variants"))
 }
 
 // variantOr returns the variant whose id r contains, or the default variant if that is empty. If r
@@ -123,19 +122,4 @@ func (p *program) variantOr(ctx context.Context, c *client.Client, r reference, 
 		return nil, missingf("%w. Nor is it %s: %v", err, what, refused)
 	}
 	return nil, refused
-}
-
-// didYouMean suggests the variant that id resembles, as a part of a sentence, or returns "".
-func didYouMean(variants []*pb.Variant, id string) string {
-	var names []string
-	if id == "2048" {
-		id = defaultVariant
-	}
-	for _, v := range variants {
-		names = append(names, v.GetId())
-	}
-	if meant := usage.Similar(names, id); meant != "" {
-		return " (did you mean " + clean(meant, 26) + "?)"
-	}
-	return ""
 }

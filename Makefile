@@ -241,16 +241,15 @@ image: export COMMIT := $(COMMIT)
 image: ## Build the server's container image, with version and commit
 	scripts/compose.sh build server
 
-# goreleaser runs this target. HOME is set because the help of --host-key contains it.
+# goreleaser runs this target.
 .PHONY: release-extras
-release-extras: build ## Write completions and man pages into bin/extras
+release-extras: build ## Write completions into bin/extras
 	rm -rf bin/extras
 	mkdir -p bin/extras/completions
 	for program in gridstand gridstand-server; do \
 	  for shell in bash zsh fish powershell; do \
 	    bin/$$program completion $$shell >bin/extras/completions/$$program.$${shell/powershell/ps1}; \
 	  done; \
-	  HOME=/home/you bin/$$program man bin/extras/man; \
 	done
 
 # The image needs docker buildx. Without it, only the rest is built.

@@ -18,7 +18,7 @@ var words = []string{
 	"all", "anonymous", "anybody", "anyone", "everybody", "everyone", "guest", "local", "me", "nobody", "none", "null",
 	"open", "player", "somebody", "someone", "undefined", "unknown", "you",
 	// Commands of the client.
-	"account", "bot", "challenge", "completion", "daily", "games", "help", "join", "link", "man", "move", "new", "play", "race",
+	"account", "bot", "challenge", "completion", "daily", "games", "help", "join", "link", "move", "new", "play", "race",
 	"resign", "scripts", "show", "ssh-host", "top", "variants", "verify", "version", "watch",
 	// Commands of the server, for operators.
 	"backup", "dump", "healthcheck", "hide", "identical", "quarantine", "rebuild", "restore", "ssh-credential", "unhide",

@@ -114,7 +114,7 @@ func Args(cmd *cobra.Command, args []string) error {
 		}
 	}
 	for i, arg := range args[:min(len(args), len(wanted))] {
-		if arg == "-" && !strings.HasSuffix(wanted[i], "|-") && (strings.Contains(wanted[i], "file") || strings.Contains(wanted[i], "directory")) {
+		if arg == "-" && !strings.HasSuffix(wanted[i], "|-") && strings.Contains(wanted[i], "file") {
 			return Errorf(notFile, cmd.Name())
 		}
 	}

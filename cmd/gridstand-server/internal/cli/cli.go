@@ -105,7 +105,7 @@ progress; a second one ends it immediately.`,
 	usage.Layout(root)
 	root.Flags().SortFlags = false
 	flags.Add(root.Flags(), &config)
-	root.AddCommand(healthcheckCommand(), versionCommand(), limitsTopic(), usage.Manual())
+	root.AddCommand(healthcheckCommand(), versionCommand(), limitsTopic())
 	root.AddCommand(operator.Commands()...)
 	return root
 }

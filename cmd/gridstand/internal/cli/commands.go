@@ -62,7 +62,7 @@ Flags of every command:`,
 	usage.Short(root)
 	p.addGlobalFlags(root)
 	root.AddCommand(slices.Concat(play, look, scripts)...)
-	root.AddCommand(scriptsTopic(scripts), usage.Manual())
+	root.AddCommand(scriptsTopic(scripts))
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	for _, flag := range []string{"ca", "cert", "key"} {
 		_ = root.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)) // files

@@ -45,15 +45,6 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 // Addr returns the address that the server listens on.
 func (s *Server) Addr() net.Addr { return s.node.front.Addr() }
 
-// WebAddr returns the address that the server listens on for HTTP, by default the same as
-// Addr, or nil if it does not serve HTTP.
-func (s *Server) WebAddr() net.Addr {
-	if s.node.webListener == nil {
-		return nil
-	}
-	return s.node.webListener.Addr()
-}
-
 // MetricsAddr returns the address that the server listens on for metrics, or nil if it
 // does not serve them.
 func (s *Server) MetricsAddr() net.Addr {

@@ -29,9 +29,6 @@ import (
 // server ends.
 const Memory = "memory"
 
-// NoWeb is the value of Config.Web for a server that does not serve HTTP.
-const NoWeb = "off"
-
 // File returns the value of Config.Store for the store in the file at path. An empty path
 // means the default file in Config.Data.
 func File(path string) string { return fileScheme + path }
@@ -46,9 +43,6 @@ var LogFormats = []string{"text", "json"}
 type Config struct {
 	// Listen is the TCP address to serve on. Port 0 chooses a free port.
 	Listen string
-	// Web selects where the server serves HTTP for browsers: empty for the port of
-	// Listen, NoWeb for nowhere, or a separate TCP address.
-	Web string
 	// WebOrigins is a comma-separated list of origins whose pages may make calls with a
 	// token; "*" allows all origins. The server's own pages are always allowed.
 	WebOrigins string
@@ -190,11 +184,6 @@ func (c *Config) validate() error {
 			return &ConfigError{"listen", err}
 		}
 	}
-	if c.webAddress() != "" {
-		if err := checkAddress(c.Web); err != nil {
-			return &ConfigError{"web", fmt.Errorf("must be empty, %s or an address: %w", NoWeb, err)}
-		}
-	}
 	if c.Metrics != "" {
 		if err := checkAddress(c.Metrics); err != nil {
 			return &ConfigError{"metrics", err}
@@ -271,14 +260,6 @@ func validPublicURL(s string) bool {
 	}
 	u, err := url.Parse(s)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.Scheme+"://"+u.Host == s
-}
-
-// webAddress returns the address of the HTTP-only listener, or "" if there is no such listener.
-func (c *Config) webAddress() string {
-	if c.Web == NoWeb {
-		return ""
-	}
-	return c.Web
 }
 
 func checkAddress(address string) error {

@@ -2,12 +2,10 @@ package server
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"slices"
 	"time"
 
@@ -53,11 +51,9 @@ type node struct {
 	// challenges is used by calls; background work has its own instance.
 	challenges *challenge.Challenges
 
-	grpc *grpc.Server
-	web  *web.Server
-	// webListener is the listener for HTTP, or nil if HTTP is not served.
-	webListener net.Listener
-	health      *health.Server
+	grpc   *grpc.Server
+	web    *web.Server
+	health *health.Server
 
 	proxies front.Proxies
 	front   *front.Front
@@ -78,14 +74,14 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 	}
 	n.logger = c.NewLogger()
 	n.refusals = newRefusals(n.metrics, n.logger)
-	encryption, webEncryption, err := tlsConfigs(c, n.logger)
+	encryption, err := tlsConfig(c, n.logger)
 	if err != nil {
 		return nil, err
 	}
 	transport := transportOptions(c)
 	steps := []func() error{
 		func() (err error) { n.store, err = c.openStore(ctx, n.logger); return err },
-		func() error { return n.listen(webEncryption) },
+		n.listen,
 		n.listenAdmin,
 	}
 	if path, err := c.lasting(); err == nil && path != "" && exists(path) != nil {
@@ -116,9 +112,8 @@ func (n *node) quarantineLost(ctx context.Context) error {
 	return file.Settle(ctx)
 }
 
-// listen creates the listeners. If a listener is configured, it uses that one. HTTP gets a
-// separate listener if it has a separate address.
-func (n *node) listen(webEncryption *tls.Config) (err error) {
+// listen creates the listener. If one is configured, it uses that one.
+func (n *node) listen() (err error) {
 	n.proxies, _ = front.ParseProxies(n.Proxies) // validate has already checked the value.
 	inner := n.Listener
 	if inner == nil {
@@ -131,9 +126,6 @@ func (n *node) listen(webEncryption *tls.Config) (err error) {
 		Answer: web.WriteError, Stall: n.Stall,
 		Closed: n.refusals.closed, Refused: n.refusals.refused,
 	})
-	if n.webListener, err = n.listenWeb(webEncryption); err != nil {
-		return err
-	}
 	return nil
 }
 
@@ -154,25 +146,6 @@ func (n *node) listenAdmin() (err error) {
 		n.admin, err = newAdmin(n.Config, n.logger, n.metrics.Handler(), n.healthy, n.ready)
 	}
 	return err
-}
-
-// listenWeb returns the listener for HTTP, or nil if HTTP is not served.
-func (n *node) listenWeb(encryption *tls.Config) (net.Listener, error) {
-	if n.Web == "" {
-		return n.front.HTTP(), nil
-	}
-	_ = n.front.HTTP().Close() // From now on, the gRPC port closes connections that do not use gRPC.
-	if n.Web == NoWeb {
-		return nil, nil
-	}
-	inner, err := listen("web", n.Web)
-	if err != nil {
-		return nil, err
-	}
-	if encryption == nil {
-		return n.front.Beside(inner), nil
-	}
-	return tls.NewListener(n.front.Beside(inner), encryption), nil
 }
 
 // keepIdle is how long a game without players and watchers stays in memory. It is long enough for a player
@@ -247,12 +220,6 @@ func (n *node) serveCalls(games *rpc.Service, transport []grpc.ServerOption) {
 	if n.LoopbackOnly {
 		n.web.Handler = web.LoopbackOnly(n.web.Handler)
 	}
-	if n.webAddress() != "" { // gRPC's transport serves HTTP/2 on the shared port.
-		n.web.Protocols = new(http.Protocols)
-		n.web.Protocols.SetHTTP1(true)
-		n.web.Protocols.SetHTTP2(true)
-		n.web.Protocols.SetUnencryptedHTTP2(true)
-	}
 	options := append(transport, n.front.Options()...)
 	n.grpc = grpc.NewServer(append(options,
 		grpc.ChainUnaryInterceptor(unary...), grpc.ChainStreamInterceptor(stream...))...)
@@ -298,9 +265,6 @@ func (n *node) close() {
 		_ = n.front.Close()
 	case n.Listener != nil:
 		_ = n.Listener.Close()
-	}
-	if n.webListener != nil {
-		_ = n.webListener.Close()
 	}
 	if n.admin != nil {
 		_ = n.admin.listener.Close()

@@ -70,9 +70,7 @@ func (n *node) serve(ctx context.Context) error {
 	background.run("jobs", noError(func(ctx context.Context) { n.jobs.Run(ctx, n.hub) }))
 	calls := newStage(ctx, fail)
 	calls.run("gRPC", func(context.Context) error { return n.grpc.Serve(n.front) })
-	if n.webListener != nil {
-		calls.run("HTTP", n.serveHTTP)
-	}
+	calls.run("HTTP", n.serveHTTP)
 	calls.run("events", noError(n.web.Run))
 	calls.run("front", noError(n.front.Run))
 	n.announce()
@@ -108,9 +106,9 @@ func (n *node) serve(ctx context.Context) error {
 
 // serveHTTP serves HTTP until the server stops.
 func (n *node) serveHTTP(context.Context) error {
-	err := n.web.Serve(n.webListener)
+	err := n.web.Serve(n.front.HTTP())
 	if errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed) {
-		return nil // If gRPC and HTTP share a listener, gRPC may close it first.
+		return nil // gRPC may close the listener first.
 	}
 	return err
 }
@@ -182,11 +180,7 @@ func (n *node) announce() {
 	if !n.store.Durable() {
 		n.logger.Warn("games are kept in memory and are lost when the server ends; to keep them in a file, omit --store memory", "id", "store-volatile")
 	}
-	web := NoWeb
-	if n.webListener != nil {
-		web = n.webListener.Addr().String()
-	}
-	n.logger.Info("serving", "address", n.front.Addr().String(), "web", web, "store", n.store.Name(),
+	n.logger.Info("serving", "address", n.front.Addr().String(), "store", n.store.Name(),
 		"tls", n.TLSCert != "", "version", version.String())
 	if n.admin != nil {
 		n.logger.Info("serving metrics", "address", n.admin.listener.Addr().String(), "pprof", n.Pprof)

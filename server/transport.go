@@ -69,22 +69,18 @@ func transportOptions(c Config) []grpc.ServerOption {
 	return options
 }
 
-// tlsConfigs returns the TLS configurations for the gRPC port and for an HTTP-only listener, or
-// nil if TLS is not configured. The error is a *ConfigError.
-func tlsConfigs(c Config, logger *slog.Logger) (grpc, web *tls.Config, err error) {
+// tlsConfig returns the TLS configuration, or nil if TLS is not configured. The error is a
+// *ConfigError.
+func tlsConfig(c Config, logger *slog.Logger) (*tls.Config, error) {
 	if c.TLSCert == "" {
-		return nil, nil, nil
+		return nil, nil
 	}
 	files, err := newCertificates(c, logger)
 	if err != nil {
-		return nil, nil, err
-	}
-	web = files.configFor("h2", "http/1.1")
-	if c.Web != "" {
-		return files.configFor("h2"), web, nil
+		return nil, err
 	}
 	// gRPC clients offer only h2. Browsers offer h2 and http/1.1, and get http/1.1.
-	return files.configFor("http/1.1", "h2"), web, nil
+	return files.configFor("http/1.1", "h2"), nil
 }
 
 // recoverers returns interceptors that recover from a panic in a handler, log it, and

@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"io"
@@ -14,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/internal/testkit/process"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
@@ -85,7 +83,6 @@ func TestStart_WebTLS(t *testing.T) {
 	c, authority := encrypted(t)
 	server, _ := servertest.Start(t, c)
 	url := "https://" + server.Addr().String()
-	assert.Equal(t, server.Addr(), server.WebAddr())
 	require.NoError(t, ask(t, client.Config{Target: server.Addr().String(), CAFile: authority.File}))
 
 	for name, protocols := range map[string][]string{
@@ -121,87 +118,4 @@ func TestStart_WebWrongScheme(t *testing.T) {
 	assert.Contains(t, body, "https://")
 	_, _, err = fetch(t, &http.Transport{TLSClientConfig: trusting(t, authority)}, "https://"+open.Addr().String())
 	assert.ErrorContains(t, err, "server gave HTTP response to HTTPS client")
-}
-
-// Ensure that a server without HTTP closes connections that do not use gRPC, and that with
-// TLS, a client that offers both HTTP versions gets HTTP/2 and can use gRPC.
-func TestStart_WebOff(t *testing.T) {
-	t.Parallel()
-	c, authority := encrypted(t)
-	c.Web = server.NoWeb
-	secret, _ := servertest.Start(t, c)
-	c = servertest.Config(t)
-	c.Web = server.NoWeb
-	open, _ := servertest.Start(t, c)
-	assert.Nil(t, open.WebAddr())
-	require.NoError(t, ask(t, client.Config{Target: open.Addr().String()}))
-	require.NoError(t, ask(t, client.Config{Target: secret.Addr().String(), CAFile: authority.File}))
-	_, _, err := fetch(t, &http.Transport{}, "http://"+open.Addr().String())
-	require.Error(t, err)
-	_, _, err = fetch(t, &http.Transport{TLSClientConfig: trusting(t, authority)}, "https://"+secret.Addr().String())
-	require.Error(t, err)
-	require.NoError(t, info(t, newer(t, authority), "https://"+secret.Addr().String(), connect.WithGRPC()))
-}
-
-// Ensure that with TLS, a separate address for HTTP supports HTTP/2, and that the gRPC port
-// then does not serve HTTP.
-func TestStart_WebAddress(t *testing.T) {
-	t.Parallel()
-	c, authority := encrypted(t)
-	c.Web = process.FreeAddress(t) // No other test gets this port after the stop.
-	server, stop := servertest.Start(t, c)
-	assert.NotEqual(t, server.Addr(), server.WebAddr())
-	url := "https://" + server.WebAddr().String()
-	for major, force := range map[int]bool{2: true, 1: false} {
-		response, _, err := fetch(t, &http.Transport{TLSClientConfig: trusting(t, authority), ForceAttemptHTTP2: force}, url)
-		require.NoError(t, err)
-		assert.Equal(t, major, response.ProtoMajor)
-		assert.Equal(t, http.StatusOK, response.StatusCode)
-	}
-	require.NoError(t, info(t, newer(t, authority), url))
-	require.NoError(t, info(t, newer(t, authority), url, connect.WithGRPC()))
-	_, _, err := fetch(t, &http.Transport{TLSClientConfig: trusting(t, authority)}, "https://"+server.Addr().String())
-	require.Error(t, err, "gRPC's port")
-
-	stop()
-	_, _, err = fetch(t, newer(t, authority), url)
-	require.Error(t, err, "the stopped server")
-	require.NotErrorIs(t, err, context.DeadlineExceeded)
-
-	wrong := c
-	wrong.Web = "here"
-	assert.ErrorContains(t, start(t, wrong), "--web: must be empty, off or an address")
-}
-
-// Ensure that a separate web address serves HTTP/2 without TLS, too, so that a proxy that speaks
-// only this forwards pages and all kinds of calls to one address.
-func TestStart_WebAddressWithoutTLS(t *testing.T) {
-	t.Parallel()
-	c := servertest.Config(t)
-	c.Web = "127.0.0.1:0"
-	server, _ := servertest.Start(t, c)
-	url := "http://" + server.WebAddr().String()
-	for _, major := range []int{1, 2} {
-		speaking := func() *http.Transport {
-			protocols := new(http.Protocols)
-			protocols.SetHTTP1(major == 1)
-			protocols.SetUnencryptedHTTP2(major == 2)
-			return &http.Transport{Protocols: protocols}
-		}
-		response, _, err := fetch(t, speaking(), url)
-		require.NoError(t, err)
-		assert.Equal(t, []int{major, http.StatusOK}, []int{response.ProtoMajor, response.StatusCode})
-		require.NoError(t, info(t, speaking(), url))
-		require.NoError(t, info(t, speaking(), url, connect.WithGRPCWeb()))
-		if major == 2 {
-			require.NoError(t, info(t, speaking(), url, connect.WithGRPC()))
-		}
-	}
-}
-
-// start starts a server that is expected to fail, and returns the error.
-func start(t *testing.T, c server.Config) error {
-	t.Helper()
-	_, err := server.Start(t.Context(), c)
-	return err
 }

@@ -15,7 +15,7 @@ import (
 
 func TestCheckEnvironment(t *testing.T) {
 	t.Parallel()
-	known := []string{"GRIDSTAND_LISTEN", "GRIDSTAND_MAX_OPEN_GAMES", "GRIDSTAND_METRICS", "GRIDSTAND_STORE", "GRIDSTAND_WEB"}
+	known := []string{"GRIDSTAND_LISTEN", "GRIDSTAND_MAX_OPEN_GAMES", "GRIDSTAND_METRICS", "GRIDSTAND_STORE"}
 	for name, tt := range map[string]struct {
 		environ, unknown []string
 		meant            string // the variable that the error suggests

@@ -56,18 +56,8 @@ func (a *peerAddr) AddrPort() netip.AddrPort {
 
 // Accept implements net.Listener. It closes connections that exceed a limit.
 func (f *Front) Accept() (net.Conn, error) {
-	c, err := f.accept(f.Listener)
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
-}
-
-// accept returns the listener's next connection that does not exceed a limit, and closes
-// those that do.
-func (f *Front) accept(l net.Listener) (*conn, error) {
 	for {
-		accepted, err := l.Accept()
+		accepted, err := f.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
@@ -99,12 +89,6 @@ func (c *conn) Read(b []byte) (int, error) {
 		}
 	}
 	return n, err
-}
-
-// dispatch marks the connection as one of the HTTP server, and allows its first request.
-func (c *conn) dispatch() {
-	c.dispatched.Store(true)
-	c.allow(bytesPerRequest)
 }
 
 // allow lets the client send n bytes that are part of a call. Bytes that it did not send for earlier

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
@@ -236,36 +237,26 @@ func TestConn_Read(t *testing.T) {
 	})
 }
 
-// webConn is a listener on which one connection of browsers arrives.
-type webConn struct {
-	net.Listener
-	conn net.Conn
-}
-
-func (l webConn) Accept() (net.Conn, error) { return l.conn, nil }
-
-// Ensure that what a client of the address for browsers sends, such as pings of HTTP/2, counts as reads
-// unless it is part of a request.
-func TestConn_Read_Beside(t *testing.T) {
+// Ensure that what a client sends by HTTP counts as reads unless it is part of a request.
+func TestConn_Read_Requests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 1})
-		fake := &fakeConn{peer: &net.TCPAddr{IP: net.ParseIP(clientAddress), Port: 1}}
-		accepted, err := f.Beside(webConn{conn: fake}).Accept()
-		require.NoError(t, err)
-		c := accepted.(httpConn).conn
+		fake, c := f.connect(t, clientAddress)
+		go func() { <-f.http.conns }()
+		require.ErrorIs(t, (&handshake{front: f}).dispatch(c, c), credentials.ErrConnDispatched)
 		handler := f.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 		request := httptest.NewRequestWithContext(peer.NewContext(t.Context(), &peer.Peer{Addr: c.RemoteAddr()}),
 			http.MethodPost, pb.GameService_GetGame_FullMethodName, http.NoBody)
 		for range 2 * (Burst + refusalBurst) {
 			time.Sleep(time.Second) //nolint:forbidigo // The bubble's clock is fake.
-			_, _ = accepted.Read(make([]byte, bytesPerRequest))
+			_, _ = c.Read(make([]byte, bytesPerRequest))
 			handler.ServeHTTP(httptest.NewRecorder(), request)
 		}
 		assert.InDelta(t, Burst, c.budget.reads.Tokens(), 1.5, "requests count only as calls")
 		assert.False(t, fake.closed)
 		for range 2 * (Burst + refusalBurst) {
-			_, _ = accepted.Read(make([]byte, bytesPerRead))
+			_, _ = c.Read(make([]byte, bytesPerRead))
 		}
 		assert.True(t, fake.closed)
 	})

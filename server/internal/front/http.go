@@ -31,7 +31,7 @@ func (f *Front) Handler(next http.Handler) http.Handler {
 			f.Answer(w, r, err)
 			return
 		}
-		answer := &httpAnswer{ResponseWriter: w, call: s, multiplexed: r.ProtoMajor > 1}
+		answer := &httpAnswer{ResponseWriter: w, call: s}
 		defer answer.end()
 		if huge {
 			s.budget.charge(int(limit) / bytesPerRead)
@@ -51,11 +51,9 @@ func (f *Front) Handler(next http.Handler) http.Handler {
 // until Write returns, that is, until the connection has accepted them.
 type httpAnswer struct {
 	http.ResponseWriter
-	call *call
-	// multiplexed is set if the connection can carry several HTTP requests concurrently.
-	multiplexed bool
-	refused     bool // set once the client has too many unread bytes; all further Writes fail
-	hijacked    bool
+	call     *call
+	refused  bool // set once the client has too many unread bytes; all further Writes fail
+	hijacked bool
 }
 
 // end ends the request when its handler returns.
@@ -63,7 +61,7 @@ func (a *httpAnswer) end() {
 	if a.hijacked {
 		return
 	}
-	a.setDeadline(time.Now().Add(a.call.conn.front.Stall)) // The server has yet to flush its buffers.
+	a.setDeadline() // The server has yet to flush its buffers.
 	a.call.end()
 	if a.refused {
 		panic(http.ErrAbortHandler) // The client must not mistake the response for a complete one.
@@ -81,7 +79,7 @@ func (a *httpAnswer) Write(p []byte) (int, error) {
 	if a.refused = !a.call.conn.hold(a.call.budget, n); a.refused {
 		return 0, http.ErrAbortHandler
 	}
-	defer a.waitForClient()()
+	a.setDeadline()
 	return a.ResponseWriter.Write(p)
 }
 
@@ -90,18 +88,13 @@ func (a *httpAnswer) Flush() { _ = a.FlushError() }
 
 // FlushError is the variant of Flush that http.ResponseController uses.
 func (a *httpAnswer) FlushError() error {
-	defer a.waitForClient()()
+	a.setDeadline()
 	return http.NewResponseController(a.ResponseWriter).Flush()
 }
 
-// waitForClient limits how long the server waits for the client to read, until done is called.
-func (a *httpAnswer) waitForClient() (done func()) {
-	a.setDeadline(time.Now().Add(a.call.conn.front.Stall))
-	return func() {
-		if a.multiplexed { // Left in place, the deadline would end the stream even while nothing is being written.
-			a.setDeadline(time.Time{})
-		}
-	}
+// setDeadline limits how long the server waits for the client to read.
+func (a *httpAnswer) setDeadline() {
+	_ = a.call.conn.SetWriteDeadline(time.Now().Add(a.call.conn.front.Stall))
 }
 
 // Hijack implements http.Hijacker. The request is counted until the connection is closed.
@@ -122,12 +115,3 @@ func (a *httpAnswer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 
 // Unwrap returns the wrapped writer, for http.ResponseController.
 func (a *httpAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
-
-// setDeadline sets the deadline for writing to the client.
-func (a *httpAnswer) setDeadline(at time.Time) {
-	if a.multiplexed {
-		_ = http.NewResponseController(a.ResponseWriter).SetWriteDeadline(at)
-	} else {
-		_ = a.call.conn.SetWriteDeadline(at)
-	}
-}

@@ -61,25 +61,6 @@ func (l *httpListener) Close() error {
 // closed.
 func (f *Front) HTTP() net.Listener { return f.http }
 
-// Beside returns a listener that wraps l and accepts HTTP connections only. They count
-// toward the same limits as the Front's other connections.
-func (f *Front) Beside(l net.Listener) net.Listener { return &besideListener{l, f} }
-
-type besideListener struct {
-	net.Listener
-	front *Front
-}
-
-// Accept implements net.Listener.
-func (l *besideListener) Accept() (net.Conn, error) {
-	accepted, err := l.front.accept(l.Listener)
-	if err != nil {
-		return nil, err
-	}
-	accepted.dispatch()
-	return httpConn{accepted}, nil
-}
-
 // httpConn is a conn on which the HTTP server sets deadlines.
 type httpConn struct{ *conn }
 
@@ -141,9 +122,10 @@ func (h *handshake) withoutTLS(accepted *conn) (net.Conn, credentials.AuthInfo, 
 	return nil, nil, h.dispatch(accepted, httpConn{accepted})
 }
 
-// dispatch hands a connection to the HTTP server.
+// dispatch hands a connection to the HTTP server, and allows its first request.
 func (h *handshake) dispatch(accepted *conn, speaking net.Conn) error {
-	accepted.dispatch()
+	accepted.dispatched.Store(true)
+	accepted.allow(bytesPerRequest)
 	_ = accepted.Conn.SetDeadline(time.Time{})
 	select {
 	case h.front.http.conns <- speaking:

@@ -97,8 +97,8 @@ func (b bodyReader) Read(p []byte) (int, error) {
 		return n, err // Package connect recognizes clients that have left.
 	}
 	var network net.Error
-	if errors.As(err, &network) || b.request.ProtoMajor > 1 {
-		return n, err // The client was too slow or has left. HTTP/2 delivers no malformed bodies.
+	if errors.As(err, &network) {
+		return n, err // The client was too slow or has left.
 	}
 	return n, connect.NewError(connect.CodeInvalidArgument, fmt.Errorf("malformed request body: %w", err))
 }

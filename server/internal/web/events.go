@@ -83,16 +83,15 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	s.first = append(s.first, reconnectHint()...)
-	if conn, err := hijack(w, r, e.Stall); err == nil {
-		s.conn, s.out, s.first = conn, conn, append(answerHead(r, header), s.first...)
-		s.raw = rawConn(conn.Conn)
-		disconnected()
-		handedOver = e.readers.start(s)
+	conn, err := hijack(w, e.Stall)
+	if err != nil {
+		WriteError(w, r, err)
 		return
 	}
-	s.out = &flusher{w, http.NewResponseController(w)}
-	s.end(s.view.Follow())
+	s.conn, s.raw = conn, rawConn(conn.Conn)
+	s.first = append(answerHead(r, header), reconnectHint()...)
+	disconnected()
+	handedOver = e.readers.start(s)
 }
 
 // notRead rejects a request for an event stream whose method is not GET or HEAD.

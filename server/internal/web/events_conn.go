@@ -3,7 +3,6 @@ package web
 import (
 	"bytes"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -42,13 +41,8 @@ func (c *conn) abort() {
 	_ = c.Conn.Close()
 }
 
-var errNotHijackable = errors.New("the connection cannot be hijacked")
-
-// hijack takes over a request's connection, unless the connection uses HTTP/2.
-func hijack(w http.ResponseWriter, r *http.Request, stall time.Duration) (*conn, error) {
-	if r.ProtoMajor != 1 {
-		return nil, errNotHijackable
-	}
+// hijack takes over a request's connection.
+func hijack(w http.ResponseWriter, stall time.Duration) (*conn, error) {
 	c, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return nil, err
@@ -82,20 +76,4 @@ func answerHead(r *http.Request, header http.Header) []byte {
 	_ = header.Write(&b)
 	b.WriteString("\r\n")
 	return b.Bytes()
-}
-
-// flusher writes a response whose connection cannot be hijacked, because HTTP/2 requests share it. Package
-// front limits how long a Write may take.
-type flusher struct {
-	w    http.ResponseWriter
-	ctrl *http.ResponseController
-}
-
-// Write implements io.Writer.
-func (f *flusher) Write(b []byte) (int, error) {
-	n, err := f.w.Write(b)
-	if err != nil {
-		return n, err
-	}
-	return n, f.ctrl.Flush()
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"slices"
 	"strconv"
 	"syscall"
@@ -23,8 +22,7 @@ import (
 type eventStream struct {
 	grpc.ServerStream // nil: package rpc uses only the methods below
 
-	out   io.Writer       // conn, or a flusher
-	conn  *conn           // nil if the connection is not hijacked
+	conn  *conn           // nil until the connection has been hijacked
 	first []byte          // data to write before the next message
 	raw   syscall.RawConn // conn's socket, for non-blocking writes; nil if they are not possible
 
@@ -68,7 +66,7 @@ func (s *eventStream) write(record []byte) error {
 	if len(record) == 0 {
 		return nil
 	}
-	_, err := s.out.Write(record)
+	_, err := s.conn.Write(record)
 	return unavailable(err)
 }
 
@@ -95,7 +93,7 @@ func (s *eventStream) Encode(m proto.Message) any {
 	return record
 }
 
-// Abort implements rpc.Sharer, for a stream whose connection is hijacked. The client reconnects.
+// Abort implements rpc.Sharer. The client reconnects.
 func (s *eventStream) Abort() {
 	s.cancel()
 	s.conn.abort()

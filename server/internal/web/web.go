@@ -29,7 +29,7 @@ type Config struct {
 	Stream []grpc.StreamServerInterceptor
 	Limits *limits.Limits
 	Logger *slog.Logger
-	// Stall is how long an HTTP/2 client may read nothing before its connection is closed.
+	// Stall is how long the client of an event stream may read nothing before its connection is closed.
 	Stall time.Duration
 	// Origins is the set of origins whose pages may make calls with a token. It may be
 	// empty.
@@ -56,8 +56,8 @@ const (
 	headerTimeout  = 5 * time.Second
 	requestTimeout = 10 * time.Second
 	idleTimeout    = time.Minute
-	// maxHeaderBytes is the maximum size of an HTTP/1.1 request's first line and headers.
-	// Package net/http allows headerSlack bytes more than its limit, but not for HTTP/2.
+	// maxHeaderBytes is the maximum size of a request's first line and headers. Package net/http
+	// allows headerSlack bytes more than its limit.
 	maxHeaderBytes = 16 << 10
 	headerSlack    = 4 << 10
 )
@@ -75,10 +75,7 @@ func newHTTPServer(c Config, r *readers) *http.Server {
 		Handler:           newHandler(c, r),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeaderBytes - headerSlack,
-		// If the client reads nothing at all, the server cannot even reset a stream.
-		// Without this timeout, handlers would wait for as long as the connection is open.
-		HTTP2:    &http.HTTP2Config{WriteByteTimeout: c.Stall},
-		ErrorLog: slog.NewLogLogger(c.Logger.Handler(), slog.LevelDebug),
+		ErrorLog:       slog.NewLogLogger(c.Logger.Handler(), slog.LevelDebug),
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
 			return peer.NewContext(ctx, &peer.Peer{Addr: conn.RemoteAddr()})
 		},

@@ -134,8 +134,8 @@ These limits have no flag. One address, on each server:
                  others among the latest 2,000.
 
 Each connection, call or stream:
-  Requests       Messages of 4 kB and headers of 16 kB (HTTP/2: 12 kB). In HTTP,
-                 headers arrive within 5 seconds and bodies within 10.
+  Requests       Messages of 4 kB and headers of 16 kB. In HTTP, headers
+                 arrive within 5 seconds and bodies within 10.
   Streams        2,048 streams and calls on a connection.
   Slow readers   At most 64 kB of events wait for a watcher by gRPC. A client
                  by HTTP that reads nothing for a minute is dropped.

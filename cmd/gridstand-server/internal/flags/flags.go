@@ -17,9 +17,6 @@ import (
 // Add adds a flag for every setting in c. The values in c are the defaults.
 func Add(flags *pflag.FlagSet, c *server.Config) {
 	Listen(flags, &c.Listen)
-	flags.StringVar(&c.Web, "web", c.Web,
-		"`address` to serve browsers on (HTTP: the page, Connect, Server-Sent Events); if empty, the same port as --listen; "+
-			"\""+server.NoWeb+"\" for none")
 	flags.StringVar(&c.WebOrigins, "web-origins", c.WebOrigins,
 		"`origins` whose pages may make calls with a token, separated by commas; \"*\" for any; pages of every origin may make calls without a token, and the server's own page all calls")
 	flags.StringVar(&c.PublicURL, "public-url", c.PublicURL,

@@ -1,0 +1,60 @@
+package web_test
+
+import (
+	"crypto/tls"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Ensure that readers of events that read nothing for too long are disconnected, with and without TLS.
+func TestEvents_Stalled(t *testing.T) {
+	t.Parallel()
+	anyCertificate := &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}
+	for name, encrypted := range map[string]bool{"plain": false, "TLS": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := servertest.Config(t).Unlimited()
+			c.Stall = time.Second
+			var options []grpc.DialOption
+			if encrypted {
+				c.TLSCert, c.TLSKey = servertest.Certificate(t)
+				options = append(options, grpc.WithTransportCredentials(credentials.NewTLS(anyCertificate)))
+			}
+			running, _ := servertest.Start(t, c)
+			ada := playertest.New(waittest.Context(t), t, servertest.Dial(t, running.Addr(), options...), "Ada")
+			g := ada.Create(t, &pb.CreateGameRequest{Variant: "6x6"})
+
+			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", running.Addr().String())
+			require.NoError(t, err)
+			defer func() { _ = conn.Close() }()
+			require.NoError(t, conn.(*net.TCPConn).SetReadBuffer(4<<10))
+			reader := conn
+			if encrypted {
+				config := anyCertificate.Clone()
+				config.NextProtos = nil
+				reader = tls.Client(conn, config)
+			}
+			_, err = io.WriteString(reader, "GET /g/"+g.GetId()+"/events?every_event=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+			require.NoError(t, err)
+			_, err = io.ReadFull(reader, make([]byte, 1))
+			require.NoError(t, err)
+			require.Equal(t, 2, running.Clients(), "the player and the reader")
+			// The events of 1,000 moves are twice what the buffers of a connection hold.
+			for made := 0; made < 1000 && running.Clients() > 1; made++ {
+				ada.Move(t, g)
+			}
+			waittest.Until(t, "the reader is disconnected", func() bool { return running.Clients() == 1 })
+		})
+	}
+}

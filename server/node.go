@@ -168,7 +168,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		Log: c.Log, Accounts: c.Accounts, Leaderboard: c.Leaderboard,
 		Challenges: c.Challenges, Profiles: c.Profiles, Directory: c.Directory, Queue: c.Queue, Monitor: c.Monitor, Time: n.store.Time, Logger: n.logger,
 		AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, OnlyUptime: n.OnlyUptime, KeepFinished: n.KeepFinished,
-		Showcase: n.Exhibition, BotPace: n.BotPace, Recorded: n.metrics.Recorded,
+		Showcase: n.Exhibition, BotPace: n.BotPace,
 	})
 	n.log = gamelog.New(n.front.History(n.store.Games))
 	challenges := n.Config.challenges(n.store.Challenges, n.log)
@@ -179,8 +179,8 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		ServerID: serverID, Idle: keepIdle, MaxEvents: n.Limits.EventsPerGame,
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Spectators, n.front.Connections, n.front.Open)
-	if file, ok := n.store.Engine.(interface{ Sizes() (file, log int64) }); ok {
-		n.metrics.File(file.Sizes)
+	if file, ok := n.store.Engine.(interface{ LogSize() int }); ok {
+		n.metrics.File(file.LogSize)
 	}
 
 	accounts := account.New(n.store.Accounts, n.KeepAccounts)

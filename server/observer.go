@@ -16,9 +16,8 @@ type observer struct {
 	jobs      *jobs.Manager
 }
 
-// Appended counts the event and updates the lists.
+// Appended updates the lists.
 func (o observer) Appended(event *match.Event, watchers int) {
-	o.Metrics.Appended(event.Event)
 	o.directory.Touch(directory.Of(event.State, watchers))
 }
 

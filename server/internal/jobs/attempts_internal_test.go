@@ -53,10 +53,10 @@ func TestManager_LastResult(t *testing.T) {
 			require.NoError(t, err)
 			if last := i == len(race.Entrants)-1; last {
 				jobs.err = errors.New("killed")
-				require.ErrorIs(t, m.storeResult(ctx, over.Tip.State), jobs.err)
+				require.ErrorIs(t, m.record(ctx, over.Tip.State), jobs.err)
 				jobs.err = nil
 			}
-			require.NoError(t, m.storeResult(ctx, over.Tip.State))
+			require.NoError(t, m.record(ctx, over.Tip.State))
 		}
 		forward(time.Millisecond)
 		closed, at, err := m.Challenges.Get(ctx, race.ID)

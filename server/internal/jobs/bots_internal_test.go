@@ -44,7 +44,6 @@ func (plain) Appended(context.Context, *replay.State, bool) {}
 func (plain) Attended(context.Context, *match.Match)        {}
 func (plain) Watched(*replay.State, int)                    {}
 func (plain) Delivered(int)                                 {}
-func (plain) Conflicted()                                   {}
 
 // observed is a match.Observer whose methods do nothing. It is a separate type because
 // match.Jobs's Appended has a different signature.

@@ -46,8 +46,6 @@ type Config struct {
 	Showcase bool
 	// BotPace is how long a bot waits before it moves, so that people can follow the game.
 	BotPace time.Duration
-	// Recorded is called with every recorded final state, possibly more than once.
-	Recorded func(final *replay.State)
 }
 
 // Manager performs the tasks of this package on one server. It implements match.Jobs and
@@ -128,7 +126,7 @@ func (m *Manager) firstDelay(state *replay.State) time.Duration {
 // Within implements match.Jobs.
 func (m *Manager) Within(ctx context.Context, next *replay.State) error {
 	if next.Status == replay.Finished {
-		return m.storeResult(ctx, next)
+		return m.record(ctx, next)
 	}
 	if err := m.EnqueueSoon(ctx, next.ID); err != nil {
 		return err
@@ -144,7 +142,11 @@ func (m *Manager) Within(ctx context.Context, next *replay.State) error {
 // If any of this fails or takes too long, the game's next job does it.
 func (m *Manager) Appended(ctx context.Context, state *replay.State, within bool) {
 	deadline := state.Deadline()
-	if state.Status != replay.Finished && (state.BotToMove() == "" && deadline.IsZero() || waitsForOpen(state)) {
+	finished := state.Status == replay.Finished
+	if finished && within {
+		return // Within has recorded the result.
+	}
+	if !finished && (state.BotToMove() == "" && deadline.IsZero() || waitsForOpen(state)) {
 		return // the usual case after a move
 	}
 	// Do the work even if the caller has left or the server is stopping.
@@ -152,9 +154,7 @@ func (m *Manager) Appended(ctx context.Context, state *replay.State, within bool
 	defer cancel()
 	var err error
 	switch {
-	case state.Status == replay.Finished && within:
-		m.Recorded(state)
-	case state.Status == replay.Finished:
+	case finished:
 		err = m.record(ctx, state)
 	case state.BotToMove() != "":
 		if !m.bots.schedule(state, 0) {

@@ -30,7 +30,7 @@ func newManager(s *store.Store, jobs store.Queue) *Manager {
 		Log: log, Accounts: account.New(s.Accounts, 0), Leaderboard: leaderboard.New(s.Boards, tokens, s.Time),
 		Directory: directory.New(s.Lists, s.Lists, tokens, 0, logger), Challenges: challenges,
 		Profiles: &profile.Profiles{Store: s.Profiles, Challenges: challenges}, Queue: jobs, Time: s.Time, Logger: logger,
-		WaitingFor: 24 * time.Hour, KeepFinished: time.Hour, Recorded: func(*replay.State) {},
+		WaitingFor: 24 * time.Hour, KeepFinished: time.Hour,
 	})
 }
 

@@ -92,19 +92,10 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 	return next, m.Directory.Enter(ctx, directory.Of(state, served.Spectators()))
 }
 
-// record stores a finished game's result and calls Recorded. It is idempotent.
-func (m *Manager) record(ctx context.Context, final *replay.State) error {
-	if err := m.storeResult(ctx, final); err != nil {
-		return err
-	}
-	m.Recorded(final)
-	return nil
-}
-
-// storeResult adds a finished game's scores to the leaderboards and profiles and the game to the
+// record adds a finished game's scores to the leaderboards and profiles and the game to the
 // lists of finished games, closes a race in which all attempts are over, and removes the game's job.
 // It is idempotent.
-func (m *Manager) storeResult(ctx context.Context, final *replay.State) error {
+func (m *Manager) record(ctx context.Context, final *replay.State) error {
 	if err := m.Challenges.Record(ctx, m.Leaderboard, final); err != nil {
 		return err
 	}

@@ -122,7 +122,6 @@ func (m *Match) finishAppend(ctx context.Context, prev gamelog.Tip, next gamelog
 	if err != nil {
 		<-m.writing
 		if _, conflict := errors.AsType[*store.ConflictError](err); conflict || errors.Is(err, store.ErrBroken) {
-			m.hub.Observer.Conflicted()
 			m.markStale() // Request a full check, because the log's length and last ID may still match the tip.
 			return nil, errOvertaken
 		}

@@ -178,7 +178,6 @@ type observer struct {
 	mu         sync.Mutex
 	appended   []int32
 	spectators int // number of spectators passed to the last call of Appended
-	conflicts  int
 	watched    []int
 	delivered  int // number of deliveries; an event counts once per watcher
 }
@@ -201,12 +200,6 @@ func (o *observer) Appended(e *Event, spectators int) {
 	defer o.mu.Unlock()
 	o.appended = append(o.appended, s.Version)
 	o.spectators = spectators
-}
-
-func (o *observer) Conflicted() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.conflicts++
 }
 
 func (o *observer) Watched(_ *replay.State, n int) {

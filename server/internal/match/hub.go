@@ -44,8 +44,6 @@ type Observer interface {
 	// Delivered is called for each new event with the number of this server's watchers that
 	// receive it, including players of the game.
 	Delivered(watchers int)
-	// Conflicted is called when an append fails because another server appended first.
-	Conflicted()
 	// Watched is called when the number that Match.Spectators returns has changed, and
 	// periodically while the game is watched.
 	Watched(state *replay.State, spectators int)

@@ -3,9 +3,7 @@ package metrics
 import (
 	"context"
 	"errors"
-	"strings"
 
-	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -23,6 +21,3 @@ func kind(err error) string {
 		return string(store.Connection)
 	}
 }
-
-// label returns the label value for the reason why a game ended.
-func label(r game.Reason) string { return strings.ReplaceAll(r.String(), " ", "_") }

@@ -11,8 +11,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-
-	"github.com/gridstand/gridstand/game/replay"
 )
 
 // latency contains the histogram buckets for durations, in seconds: from 0.1 ms (a move if
@@ -25,16 +23,13 @@ type Metrics struct {
 	registry *prometheus.Registry
 	calls    calls
 
-	created, finished, moves *prometheus.CounterVec
-	recorded                 *prometheus.CounterVec
-	delivered                prometheus.Counter
-	conflicts, conflations   prometheus.Counter
-	fanOut                   prometheus.Histogram
-	storageErrors            *prometheus.CounterVec
-	hostCalls                *prometheus.CounterVec
-	storageUp                prometheus.Gauge
-	refused                  prometheus.Counter
-	refusals                 *prometheus.CounterVec
+	delivered, conflations prometheus.Counter
+	fanOut                 prometheus.Histogram
+	storageErrors          *prometheus.CounterVec
+	hostCalls              *prometheus.CounterVec
+	storageUp              prometheus.Gauge
+	refused                prometheus.Counter
+	refusals               *prometheus.CounterVec
 }
 
 // New returns the metrics of a server that was built from the given version and commit.
@@ -50,18 +45,8 @@ func New(version, commit string) *Metrics {
 	m := &Metrics{
 		registry: registry,
 		calls:    newCalls(with),
-		created: counters("gridstand_games_created_total",
-			"Games that were created on this server.", "variant"),
-		finished: counters("gridstand_games_finished_total",
-			"Games that ended on this server, by reason.", "variant", "reason"),
-		moves: counters("gridstand_moves_total",
-			"Moves that this server appended. For their duration, see grpc_server_handling_seconds of Move.", "variant"),
-		recorded: counters("gridstand_results_recorded_total",
-			"Finished games that this server recorded on the leaderboard and in the lists, ranked or not, including repeats.", "variant"),
 		delivered: counter("gridstand_events_delivered_total",
 			"Events that this server sent to watchers. Each event counts once for each watcher at the time. Replays of past events and snapshots for watchers who fell behind are not counted separately."),
-		conflicts: counter("gridstand_append_conflicts_total",
-			"Appends that failed because another server appended first."),
 		conflations: counter("gridstand_conflations_total",
 			"Times that a watcher who had fallen behind received a snapshot instead of the missed events."),
 		storageErrors: counters("gridstand_redis_errors_total",
@@ -97,16 +82,9 @@ func (m *Metrics) Live(games, watchers, connections, streams func() int) {
 	m.gauge("gridstand_streams", "Open streams of every kind, including in-flight calls.", streams)
 }
 
-// File adds gauges for a store in a file. It must be called only once.
-func (m *Metrics) File(sizes func() (file, log int64)) {
-	m.gauge("gridstand_file_bytes", "The size of the SQLite file.", func() int {
-		file, _ := sizes()
-		return int(file)
-	})
-	m.gauge("gridstand_file_log_bytes", "The size of the write-ahead log next to the SQLite file.", func() int {
-		_, log := sizes()
-		return int(log)
-	})
+// File adds a gauge for a store in a file. It must be called only once.
+func (m *Metrics) File(log func() int) {
+	m.gauge("gridstand_file_log_bytes", "The size of the write-ahead log next to the SQLite file.", log)
 }
 
 func (m *Metrics) gauge(name, help string, value func() int) {
@@ -119,21 +97,6 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// Appended counts an entry that this server appended.
-func (m *Metrics) Appended(event *replay.Event) {
-	state := event.State
-	variant := state.Variant.ID
-	switch event.Entry.Action.(type) {
-	case replay.Created:
-		m.created.WithLabelValues(variant).Inc()
-	case replay.Moved:
-		m.moves.WithLabelValues(variant).Inc()
-	}
-	if state.Status == replay.Finished {
-		m.finished.WithLabelValues(variant, label(state.Result.Reason)).Inc()
-	}
-}
-
 // Refused counts a connection, stream or call that was refused.
 func (m *Metrics) Refused(reason string) { m.refusals.WithLabelValues(reason).Inc() }
 
@@ -142,12 +105,6 @@ func (m *Metrics) ConnectionRefused() { m.refused.Inc() }
 
 // Delivered counts the deliveries of an event to the given number of watchers.
 func (m *Metrics) Delivered(watchers int) { m.delivered.Add(float64(watchers)) }
-
-// Conflicted counts an append that failed because another server appended first.
-func (m *Metrics) Conflicted() { m.conflicts.Inc() }
-
-// Recorded counts a finished game whose result was recorded.
-func (m *Metrics) Recorded(final *replay.State) { m.recorded.WithLabelValues(final.Variant.ID).Inc() }
 
 // FanOut records how long it took to deliver an event to one watcher.
 func (m *Metrics) FanOut(lag time.Duration) { m.fanOut.Observe(lag.Seconds()) }

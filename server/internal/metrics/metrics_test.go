@@ -12,40 +12,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/gridstand/gridstand/game"
-	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
-
-func state(version int32, ended game.Reason) *replay.State {
-	s := &replay.State{Variant: &game.Variant{ID: "classic"}, Version: version, Status: replay.Active}
-	if ended != game.ReasonNone {
-		s.Status, s.Result = replay.Finished, &replay.Result{Reason: ended}
-	}
-	return s
-}
 
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	m := New("v1", "abc")
 	m.Live(func() int { return 3 }, func() int { return 4 }, func() int { return 2 }, func() int { return 5 })
-	m.File(func() (file, log int64) { return 6, 7 })
-	for _, e := range []struct {
-		action replay.Action
-		ended  game.Reason
-	}{
-		{replay.Created{}, game.ReasonNone},
-		{replay.Moved{}, game.ReasonNone},
-		{replay.Moved{}, game.NoMoves},
-		{replay.Created{}, game.ReasonNone},
-		{replay.Undone{}, game.ReasonNone},
-		{replay.Resigned{}, game.Resigned},
-		{replay.Abandoned{}, game.Abandoned},
-	} {
-		m.Appended(&replay.Event{Entry: replay.Entry{Action: e.action}, State: state(2, e.ended)})
-	}
-	m.Recorded(state(3, game.NoMoves))
-	m.Conflicted()
+	m.File(func() int { return 7 })
 	m.Conflated()
 	m.Delivered(20_000)
 	m.Delivered(1)
@@ -56,13 +30,6 @@ func TestMetrics(t *testing.T) {
 	answer := httptest.NewRecorder()
 	m.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 	for _, line := range []string{
-		`gridstand_moves_total{variant="classic"} 2`,
-		`gridstand_games_created_total{variant="classic"} 2`,
-		`gridstand_games_finished_total{reason="abandoned",variant="classic"} 1`,
-		`gridstand_games_finished_total{reason="no_moves_left",variant="classic"} 1`,
-		`gridstand_games_finished_total{reason="resigned",variant="classic"} 1`,
-		`gridstand_results_recorded_total{variant="classic"} 1`,
-		`gridstand_append_conflicts_total 1`,
 		`gridstand_conflations_total 1`,
 		`gridstand_events_delivered_total 20001`,
 		`gridstand_fan_out_lag_seconds_bucket{le="0.0025"} 0`,
@@ -71,7 +38,6 @@ func TestMetrics(t *testing.T) {
 		`gridstand_redis_up 1`,
 		`gridstand_games_live 3`,
 		`gridstand_watchers 4`,
-		`gridstand_file_bytes 6`,
 		`gridstand_file_log_bytes 7`,
 		`gridstand_connections 2`,
 		`gridstand_streams 5`,

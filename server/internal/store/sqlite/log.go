@@ -104,12 +104,11 @@ func (f *file) emptyLog() error {
 	return err
 }
 
-// Sizes returns the sizes of the database and of its write-ahead log in bytes.
-func (e *engine) Sizes() (database, log int64) {
-	for suffix, size := range map[string]*int64{"": &database, walSuffix: &log} {
-		if info, err := os.Stat(e.db.path + suffix); err == nil {
-			*size = info.Size()
-		}
+// LogSize returns the size of the write-ahead log in bytes.
+func (e *engine) LogSize() int {
+	info, err := os.Stat(e.db.path + walSuffix)
+	if err != nil {
+		return 0
 	}
-	return database, log
+	return int(info.Size())
 }

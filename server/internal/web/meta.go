@@ -2,9 +2,6 @@ package web
 
 import (
 	"context"
-	"fmt"
-	"net/url"
-	"strings"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -12,7 +9,6 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/shortid"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -118,47 +114,4 @@ func challengeOf(err error) string {
 		}
 	}
 	return ""
-}
-
-// gameMeta describes a game. The picture's URL includes the game's version, so that sites
-// that cache pictures by URL show the current one.
-func gameMeta(g *pb.Game) Meta {
-	return Meta{
-		Title:       gameTitle(g),
-		Description: gameDescription(g),
-		Image:       fmt.Sprintf("/g/%s/picture.png?v=%d", url.PathEscape(g.GetId()), g.GetVersion()),
-	}
-}
-
-// gameTitle returns a title with the players, scores and variant, such as "ada: 12,345
-// points · 2048 classic".
-func gameTitle(g *pb.Game) string {
-	variant := describe.Variant(g)
-	if len(g.GetSeats()) < 2 {
-		return describe.Players(g) + ": " + describe.Plural(describe.Score(g, 0), "point") + " · " + variant
-	}
-	var seats []string
-	for i, seat := range g.GetSeats() {
-		seats = append(seats, describe.Seat(seat)+" "+describe.Comma(describe.Score(g, i)))
-	}
-	return strings.Join(seats, ", ") + " · " + variant
-}
-
-// gameDescription says whether the game is live or how it ended, and how far it got.
-func gameDescription(g *pb.Game) string {
-	standing := describe.Standing(g)
-	switch g.GetStatus() {
-	case pb.GameStatus_GAME_STATUS_WAITING:
-		return describe.Stage(g) + ": a seat is open"
-	case pb.GameStatus_GAME_STATUS_ACTIVE:
-		if n := g.GetWatchers(); n > 0 {
-			standing += ", " + describe.Watching(n)
-		}
-		return "Live now: " + standing
-	}
-	end := describe.Stage(g)
-	if won := describe.Winners(g, describe.Seat); won != "" {
-		end += ", " + won
-	}
-	return "Ended: " + end + " · " + standing
 }

@@ -135,13 +135,13 @@ func (c Config) subject(ctx context.Context, kind, id string) (subject, error) {
 	default:
 		g, err := c.game(ctx, id)
 		finished := g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED
-		return subject{ageOf(finished), func(w io.Writer) error { return picture.Draw(w, g) }}, err
+		return posted(gamePoster(g), finished), err
 	}
 }
 
 // posted returns a poster as a subject.
 func posted(poster picture.Poster, finished bool) subject {
-	return subject{ageOf(finished), func(w io.Writer) error { return picture.DrawPoster(w, poster) }}
+	return subject{ageOf(finished), func(w io.Writer) error { return picture.Draw(w, poster) }}
 }
 
 // ageOf returns how long a picture may be served.

@@ -70,6 +70,36 @@ func challengePoster(c *pb.Challenge) picture.Poster {
 	return p
 }
 
+// gameMeta describes a game.
+func gameMeta(g *pb.Game) Meta {
+	poster := gamePoster(g)
+	return Meta{
+		Title: poster.Title + ", " + poster.About, Description: poster.Foot + ": " + strings.Join(poster.Lines, ", "),
+		Image: pictureOf("g", g.GetId(), poster),
+	}
+}
+
+// gamePoster returns the poster of a game: its players, their scores, and whether it is live or how it
+// ended.
+func gamePoster(g *pb.Game) picture.Poster {
+	poster := picture.Poster{
+		Title: describe.Players(g), About: describe.Variant(g), Foot: describe.Stage(g), Position: g.GetPosition(),
+		Live: g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE, Scored: len(g.GetSeats()) == 1,
+	}
+	for i, seat := range g.GetSeats() {
+		poster.Lines = append(poster.Lines, describe.Seat(seat)+" "+describe.Comma(describe.Score(g, i)))
+	}
+	if poster.Scored {
+		poster.Lines[0] = describe.Plural(describe.Score(g, 0), "point")
+	}
+	poster.Lines = append(poster.Lines, describe.Standing(g))
+	// The winner's name is left out so that the foot fits.
+	if won := describe.Winners(g, func(*pb.Seat) string { return "" }); won != "" {
+		poster.Foot = won
+	}
+	return poster
+}
+
 // playerMeta describes a player by their latest public game, which may be nil.
 func playerMeta(p *pb.Player, last *pb.Game) Meta {
 	poster := playerPoster(p, last)
@@ -82,19 +112,13 @@ func playerMeta(p *pb.Player, last *pb.Game) Meta {
 
 // playerPoster returns the poster of a player, with the board of their latest public game unless it is nil.
 func playerPoster(p *pb.Player, last *pb.Game) picture.Poster {
-	poster := picture.Poster{Title: p.GetName(), About: "Games, live and finished"}
 	if last == nil {
-		return poster
+		return picture.Poster{Title: p.GetName(), About: "Games, live and finished"}
 	}
-	poster.About, poster.Board = describe.Variant(last), last.GetPosition().GetTwenty48()
-	poster.Lines, poster.Foot = []string{describe.Standing(last)}, "Latest game"
-	if poster.Live = last.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE; poster.Live {
-		poster.Foot = "Live now"
-	}
-	for i, seat := range last.GetSeats() {
-		if seat.GetPlayer().GetId() == p.GetId() {
-			poster.Lines = append([]string{describe.Plural(describe.Score(last, i), "point")}, poster.Lines...)
-		}
+	poster := gamePoster(last)
+	poster.Title = p.GetName()
+	if !poster.Live {
+		poster.Foot = "Latest game"
 	}
 	return poster
 }

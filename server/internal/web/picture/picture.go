@@ -1,18 +1,14 @@
-// Package picture draws pictures of games for link previews.
+// Package picture draws pictures for link previews.
 package picture
 
 import (
 	"bytes"
-	"errors"
 	"image"
 	"image/color"
 	"image/png"
-	"io"
 	"sync"
 
-	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/palette"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // The size of a picture in pixels, which is the size that sites and messengers expect for
@@ -25,28 +21,12 @@ const (
 // margin is the space around the board and the text, in pixels.
 const margin = 48
 
-// ErrNoBoard means that the game's board cannot be drawn.
-var ErrNoBoard = errors.New("the game has no board that can be drawn")
-
 // colors are the colors used in all pictures.
 var colors = &palette.Dark
 
 // encoder encodes PNG files. It favors speed over file size, because a picture of a live
 // game is soon outdated.
 var encoder = png.Encoder{CompressionLevel: png.BestSpeed, BufferPool: new(bufferPool)}
-
-// Draw writes a picture of a game as a PNG file. The picture shows the board, the players
-// and the scores, and whether the game is live or how it ended.
-func Draw(w io.Writer, g *pb.Game) error {
-	switch {
-	case drawable(g.GetPosition().GetTwenty48()):
-		return encoder.Encode(w, drawTwenty48(g).img)
-	case drawable(g.GetPosition().GetTribolo()):
-		return encoder.Encode(w, drawTribolo(g).img)
-	default:
-		return ErrNoBoard
-	}
-}
 
 // drawable reports whether a board's dimensions are valid.
 func drawable(b interface {
@@ -78,21 +58,6 @@ func (c *canvas) icon(r image.Rectangle, radius float64, under color.RGBA) {
 		at := first.Add(image.Pt(i%2, i/2).Mul(cell + gap))
 		c.round(image.Rectangle{Min: at, Max: at.Add(image.Pt(cell, cell))}, float64(cell)*0.24, colors.Board, tile)
 	}
-}
-
-// stage draws a line of text that says whether the game is live or how it ended, with its
-// baseline at y.
-func (c *canvas) stage(g *pb.Game, x, y, width float64) {
-	ink := colors.Accent
-	if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
-		ink = colors.Dim
-	}
-	words := describe.Stage(g)
-	// The text is in the winner's color, and omits the winner's name so that it fits.
-	if won := describe.Winners(g, func(*pb.Seat) string { return "" }); won != "" {
-		words = won
-	}
-	c.state(words, g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE, x, y, width, ink)
 }
 
 // state draws a line of text with its baseline at y. If it says that something is live, the line begins

@@ -23,23 +23,11 @@ import (
 
 var update = flag.Bool("update", false, "write the pictures that the tests compare with")
 
-// Ensure that pictures match the recorded ones, which a person has reviewed.
+// Ensure that pictures match the recorded ones, which a person has reviewed, and that they have different
+// versions.
 func TestDraw(t *testing.T) {
 	t.Parallel()
-	for name, g := range samples(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var b bytes.Buffer
-			require.NoError(t, picture.Draw(&b, g))
-			assert.Less(t, b.Len(), 40_000, "a preview is loaded over slow networks")
-			compare(t, name, b.Bytes())
-		})
-	}
-}
-
-// Ensure that posters match the recorded pictures, and that they have different versions.
-func TestDrawPoster(t *testing.T) {
-	t.Parallel()
+	names := []string{"ada 22", "greedy 36", "the-night-watch-of-rust1 19", "41 moves"}
 	versions := map[string]bool{}
 	for name, p := range map[string]picture.Poster{
 		"race": {
@@ -48,17 +36,23 @@ func TestDrawPoster(t *testing.T) {
 		},
 		"daily": {Title: "Daily game of 2026-11-21", About: "2048 classic", Foot: "How far can you get?", Live: true, Lines: []string{"The same tiles for everyone"}},
 		"player": {
-			Title: "ada", About: "2048 3x3", Foot: "Latest game", Lines: []string{"1,024 points", "tile 128, 99 moves"},
-			Board: &pb.Twenty48Board{Rows: 3, Columns: 3, Tiles: []int32{2, 4, 8, 16, 32, 64, 128, 0, 2}},
+			Title: "ada", About: "2048 3x3", Foot: "Latest game", Lines: []string{"1,024 points", "tile 128, 99 moves"}, Scored: true,
+			Position: twenty48(3, []int32{2, 4, 8, 16, 32, 64, 128, 0, 2}),
 		},
+		"won": {
+			Title: "grace_hopper", About: "2048 classic", Foot: "No moves left", Lines: []string{"2,417,896 points", "tile 131072, 61,025 moves"}, Scored: true,
+			Position: twenty48(4, []int32{131072, 16384, 4, 2, 1024, 2048, 32, 4, 512, 256, 128, 8, 2, 64, 16, 4096}),
+		},
+		"tribolo":      {Title: "ada, greedy, the-night-watch-of-rust1", About: "Tribolo", Lines: names, Foot: "Live", Live: true, Position: tribolo(t)},
+		"tribolo-over": {Title: "ada, greedy, minimax", About: "Tribolo", Lines: names, Foot: "red wins", Position: tribolo(t)},
 	} {
 		var b bytes.Buffer
-		require.NoError(t, picture.DrawPoster(&b, p))
+		require.NoError(t, picture.Draw(&b, p))
 		assert.Less(t, b.Len(), 40_000, "a preview is loaded over slow networks")
 		compare(t, name, b.Bytes())
 		versions[p.Version()] = true
 	}
-	assert.Len(t, versions, 3)
+	assert.Len(t, versions, 6)
 }
 
 // Ensure that the home screen icon matches the recorded one.
@@ -67,45 +61,31 @@ func TestIcon(t *testing.T) {
 	compare(t, "icon", picture.Icon(180))
 }
 
-// Ensure that a game with an invalid or unknown board is either drawn or rejected, but
-// never crashes the server.
-func TestDraw_OddGames(t *testing.T) {
+// Ensure that an invalid or unknown board is drawn, and never crashes the server.
+func TestDraw_OddBoards(t *testing.T) {
 	t.Parallel()
 	every := make([]int32, 36)
 	for i := range every {
 		every[i] = 2 << (i % 30)
 	}
-	for name, g := range map[string]*pb.Game{
+	for name, position := range map[string]*pb.Position{
 		"every tile":    twenty48(6, every),
 		"too few tiles": twenty48(4, []int32{2}),
-		"a wide board": {Position: &pb.Position{Board: &pb.Position_Twenty48{Twenty48: &pb.Twenty48Board{
+		"a wide board": {Board: &pb.Position_Twenty48{Twenty48: &pb.Twenty48Board{
 			Rows: 2, Columns: 9, Tiles: []int32{2, 4, 8, -2},
-		}}}},
-		"an unknown cell": {
-			Seats: make([]*pb.Seat, 5),
-			Position: &pb.Position{Board: &pb.Position_Tribolo{Tribolo: &pb.TriboloBoard{
-				Rows: 11, Columns: 16, Cells: []pb.CellState{9, 0, -4},
-			}}},
-		},
-		"a long name": {Seats: seats(strings.Repeat("W", 200)), Position: twenty48(3, nil).Position},
+		}}},
+		"an unknown cell": {Board: &pb.Position_Tribolo{Tribolo: &pb.TriboloBoard{
+			Rows: 11, Columns: 16, Cells: []pb.CellState{9, 0, -4},
+		}}},
+		"no position": nil, "no board": {}, "no rows": twenty48(0, nil), "too large a board": twenty48(1_000_000, nil),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var b bytes.Buffer
-			require.NoError(t, picture.Draw(&b, g))
+			require.NoError(t, picture.Draw(&b, picture.Poster{Title: strings.Repeat("W", 200), Lines: make([]string, 5), Position: position}))
 			img, err := png.Decode(&b)
 			require.NoError(t, err)
 			assert.Equal(t, image.Rect(0, 0, picture.Width, picture.Height), img.Bounds())
-		})
-	}
-	for name, g := range map[string]*pb.Game{
-		"no game": nil, "no position": {}, "no rows": twenty48(0, nil), "too large a board": twenty48(1_000_000, nil),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var b bytes.Buffer
-			require.ErrorIs(t, picture.Draw(&b, g), picture.ErrNoBoard)
-			assert.Zero(t, b.Len())
 		})
 	}
 }
@@ -141,45 +121,15 @@ func decode(t *testing.T, data []byte) *image.Paletted {
 	return img.(*image.Paletted)
 }
 
-// samples returns games that differ in their rules, board size and status, by picture
-// name.
-func samples(t *testing.T) map[string]*pb.Game {
-	t.Helper()
-	won := twenty48(4, []int32{131072, 16384, 4, 2, 1024, 2048, 32, 4, 512, 256, 128, 8, 2, 64, 16, 4096})
-	won.Variant, won.Seats, won.Status = "classic", seats("grace_hopper"), pb.GameStatus_GAME_STATUS_FINISHED
-	won.Position.MoveCount, won.Position.Scores = 61025, []int32{2_417_896}
-	won.Result = &pb.Result{Reason: pb.Result_REASON_NO_MOVES}
-
-	return map[string]*pb.Game{"won": won, "tribolo": tribolo(t), "tribolo-over": triboloOver(t)}
+// twenty48 returns a position of 2048 on a square board.
+func twenty48(side int32, tiles []int32) *pb.Position {
+	return &pb.Position{Board: &pb.Position_Twenty48{Twenty48: &pb.Twenty48Board{Rows: side, Columns: side, Tiles: tiles}}}
 }
 
-// twenty48 returns a game of 2048 on a square board.
-func twenty48(side int32, tiles []int32) *pb.Game {
-	return &pb.Game{Position: &pb.Position{Board: &pb.Position_Twenty48{
-		Twenty48: &pb.Twenty48Board{Rows: side, Columns: side, Tiles: tiles},
-	}}}
-}
-
-// seats returns a list with one seat, taken by the named player.
-func seats(name string) []*pb.Seat {
-	return []*pb.Seat{{Occupant: &pb.Seat_Player{Player: &pb.Player{Name: name}}}}
-}
-
-// tribolo returns an active game of Tribolo.
-func tribolo(t *testing.T) *pb.Game {
+// tribolo returns a position of Tribolo.
+func tribolo(t *testing.T) *pb.Position {
 	t.Helper()
 	ada := replay.Seat{Player: replay.Player{ID: "ada", Name: "ada"}}
 	last := replaytest.Tribolo(t, "tribolo", 41, time.Unix(1e9, 0), ada, replay.Seat{Bot: "greedy"}, replay.Seat{Bot: "minimax"})
-	return translate.Game(last.State, 0)
-}
-
-// triboloOver returns the game from tribolo after a player with a long name has won it.
-func triboloOver(t *testing.T) *pb.Game {
-	t.Helper()
-	g := tribolo(t)
-	g.Status = pb.GameStatus_GAME_STATUS_FINISHED
-	g.Seats[1] = seats("the-night-watch-of-rust1")[0]
-	g.Position.Turn = nil
-	g.Result = &pb.Result{Reason: pb.Result_REASON_NO_MOVES, Winners: []int32{1}}
-	return g
+	return translate.Game(last.State, 0).GetPosition()
 }

@@ -9,22 +9,26 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Poster is what the picture of a challenge or a player shows: a board and, beside it, text.
+// Poster is what a picture shows: a board and, beside it, text.
 type Poster struct {
 	Title, About string
-	// Lines are names or sentences. A poster shows maxLines of them.
-	Lines []string
+	// Lines are names or sentences. A poster shows maxLines of them. Those of the seats of a game of
+	// Tribolo come first, in the colors of their cells. Scored is set if the first line is a score,
+	// which is large.
+	Lines  []string
+	Scored bool
 	// Foot says what a visitor finds at the link. Live marks it as happening now.
 	Foot string
 	Live bool
-	// Board is the board of a game of 2048, or nil for a board with all tiles up to 2048, which no
-	// challenge begins with.
-	Board *pb.Twenty48Board
+	// Position is that of a game, or nil for a board with all tiles up to 2048, which no challenge
+	// begins with.
+	Position *pb.Position
 }
 
 // Version identifies the content of a poster.
 func (p Poster) Version() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %v %v", p.Title, p.About, p.Lines, p.Foot, p.Live, p.Board.GetTiles()))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %v %v %v", p.Title, p.About, p.Lines, p.Foot, p.Live,
+		p.Position.GetTwenty48().GetTiles(), p.Position.GetTribolo().GetCells()))
 	return hex.EncodeToString(sum[:6])
 }
 
@@ -34,13 +38,12 @@ const maxLines = 4
 // allTiles is the board of a poster without a game.
 var allTiles = &pb.Twenty48Board{Rows: 4, Columns: 4, Tiles: []int32{0, 0, 0, 2, 0, 0, 4, 8, 128, 64, 32, 16, 256, 512, 1024, 2048}}
 
-// DrawPoster writes a poster as a PNG file.
-func DrawPoster(w io.Writer, p Poster) error {
-	board := p.Board
-	if !drawable(board) {
-		board = allTiles
-	}
-	c, x, width := besideTiles(board)
+// Draw writes a poster as a PNG file.
+func Draw(w io.Writer, p Poster) error {
+	c, board := drawBoard(p.Position)
+	x := float64(board + 56)
+	width := Width - margin - x
+	c.brand(int(x), margin)
 	c.line(p.Title, bold, 28, 62, x, 222, width, colors.Text)
 	c.line(p.About, medium, 26, 36, x, 276, width, colors.Dim)
 	lines := p.Lines
@@ -49,8 +52,37 @@ func DrawPoster(w io.Writer, p Poster) error {
 		lines = append(lines[:maxLines-1:maxLines-1], more)
 	}
 	for i, line := range lines {
-		c.line(line, medium, 26, 36, x, 348+float64(i)*52, width, colors.Text)
+		size, y, ink := 36.0, 348+float64(i)*52, colors.Text
+		switch {
+		case p.Scored:
+			y += 100
+			if i == 0 {
+				size, ink = 128, colors.Accent
+			}
+		case p.Position.GetTribolo() != nil && i < len(colors.Fresh):
+			ink = colors.Fresh[i].Ground
+		}
+		c.line(line, medium, 22, size, x, y, width, ink)
 	}
 	c.state(p.Foot, p.Live, x, Height-margin-2, width, colors.Accent)
 	return encoder.Encode(w, c.img)
+}
+
+// drawBoard returns a picture with the board of a position, and the board's right edge.
+func drawBoard(position *pb.Position) (c *canvas, right int) {
+	if board := position.GetTribolo(); drawable(board) {
+		c = newCanvas(Width, Height, colors.Ground, 26, 16, 12)
+		return c, c.cells(board)
+	}
+	board := position.GetTwenty48()
+	if !drawable(board) {
+		board = allTiles
+	}
+	faces := map[int32]bool{}
+	for _, face := range board.GetTiles() {
+		faces[face] = true
+	}
+	n := len(faces)
+	c = newCanvas(Width, Height, colors.Ground, 2*n+11, n+10, n+6)
+	return c, c.tiles(board)
 }

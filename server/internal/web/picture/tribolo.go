@@ -3,52 +3,12 @@ package picture
 import (
 	"image"
 
-	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/palette"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// drawTribolo draws a game of Tribolo, with the board on the left and the seats on the
-// right.
-func drawTribolo(g *pb.Game) *canvas {
-	c := newCanvas(Width, Height, colors.Ground, 26, 16, 12)
-	board := c.cells(g.GetPosition().GetTribolo())
-
-	x := float64(board.Max.X + 44)
-	width := Width - margin - x
-	c.brand(int(x), board.Min.Y)
-	variant := describe.Variant(g)
-	c.line(variant, medium, 26, 36, x, float64(board.Min.Y)+108, width, colors.Dim)
-	for i, seat := range g.GetSeats() {
-		if i >= len(colors.Owners) {
-			break
-		}
-		c.seat(g, i, seat, int(x), board.Min.Y+142+i*82, int(width))
-	}
-	moves := describe.Standing(g)
-	c.text(moves, medium, 34, x, float64(board.Max.Y)-54, left, colors.Ground, colors.Dim)
-	c.stage(g, x, float64(board.Max.Y)-4, width)
-	return c
-}
-
-// seat draws a seat's score in the color of its cells, followed by the name.
-func (c *canvas) seat(g *pb.Game, i int, seat *pb.Seat, x, y, width int) {
-	const high, wide = 66, 92
-	tone := colors.Owners[i]
-	c.round(image.Rect(x, y, x+wide, y+high), 10, colors.Ground, tone.Ground)
-	score := describe.Comma(describe.Score(g, i))
-	size := fit(score, bold, 42, wide-20)
-	c.text(score, bold, size, float64(x)+wide/2, float64(y)+high/2+size*capHeight/2, middle, tone.Ground, tone.Ink)
-
-	name, ink := describe.Seat(seat), colors.Text
-	if seat.GetOpen() != nil || seat.GetResigned() {
-		ink = colors.Dim
-	}
-	c.line(name, bold, 26, 36, float64(x)+wide+18, float64(y)+high/2+36*capHeight/2, float64(width)-wide-18, ink)
-}
-
-// cells draws a Tribolo board, and returns the area that it covers.
-func (c *canvas) cells(board *pb.TriboloBoard) image.Rectangle {
+// cells draws a Tribolo board, and returns its right edge.
+func (c *canvas) cells(board *pb.TriboloBoard) int {
 	rows, columns := int(board.GetRows()), int(board.GetColumns())
 	const gap = 4
 	pitch := min(700/columns, (Height-2*margin)/rows)
@@ -73,7 +33,7 @@ func (c *canvas) cells(board *pb.TriboloBoard) image.Rectangle {
 			c.round(area, 6, colors.Board, colors.Empty)
 		}
 	}
-	return frame
+	return frame.Max.X
 }
 
 // owned draws a cell that a seat owns, marked with the letter of the seat's color.

@@ -4,43 +4,10 @@ import (
 	"image"
 	"strconv"
 
-	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// drawTwenty48 draws a game of 2048, with the board on the left and the text on the
-// right.
-func drawTwenty48(g *pb.Game) *canvas {
-	c, x, width := besideTiles(g.GetPosition().GetTwenty48())
-	name := describe.Players(g)
-	c.line(name, bold, 36, 62, x, 222, width, colors.Text)
-	variant := describe.Variant(g)
-	c.line(variant, medium, 36, 36, x, 276, width, colors.Dim)
-
-	score := describe.Comma(describe.Score(g, 0))
-	size := fit(score, bold, 128, width)
-	c.text(score, bold, size, x-size*0.04, 440, left, colors.Ground, colors.Accent)
-	standing := describe.Standing(g)
-	c.line(standing, medium, 26, 36, x, 500, width, colors.Dim)
-	c.stage(g, x, Height-margin-2, width)
-	return c
-}
-
-// besideTiles returns a picture with a 2048 board and the program's name, and the place for text on the
-// right of the board: its left edge and its width.
-func besideTiles(board *pb.Twenty48Board) (c *canvas, x, width float64) {
-	faces := map[int32]bool{}
-	for _, face := range board.GetTiles() {
-		faces[face] = true
-	}
-	n := len(faces)
-	c = newCanvas(Width, Height, colors.Ground, 2*n+11, n+10, n+6)
-	x = float64(margin + c.tiles(board) + 56)
-	c.brand(int(x), margin)
-	return c, x, Width - margin - x
-}
-
-// tiles draws a 2048 board, and returns the board's width.
+// tiles draws a 2048 board, and returns its right edge.
 func (c *canvas) tiles(board *pb.Twenty48Board) int {
 	rows, columns := int(board.GetRows()), int(board.GetColumns())
 	most := max(rows, columns)
@@ -64,5 +31,5 @@ func (c *canvas) tiles(board *pb.Twenty48Board) int {
 		size := fit(number, bold, float64(cell)*0.46, float64(cell)*0.76)
 		c.text(number, bold, size, float64(x)+float64(cell)/2, float64(y)+float64(cell)/2+size*capHeight/2, middle, tone.Ground, tone.Ink)
 	}
-	return columns*pitch + gap
+	return margin + columns*pitch + gap
 }

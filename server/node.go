@@ -193,7 +193,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		Challenges: n.challenges, Profiles: &profile.Profiles{Store: n.store.Profiles, Challenges: n.challenges}, Tokens: tokens, Planner: n.jobs, Metrics: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		Version: version.String(), WebURL: n.PublicURL, Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits, Reactions: n.Reactions,
-		Quotas: n.store.Quotas, Budgets: n.front.Budgets,
+		Budgets: n.front.Budgets,
 	})
 	n.serveCalls(games, transport)
 }

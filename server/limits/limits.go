@@ -9,7 +9,7 @@ import (
 )
 
 // Limits has one field for each row of Table. A value of 0 means no limit. The row's Usage
-// describes what is counted, for which client, and across which servers.
+// describes what is counted, for which client. Each server counts for itself.
 type Limits struct {
 	MessageBytes         int
 	StreamsPerConnection int
@@ -104,22 +104,22 @@ var Table = []Limit{
 	},
 	{
 		"max-new-players-per-minute", "new_players_per_minute", 600,
-		"accounts that one address may create per minute, across all servers",
+		"accounts that one address may create per minute on each server",
 		func(l *Limits) *int { return &l.NewPlayersPerMinute },
 	},
 	{
 		"max-new-games-per-minute", "new_games_per_minute", 60,
-		"games that one account may create per minute, across all servers",
+		"games that one account may create per minute on each server",
 		func(l *Limits) *int { return &l.NewGamesPerMinute },
 	},
 	{
 		"max-new-games-per-address-per-minute", "new_games_per_address_per_minute", 6_000,
-		"games that one address may create per minute, across all servers",
+		"games that one address may create per minute on each server",
 		func(l *Limits) *int { return &l.NewGamesPerAddressPerMinute },
 	},
 	{
 		"max-new-challenges-per-address-per-minute", "new_challenges_per_address_per_minute", 120,
-		"public races, links and rematches that one address may create per minute, across all servers",
+		"public races, links and rematches that one address may create per minute on each server",
 		func(l *Limits) *int { return &l.NewChallengesPerAddressPerMinute },
 	},
 	{

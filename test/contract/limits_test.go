@@ -244,24 +244,6 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Ensure that servers with a common store count the games that a player creates together, and that another
-// player is not affected.
-func TestLimits_OverServers(t *testing.T) {
-	t.Parallel()
-	const limit = 10
-	a, b := pair(t, func(c *server.Config) { c.Limits.NewGamesPerMinute = limit })
-	p, other := a.player(t), a.player(t)
-	var err error
-	created := -1
-	for ; err == nil; created++ {
-		_, err = []*testServer{a, b}[(created+1)%2].CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "classic"})
-	}
-	wantReason(t, err, pb.ReasonRateLimited)
-	assert.GreaterOrEqual(t, created, limit)
-	assert.Less(t, created, 2*limit)
-	b.game(t, other, "classic")
-}
-
 // Ensure that an address cannot have more connections than allowed, that further connections are
 // closed immediately, and that closing one makes room for another.
 func TestLimit_Connections(t *testing.T) {

@@ -411,11 +411,11 @@ type Limits struct {
 	SsePerAddress int32 `protobuf:"varint,35,opt,name=sse_per_address,json=ssePerAddress,proto3" json:"sse_per_address,omitempty"`
 	// Wrong tokens that one address may send to one server per minute.
 	WrongTokensPerMinute int32 `protobuf:"varint,10,opt,name=wrong_tokens_per_minute,json=wrongTokensPerMinute,proto3" json:"wrong_tokens_per_minute,omitempty"`
-	// CreatePlayer calls per minute from one address to all servers.
+	// CreatePlayer calls per minute from one address to one server.
 	NewPlayersPerMinute int32 `protobuf:"varint,11,opt,name=new_players_per_minute,json=newPlayersPerMinute,proto3" json:"new_players_per_minute,omitempty"`
-	// Games that one account may create per minute on all servers.
+	// Games that one account may create per minute on one server.
 	NewGamesPerMinute int32 `protobuf:"varint,12,opt,name=new_games_per_minute,json=newGamesPerMinute,proto3" json:"new_games_per_minute,omitempty"`
-	// Games that may be created from one address per minute on all servers.
+	// Games that may be created from one address per minute on one server.
 	NewGamesPerAddressPerMinute int32 `protobuf:"varint,13,opt,name=new_games_per_address_per_minute,json=newGamesPerAddressPerMinute,proto3" json:"new_games_per_address_per_minute,omitempty"`
 	// Always 0. New connections count toward reads_per_address_per_second.
 	//
@@ -487,7 +487,7 @@ type Limits struct {
 	// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 	BotGamesPerStore int32 `protobuf:"varint,33,opt,name=bot_games_per_store,json=botGamesPerStore,proto3" json:"bot_games_per_store,omitempty"`
 	// Races, links and rematches that are not private and that one address may create per
-	// minute, across all servers.
+	// minute on one server.
 	NewChallengesPerAddressPerMinute int32 `protobuf:"varint,36,opt,name=new_challenges_per_address_per_minute,json=newChallengesPerAddressPerMinute,proto3" json:"new_challenges_per_address_per_minute,omitempty"`
 	// Reactions that one account may show per second on one server.
 	ReactionsPerSecond int32 `protobuf:"varint,39,opt,name=reactions_per_second,json=reactionsPerSecond,proto3" json:"reactions_per_second,omitempty"`

@@ -98,10 +98,10 @@ func (s *Service) createAttempt(ctx context.Context, request *pb.CreateGameReque
 	return s.createdGame(ctx, state, err)
 }
 
-// admitGame counts a new game toward the quotas for new games and the limit on the
+// admitGame counts a new game toward the limits on new games and the limit on the
 // player's open games.
 func (s *Service) admitGame(ctx context.Context, playerID, gameID string) error {
-	if err := s.takeGameQuotas(ctx, playerID); err != nil {
+	if err := s.takeGames(ctx, playerID, 1); err != nil {
 		return err
 	}
 	return s.reserve(ctx, playerID, gameID)

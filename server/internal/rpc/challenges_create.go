@@ -43,12 +43,12 @@ func (s *Service) CreateChallenge(ctx context.Context, request *pb.CreateChallen
 		return &pb.CreateChallengeResponse{Challenge: s.challenge(found[0], now)}, nil
 	}
 	if !wanted.Private {
-		if err := s.takeChallengeQuota(ctx); err != nil {
+		if err := s.takeChallenge(ctx); err != nil {
 			return nil, err
 		}
 	}
 	if wanted.Kind != replay.Race {
-		err = s.takeGameQuotas(ctx, by.ID)
+		err = s.takeGames(ctx, by.ID, 1)
 	} else {
 		err = s.admitGame(ctx, by.ID, challenge.AttemptID(wanted.ID, by.ID))
 	}

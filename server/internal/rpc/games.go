@@ -178,7 +178,7 @@ const recountEvery = 5 * time.Second
 func (s *Service) reserve(ctx context.Context, playerID, gameID string) error {
 	limit := s.Limits.OpenGamesPerPlayer
 	err := s.Accounts.Reserve(ctx, playerID, gameID, limit)
-	if !errors.Is(err, account.ErrTooManyGames) || !s.recounts.take(playerID) {
+	if !errors.Is(err, account.ErrTooManyGames) || !s.recounts.take(playerID, 1) {
 		return err
 	}
 	open, err := s.Accounts.OpenGames(ctx, playerID)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
@@ -23,39 +22,34 @@ func (s *Service) Charge(ctx context.Context, reads int) error {
 	return nil
 }
 
-// takeQuota counts one use of the quota with the given name. key is the player or address
-// that it applies to. Uses on all servers count. A limit of 0 means no limit.
-func (s *Service) takeQuota(ctx context.Context, name, key string, limit *int, text string) error {
-	if *limit <= 0 {
-		return nil
-	}
-	wait, err := s.Quotas.Take(ctx, name, key, *limit)
-	if err != nil {
-		return fmt.Errorf("counting a use of a quota: %w", err)
-	}
-	if wait > 0 {
-		return s.Limits.Exceeded(limit, text, wait)
+// take counts n uses of key toward the limit of p, or returns an error if they would exceed it. what is
+// the part of the error's message after the limit.
+func (s *Service) take(p *pacer, key string, n int, limit *int, what string) error {
+	if !p.take(key, n) {
+		return s.Limits.Exceeded(limit, what, p.wait(n))
 	}
 	return nil
 }
 
-// takeGameQuotas counts a new game toward the quotas of the player and of the caller's
-// address.
-func (s *Service) takeGameQuotas(ctx context.Context, playerID string) error {
-	if err := s.takeQuota(ctx, "games", playerID, &s.Limits.NewGamesPerMinute, "new games a minute"); err != nil {
+// takeGames counts n new games toward the limits of the player and of the caller's address, or toward
+// neither if they would exceed one.
+func (s *Service) takeGames(ctx context.Context, playerID string, n int) error {
+	if err := s.take(s.games, playerID, n, &s.Limits.NewGamesPerMinute, "new games a minute"); err != nil {
 		return err
 	}
 	address := s.Address(ctx)
-	if err := s.takeQuota(ctx, "games-from", address, &s.Limits.NewGamesPerAddressPerMinute, "new games from one address a minute"); err != nil {
+	err := s.take(s.gamesFrom, address, n, &s.Limits.NewGamesPerAddressPerMinute, "new games from one address a minute")
+	if err != nil {
+		s.games.take(playerID, -n)
 		return err
 	}
 	s.Planner.Creates(playerID, address)
 	return nil
 }
 
-// takeChallengeQuota counts a new public challenge toward the quota of the caller's address.
-func (s *Service) takeChallengeQuota(ctx context.Context) error {
-	return s.takeQuota(ctx, "challenges-from", s.Address(ctx), &s.Limits.NewChallengesPerAddressPerMinute,
+// takeChallenge counts a new public challenge toward the limit of the caller's address.
+func (s *Service) takeChallenge(ctx context.Context) error {
+	return s.take(s.challengesFrom, s.Address(ctx), 1, &s.Limits.NewChallengesPerAddressPerMinute,
 		"new public challenges from one address a minute")
 }
 
@@ -63,23 +57,20 @@ func (s *Service) takeChallengeQuota(ctx context.Context) error {
 // It returns an error if the call has no token or the player exceeds the limit.
 func (s *Service) limitedCaller(ctx context.Context) (account.Player, error) {
 	p := caller(ctx)
-	switch {
-	case p.ID == "":
+	if p.ID == "" {
 		return p, errNoToken
-	case !s.moves.take(p.ID):
-		return p, s.Limits.Exceeded(&s.Limits.MovesPerSecond, "moves a second", s.moves.wait())
 	}
-	return p, nil
+	return p, s.take(s.moves, p.ID, 1, &s.Limits.MovesPerSecond, "moves a second")
 }
 
 // limitWrong returns err, or a refusal if err is the error wrong and too many earlier calls from the
 // caller's address failed with it. It comes after the check, so that the wrong tokens of others never
 // lock out a valid one.
 func (s *Service) limitWrong(ctx context.Context, wrong, err error) error {
-	if !errors.Is(err, wrong) || s.wrong.take(s.Address(ctx)) {
+	if !errors.Is(err, wrong) {
 		return err
 	}
-	return s.Limits.Exceeded(&s.Limits.WrongTokensPerMinute, "wrong tokens a minute", s.wrong.wait())
+	return cmp.Or(s.take(s.wrong, s.Address(ctx), 1, &s.Limits.WrongTokensPerMinute, "wrong tokens a minute"), err)
 }
 
 // signatureCost is the number of reads that a signature verification counts as.

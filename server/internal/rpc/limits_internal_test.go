@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"errors"
 	"net"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"google.golang.org/grpc/peer"
 
 	"github.com/gridstand/gridstand/server/internal/front"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // anyPlanner is embedded in fakes that implement only some methods.
@@ -23,12 +25,33 @@ type createdFrom struct {
 
 func (c createdFrom) Creates(playerID, address string) { c.addresses[playerID] = address }
 
-// Ensure that the Planner gets the address of a caller who creates a game.
-func TestTakeGameQuotas_Creates(t *testing.T) {
+// Ensure that a game that exceeds the limit of an account or of an address counts toward neither, and that
+// the Planner gets the address of a caller who creates a game.
+func TestTakeGames(t *testing.T) {
 	t.Parallel()
 	planner := createdFrom{addresses: map[string]string{}}
-	s := &Service{Config: Config{Planner: planner, Budgets: &front.Budgets{}}}
-	ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 1}})
-	require.NoError(t, s.takeGameQuotas(ctx, "ada"))
-	assert.Equal(t, map[string]string{"ada": "192.0.2.1"}, planner.addresses)
+	s := New(Config{
+		Planner: planner, Budgets: &front.Budgets{},
+		Limits: limits.Limits{NewGamesPerMinute: 2, NewGamesPerAddressPerMinute: 3},
+	})
+	create := func(playerID string, host byte) string {
+		ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.IPv4(192, 0, 2, host), Port: 1}})
+		err := s.takeGames(ctx, playerID, 1)
+		if exceeded, ok := errors.AsType[*limits.ExceededError](err); ok {
+			return exceeded.Field
+		}
+		require.NoError(t, err)
+		return ""
+	}
+	const ofAccount, ofAddress = "new_games_per_minute", "new_games_per_address_per_minute"
+	var refused []string
+	for range 4 {
+		refused = append(refused, create("ada", 1))
+	}
+	assert.Equal(t, []string{"", "", ofAccount, ofAccount}, refused)
+	assert.Empty(t, create("bob", 1), "refused games of another account count toward an address")
+	assert.Equal(t, ofAddress, create("bob", 1))
+	assert.Equal(t, ofAddress, create("bob", 1))
+	assert.Empty(t, create("bob", 2), "games refused because of an address count toward an account")
+	assert.Equal(t, map[string]string{"ada": "192.0.2.1", "bob": "192.0.2.2"}, planner.addresses)
 }

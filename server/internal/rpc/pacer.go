@@ -19,14 +19,19 @@ type pacer struct {
 	limiters *lru.Cache[string, *rate.Limiter]
 }
 
+// newMinutePacer returns a pacer for a limit per minute, all of which may be used at once.
+func newMinutePacer(limit int) *pacer {
+	return newPacer(rate.Limit(float64(limit)/time.Minute.Seconds()), limit)
+}
+
 func newPacer(limit rate.Limit, burst int) *pacer {
 	limiters, _ := lru.New[string, *rate.Limiter](remembered) // fails only for a size below 1
 	return &pacer{limit: limit, burst: burst, limiters: limiters}
 }
 
-// take counts one use of key and returns true, unless the use would exceed the limit. In
-// that case, it returns false and counts nothing.
-func (p *pacer) take(key string) bool {
+// take counts n uses of key and returns true, unless they would exceed the limit. In that
+// case, it returns false and counts nothing. A negative n takes back uses that were counted.
+func (p *pacer) take(key string, n int) bool {
 	if p.limit == 0 {
 		return true
 	}
@@ -37,8 +42,10 @@ func (p *pacer) take(key string) bool {
 			l = earlier
 		}
 	}
-	return l.Allow()
+	return l.AllowN(time.Now(), n)
 }
 
-// wait returns the maximum time until take may return true again. The pacer must have a limit.
-func (p *pacer) wait() time.Duration { return time.Duration(float64(time.Second) / float64(p.limit)) }
+// wait returns the maximum time until take may return true again for n uses. The pacer must have a limit.
+func (p *pacer) wait(n int) time.Duration {
+	return time.Duration(float64(n) * float64(time.Second) / float64(p.limit))
+}

@@ -16,7 +16,7 @@ import (
 
 // CreatePlayer implements pb.PlayerServiceServer.
 func (s *Service) CreatePlayer(ctx context.Context, request *pb.CreatePlayerRequest) (*pb.CreatePlayerResponse, error) {
-	err := s.takeQuota(ctx, "players-from", s.Address(ctx), &s.Limits.NewPlayersPerMinute, "new players from one address a minute")
+	err := s.take(s.playersFrom, s.Address(ctx), 1, &s.Limits.NewPlayersPerMinute, "new players from one address a minute")
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ func (s *Service) RaceNow(ctx context.Context, _ *pb.RaceNowRequest) (*pb.RaceNo
 		}
 	}, func(attemptID string, isNew bool) error {
 		if isNew {
-			if err := s.takeChallengeQuota(ctx); err != nil {
+			if err := s.takeChallenge(ctx); err != nil {
 				return err
 			}
 		}

@@ -31,11 +31,11 @@ func (s *Service) React(ctx context.Context, request *pb.ReactRequest) (*pb.Reac
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case state.Status == replay.Finished:
+	if state.Status == replay.Finished {
 		return nil, replay.ErrGameOver
-	case !s.reactions.take(player.ID):
-		return nil, s.Limits.Exceeded(&s.Limits.ReactionsPerSecond, "reactions a second", s.reactions.wait())
+	}
+	if err := s.take(s.reactions, player.ID, 1, &s.Limits.ReactionsPerSecond, "reactions a second"); err != nil {
+		return nil, err
 	}
 	m.React(int(request.GetReaction()) - 1)
 	return &pb.ReactResponse{}, nil

@@ -26,7 +26,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/metrics"
 	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/profile"
-	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
@@ -74,7 +73,6 @@ type Config struct {
 	// Durable is set if the store's data survives a restart of the server.
 	Durable bool
 	Limits  limits.Limits
-	Quotas  store.Quotas
 	// Budgets limits what each address may read.
 	Budgets *front.Budgets
 	// MinTurnLimit is the shortest turn limit that games may have. It is at most five
@@ -95,6 +93,9 @@ type Service struct {
 	// moves limits the rate of each player's moves, and wrong the rate at which each address sends
 	// wrong tokens.
 	moves, wrong *pacer
+	// games limits how often each player creates a game, and gamesFrom, challengesFrom and playersFrom
+	// how often each address creates a game, a public challenge and an account.
+	games, gamesFrom, challengesFrom, playersFrom *pacer
 	// reactions limits how often each player reacts to a game.
 	reactions *pacer
 	// recounts limits how often each player's open games are recounted.
@@ -120,16 +121,20 @@ type Service struct {
 func New(c Config) *Service {
 	l := c.Limits
 	return &Service{
-		Config:    c,
-		moves:     newPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
-		wrong:     newPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
-		reactions: newPacer(rate.Limit(l.ReactionsPerSecond), l.ReactionsPerSecond),
-		recounts:  newPacer(rate.Every(recountEvery), 1),
-		acting:    newPacer(rate.Every(actingEvery), 1),
-		damaged:   rate.Sometimes{First: 10, Interval: time.Second},
-		tooNew:    rate.Sometimes{First: 10, Interval: time.Second},
-		fanouts:   fanouts{latest: map[*match.Match]*fanout{}},
-		live:      liveChallenges{all: map[string]*liveChallenge{}, reads: rate.NewLimiter(liveReads, liveReads)},
+		Config:         c,
+		moves:          newPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
+		wrong:          newMinutePacer(l.WrongTokensPerMinute),
+		games:          newMinutePacer(l.NewGamesPerMinute),
+		gamesFrom:      newMinutePacer(l.NewGamesPerAddressPerMinute),
+		challengesFrom: newMinutePacer(l.NewChallengesPerAddressPerMinute),
+		playersFrom:    newMinutePacer(l.NewPlayersPerMinute),
+		reactions:      newPacer(rate.Limit(l.ReactionsPerSecond), l.ReactionsPerSecond),
+		recounts:       newPacer(rate.Every(recountEvery), 1),
+		acting:         newPacer(rate.Every(actingEvery), 1),
+		damaged:        rate.Sometimes{First: 10, Interval: time.Second},
+		tooNew:         rate.Sometimes{First: 10, Interval: time.Second},
+		fanouts:        fanouts{latest: map[*match.Match]*fanout{}},
+		live:           liveChallenges{all: map[string]*liveChallenge{}, reads: rate.NewLimiter(liveReads, liveReads)},
 	}
 }
 

@@ -31,7 +31,6 @@ type Store struct {
 	Boards      Boards
 	Lists       Lists
 	Queue       Queue
-	Quotas      Quotas
 	Challenges  Challenges
 	Profiles    Profiles
 	Heartbeats  Heartbeats

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-redis/redis_rate/v10"
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -78,7 +77,6 @@ func portsOn(c Clients, client goredis.UniversalClient, pipeline *goredis.AutoPi
 		Boards:      boards{client},
 		Lists:       newLists(client),
 		Queue:       queue{client},
-		Quotas:      quotas{redis_rate.NewLimiter(client)},
 		Challenges:  challenges{client, c.Appends},
 		Profiles:    profiles{client},
 		Heartbeats:  heartbeats{client},

@@ -98,7 +98,7 @@ func Open(o Options) (_ *store.Store, err error) {
 			return nil, err
 		}
 	}
-	e.quotas, e.feed = newQuotas(o.Now), newFeed()
+	e.feed = newFeed()
 	s := ports(e, e.db)
 	s.Background = ports(e, e.background)
 	return s, nil
@@ -218,7 +218,6 @@ func ports(e *engine, d *db) *store.Store {
 		Keys:        keys{accounts{d}},
 		Sessions:    sessions{accounts{d}},
 		Credentials: credentials{d},
-		Quotas:      e.quotas,
 		Challenges:  challenges{d},
 		Profiles:    profiles{d},
 		Secrets:     secrets{d},
@@ -349,7 +348,6 @@ func configureWriter(c *sqlite3.Conn, memory bool) error {
 type engine struct {
 	readers        []*sqlitex.Pool
 	db, background *db
-	quotas         *quotas
 	feed           *feed
 	lock           *lockFile // nil if opened beside a server
 	data           *os.File  // the database while lock is held; opened before SQLite opens it and closed after

@@ -50,7 +50,6 @@ func Calls(ctx context.Context, s *store.Store) map[string]error {
 	_, errs["Challenges.List"] = s.Challenges.List(ctx, 0, store.Place{}, 10)
 	_, _, errs["Profiles.Get"] = s.Profiles.Get(ctx, a.ID)
 	errs["Profiles.Update"] = s.Profiles.Update(ctx, a.ID, store.Profile{})
-	_, errs["Quotas.Take"] = s.Quotas.Take(ctx, "games", "ann", 1)
 	_, errs["Secrets.Secret"] = s.Secrets.Secret(ctx, "page", []byte("secret"))
 	return errs
 }

@@ -45,7 +45,6 @@ var clockSuites = map[string]func(t *testing.T, open storetest.OpenClock){
 	"boards":     storetest.BoardsExpire,
 	"challenges": storetest.ChallengesExpire,
 	"profiles":   storetest.ProfilesExpire,
-	"quotas":     storetest.Quotas,
 	"queue":      storetest.QueueTimes,
 	"heartbeats": storetest.HeartbeatTimes,
 }

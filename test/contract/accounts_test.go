@@ -72,60 +72,40 @@ func hosts(t *testing.T, changes ...change) (h, elsewhere host) {
 	return host{a, credential}, host{b, credential}
 }
 
-// Ensure that a key represents the player to whom it is linked, on every server, that two keys share
-// an account only if both were linked to it, and that a removed key is dead and can be linked to
-// another account.
+// Ensure that a key represents the player to whom it is linked, on every server, and that a removed key is
+// dead.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	h, elsewhere := hosts(t)
-	ann, bob := h.player(t), h.player(t)
-	one, two, three := newKey(t), newKey(t), newKey(t)
+	ann, bob, key := h.player(t), h.player(t), newKey(t)
 	link := func(p player, key sshKey) error {
 		_, err := h.AddKey(p.ctx, key.proof(t, p.GetId()))
 		return err
 	}
-	_, err := h.AddKey(ann.ctx, one.proof(t, bob.GetId()))
-	wantField(t, err, "signature")
-	require.NoError(t, link(ann, one))
-	require.NoError(t, link(ann, one), "linking a key again is a no-op")
-	wantReason(t, link(bob, one), pb.ReasonKeyTaken)
-	require.NoError(t, link(bob, two))
-	require.NoError(t, link(ann, three))
-	for _, h := range []host{h, elsewhere} {
-		for key, want := range map[sshKey]player{one: ann, two: bob, three: ann} {
-			got, err := h.me(key)
-			require.NoError(t, err)
-			assert.Equal(t, want.GetId(), got.GetId())
-		}
-		keys, err := h.ListKeys(h.call(one), &pb.ListKeysRequest{})
-		require.NoError(t, err)
-		require.Len(t, keys.GetKeys(), 2)
-		assert.Equal(t, one.fingerprint(), keys.GetKeys()[0].GetFingerprint())
-		assert.Equal(t, "a key of "+ann.GetId()[:4], keys.GetKeys()[0].GetComment())
-		assert.Equal(t, three.fingerprint(), keys.GetKeys()[1].GetFingerprint())
-	}
-	created, err := elsewhere.CreateGame(elsewhere.call(one), &pb.CreateGameRequest{Variant: "classic"})
-	require.NoError(t, err)
-	game := created.GetGame()
-	assert.Equal(t, ann.GetId(), game.GetSeats()[0].GetPlayer().GetId())
-	_, err = h.Resign(h.call(two), &pb.ResignRequest{GameId: game.GetId()})
-	wantReason(t, err, pb.ReasonNotSeated)
-	_, err = h.Resign(h.call(three), &pb.ResignRequest{GameId: game.GetId()})
-	require.NoError(t, err)
-
-	remove := func(p player, key sshKey) error {
+	remove := func(p player) error {
 		_, err := h.RemoveKey(p.ctx, &pb.RemoveKeyRequest{Fingerprint: key.fingerprint()})
 		return err
 	}
-	wantReason(t, remove(bob, one), pb.ReasonKeyNotFound)
-	require.NoError(t, remove(ann, one))
-	wantReason(t, remove(ann, one), pb.ReasonKeyNotFound)
-	_, err = h.me(one)
+	_, err := h.AddKey(ann.ctx, key.proof(t, bob.GetId()))
+	wantField(t, err, "signature")
+	require.NoError(t, link(ann, key))
+	wantReason(t, link(bob, key), pb.ReasonKeyTaken)
+	for _, on := range []host{h, elsewhere} {
+		keys, err := on.ListKeys(on.call(key), &pb.ListKeysRequest{})
+		require.NoError(t, err)
+		require.Len(t, keys.GetKeys(), 1)
+		assert.Equal(t, key.fingerprint(), keys.GetKeys()[0].GetFingerprint())
+		assert.Equal(t, "a key of "+ann.GetId()[:4], keys.GetKeys()[0].GetComment())
+		created, err := on.CreateGame(on.call(key), &pb.CreateGameRequest{Variant: "classic"})
+		require.NoError(t, err)
+		assert.Equal(t, ann.GetId(), created.GetGame().GetSeats()[0].GetPlayer().GetId())
+	}
+	wantReason(t, remove(bob), pb.ReasonKeyNotFound)
+	require.NoError(t, remove(ann))
+	wantReason(t, remove(ann), pb.ReasonKeyNotFound)
+	_, err = h.me(key)
 	wantReason(t, err, pb.ReasonKeyNotLinked)
-	_, err = h.me(three)
-	require.NoError(t, err)
-	require.NoError(t, link(bob, one))
-	for range 6 {
+	for range 8 {
 		require.NoError(t, link(bob, newKey(t)))
 	}
 	wantReason(t, link(bob, newKey(t)), pb.ReasonTooManyKeys)
@@ -237,9 +217,6 @@ func TestCredential(t *testing.T) {
 func TestCreatePlayer(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
-	for _, name := range []string{"a", "0", "b-", "c_", "d.", "a b", "meg", "Player.One", "abcdefghijklmnopqrstuvwx", "x 1-2_3.4"} {
-		assert.Equal(t, name, s.account(t, &pb.CreatePlayerRequest{Name: name}).GetName())
-	}
 	request := &pb.CreatePlayerRequest{Name: "Anna B.", Secret: newID()}
 	anna := s.account(t, request)
 	assert.Regexp(t, idForm, anna.GetId())
@@ -247,28 +224,18 @@ func TestCreatePlayer(t *testing.T) {
 	again := s.account(t, request)
 	same(t, anna.Player, again.Player)
 	assert.Equal(t, anna.token, again.token)
-	for _, taken := range []*pb.CreatePlayerRequest{
-		{Name: "Anna B."},
-		{Name: "Anna B.", Secret: newID()},
-		{Name: "ANNA B."},
-		{Name: "Anna B.", Bot: true},
-		{Name: "Anna-B"},
-		{Name: "AnnaB.", Secret: request.GetSecret()},
-	} {
+	for _, taken := range []*pb.CreatePlayerRequest{{Name: "ANNA B."}, {Name: "Anna-B", Secret: request.GetSecret()}} {
 		_, err := s.CreatePlayer(s.anyone, taken)
 		wantReason(t, err, pb.ReasonNameTaken)
 	}
-	other := s.account(t, &pb.CreatePlayerRequest{Name: "Anna C.", Secret: request.GetSecret()})
-	assert.NotEqual(t, anna.GetId(), other.GetId(), "the same secret under another name is another player")
-	for _, request := range []*pb.GetPlayerRequest{{PlayerId: anna.GetId()}, {PlayerId: "me"}, {Name: "Anna B."}, {Name: "ANNA B."}} {
+	for _, request := range []*pb.GetPlayerRequest{{PlayerId: anna.GetId()}, {PlayerId: "me"}, {Name: "ANNA B."}} {
 		got, err := s.GetPlayer(anna.ctx, request)
 		require.NoError(t, err)
 		same(t, anna.Player, got.GetPlayer())
 	}
-	assert.True(t, s.account(t, &pb.CreatePlayerRequest{Name: "Robot", Bot: true}).GetBot())
-	id, secret, _ := strings.Cut(s.account(t, &pb.CreatePlayerRequest{Name: "Drawn"}).token, ".")
-	assert.Regexp(t, idForm, id)
-	assert.Regexp(t, `^[a-z2-7]{26,}$`, secret, "the server generates the secret")
+	robot := s.account(t, &pb.CreatePlayerRequest{Name: "Robot", Bot: true})
+	assert.True(t, robot.GetBot())
+	assert.Regexp(t, `^`+robot.GetId()+`\.[a-z2-7]{26,}$`, robot.token, "the server generates the secret")
 }
 
 // Ensure that a token can be replaced even if the reply is lost, that the replaced token is dead on
@@ -278,11 +245,8 @@ func TestRotateToken(t *testing.T) {
 	redis := redistest.StartMiniredis(t)
 	s, elsewhere := start(t, "redis://"+redis.Addr()), start(t, "redis://"+redis.Addr())
 	p, secret := s.player(t), newID()+newID()
-	me := func(s *testServer, token string) error {
-		got, err := s.GetPlayer(s.with(token), &pb.GetPlayerRequest{PlayerId: "me"})
-		if err == nil {
-			same(t, p.Player, got.GetPlayer())
-		}
+	me := func(token string) error {
+		_, err := elsewhere.GetPlayer(s.with(token), &pb.GetPlayerRequest{PlayerId: "me"})
 		return err
 	}
 	rotate := func(token, secret string) string {
@@ -292,24 +256,15 @@ func TestRotateToken(t *testing.T) {
 	}
 	rotated := rotate(p.token, secret)
 	require.Equal(t, p.GetId()+"."+secret, rotated)
-	require.NoError(t, me(s, rotated))
-	require.NoError(t, me(elsewhere, rotated))
-	// A server that has not verified the old token before rejects it. If the reply was lost,
-	// repeating the call returns the same token. The caller may use the new token, or the old one
-	// while it still works.
-	wantReason(t, me(elsewhere, p.token), pb.ReasonBadToken)
-	assert.Equal(t, rotated, rotate(p.token, secret))
-	assert.Equal(t, rotated, rotate(rotated, secret))
+	assert.Equal(t, rotated, rotate(p.token, secret), "the reply was lost")
+	require.NoError(t, me(rotated))
+	wantReason(t, me(p.token), pb.ReasonBadToken)
 
 	drawn := rotate(rotated, "")
-	require.NoError(t, me(elsewhere, drawn))
+	require.NoError(t, me(drawn))
 	stored := redis.Dump()
-	_, first, _ := strings.Cut(p.token, ".")
-	_, now, _ := strings.Cut(drawn, ".")
-	for _, secret := range []string{first, secret, now} {
+	for _, token := range []string{p.token, rotated, drawn} {
+		_, secret, _ := strings.Cut(token, ".")
 		assert.NotContains(t, stored, secret)
 	}
-	_, err := s.CreatePlayer(s.anyone, &pb.CreatePlayerRequest{Name: p.GetName(), Secret: secret})
-	wantReason(t, err, pb.ReasonNameTaken)
-	assert.Equal(t, p.GetId(), s.account(t, &pb.CreatePlayerRequest{Name: p.GetName(), Secret: now}).GetId())
 }

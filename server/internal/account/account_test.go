@@ -34,23 +34,24 @@ func TestStore_Create(t *testing.T) {
 		accounts, ctx := account.New(s.Accounts, keep), t.Context()
 
 		begin := time.Now().Truncate(time.Millisecond)
-		ann, token, err := accounts.Create(ctx, "Ann-1_. x", secretA, false)
+		ann, token, err := accounts.Create(ctx, "Ann-1_. x of 24 letters.", secretA, false)
 		require.NoError(t, err)
 		assert.True(t, id.Valid(ann.ID))
-		assert.Equal(t, "Ann-1_. x", ann.Name)
+		assert.Equal(t, "Ann-1_. x of 24 letters.", ann.Name)
 		assert.False(t, ann.Bot)
 		assert.WithinRange(t, ann.Created, begin, time.Now())
 		assert.Equal(t, ann.ID+"."+secretA, token)
 
 		// A repeated call returns the same player, even on another server.
-		again, token2, err := account.New(s.Accounts, keep).Create(ctx, "ANN-1_. X", secretA, true)
+		again, token2, err := account.New(s.Accounts, keep).Create(ctx, "ANN-1_. X OF 24 LETTERS.", secretA, true)
 		require.NoError(t, err)
 		assert.Equal(t, ann, again)
 		assert.Equal(t, token, token2)
 
-		// With another secret, the call fails because the name is taken, ignoring case.
-		for _, secret := range []string{secretB, ""} {
-			_, _, err = accounts.Create(ctx, "ann-1_. X", secret, false)
+		// With another secret, the call fails because the name is taken, ignoring case, and so it does
+		// with another name that looks like it.
+		for name, secret := range map[string]string{ann.Name: secretB, "ann-1_. X of 24 letters.": "", "ann 1 x of 24 letters": secretA} {
+			_, _, err = accounts.Create(ctx, name, secret, false)
 			require.ErrorIs(t, err, account.ErrNameTaken)
 		}
 

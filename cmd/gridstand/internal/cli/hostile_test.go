@@ -143,7 +143,7 @@ func TestHostileServer(t *testing.T) {
 			{"challenge", evilID},
 			{"join", evilID},
 			{"join", evilID, "--wait"},
-			{"top", evilID, "--share", "--json"},
+			{"top", evilID, "--json"},
 			{"games", "--json"},
 			{"watch", evilID, "--from", "3", "--json"},
 			{"verify", evilID, "--json"},

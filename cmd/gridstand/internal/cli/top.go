@@ -30,7 +30,7 @@ const neighbors = 3
 // topOptions are the flags of the top command.
 type topOptions struct {
 	window, variant string
-	me, share       bool
+	me              bool
 	limit           int
 }
 
@@ -46,19 +46,13 @@ yesterday is the one before, and 2026-11-21 that of a day; days and weeks are in
 UTC.
 
 A race lists all players with their current scores; other challenges list
-finished attempts. Attempts in which a program moved do not count.
-
---share prints text that tells others about your result in a challenge without
-revealing any tiles.`,
+finished attempts. Attempts in which a program moved do not count.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, ok := windows[o.window]; !ok {
 				return usage.Errorf("--window must be day, week or all, not %q", o.window)
 			}
-			switch {
-			case o.limit < 0:
+			if o.limit < 0 {
 				return usage.Errorf("--limit must not be negative")
-			case o.me && o.share:
-				return usage.Errorf("--me and --share cannot be combined")
 			}
 			return p.top(cmd.Context(), first(args), o)
 		},
@@ -68,7 +62,6 @@ revealing any tiles.`,
 	flags.StringVar(&o.window, "window", "all", "day, week or all; for a variant")
 	flags.StringVar(&o.variant, "variant", "", "`variant` of the daily game (default: the server's first)")
 	flags.BoolVar(&o.me, "me", false, "only your own rank and the ranks around it")
-	flags.BoolVar(&o.share, "share", false, "print your result in a challenge as text to share")
 	flags.IntVar(&o.limit, "limit", defaultLimit, "maximum number of rows, 0 for all")
 	return cmd
 }
@@ -86,9 +79,6 @@ func (p *program) top(ctx context.Context, what string, o topOptions) error {
 	v, err := p.variantOr(ctx, c, r, "a challenge", func() error { return p.topOfChallenge(ctx, c, r, o) })
 	if v == nil || err != nil {
 		return err
-	}
-	if o.share {
-		return usage.Errorf("--share is for challenges, and %s is a variant", v.GetId())
 	}
 	return p.topOfVariant(ctx, c, v, o)
 }
@@ -138,7 +128,7 @@ func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r refere
 			p.typed("account", atPlayer+"<name>"))
 	}
 	player, err := p.known(ctx, c)
-	if err != nil && (o.me || o.share) {
+	if err != nil && o.me {
 		return err
 	}
 	reply, err := r.find(ctx, c)
@@ -146,9 +136,6 @@ func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r refere
 		return err
 	}
 	challenge := reply.GetChallenge()
-	if o.share {
-		return p.share(ctx, c, reply)
-	}
 	request := &pb.ListStandingsRequest{ChallengeId: challenge.GetId()}
 	if o.me {
 		request.PlayerId, request.Neighbors = "me", neighbors

@@ -2,14 +2,11 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"google.golang.org/protobuf/proto"
 
-	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
@@ -160,27 +157,6 @@ func (p *program) showCommand() *cobra.Command {
 	}
 }
 
-// printAt prints a game after a number of moves.
-func (p *program) printAt(ctx context.Context, c *client.Client, g client.Game, move int32) error {
-	w := c.Watch(ctx, client.WatchOptions{GameID: g.GetId(), AfterVersion: new(int32), EveryEvent: true, Preview: true})
-	defer w.Close()
-	var past client.Game
-	var found *pb.Game
-	for past.GetVersion() < g.GetVersion() {
-		u, err := w.Next()
-		if err != nil {
-			return err
-		}
-		if past.Update(u) && past.GetPosition().GetMoveCount() == move {
-			found = proto.CloneOf(past.Game)
-		}
-	}
-	if found == nil {
-		return missingf("this game has no move %d: it has %d", move, g.GetPosition().GetMoveCount())
-	}
-	return p.printGame(found, fmt.Sprintf("after move %d", move))
-}
-
 // showState prints the state of a game or a challenge.
 func (p *program) showState(ctx context.Context, what string) error {
 	r, c, err := p.dialFor(what)
@@ -197,9 +173,6 @@ func (p *program) showState(ctx context.Context, what string) error {
 	g, err := p.game(ctx, c, reference{id: id})
 	if err != nil {
 		return err
-	}
-	if r.move != nil {
-		return p.printAt(ctx, c, g, *r.move)
 	}
 	state := status(g.GetStatus())
 	if g.Over() {

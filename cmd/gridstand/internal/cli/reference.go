@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -36,8 +35,6 @@ type reference struct {
 	// according to the link's path; otherwise neither is set.
 	id              string
 	challenge, game bool
-	// move is the number of moves at which the game is meant, or nil.
-	move *int32
 	// player is the name of the player whose current game is meant, or empty.
 	player string
 }
@@ -60,26 +57,8 @@ const yesterdayWord = "yesterday"
 var dateForm = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
 
 // parseReference parses "daily", the day of a daily game, an id, or a link to the start page, or to the
-// page of a game, a challenge or a player. After the id of a game, "#144" means its 144th move.
+// page of a game, a challenge or a player.
 func parseReference(text string) (reference, error) {
-	what, at, marked := strings.Cut(text, "#")
-	r, err := parseTarget(what)
-	if err != nil || !marked {
-		return r, err
-	}
-	move, err := strconv.ParseInt(strings.TrimSpace(at), 10, 32)
-	switch {
-	case err == nil && move >= 0 && r.id != "" && !r.challenge:
-		r.move = new(int32)
-		*r.move = int32(move)
-	case r.server == "": // a browser ignores what it does not know in a link
-		return reference{}, usage.Errorf("%q is no move of a game; give one such as kx3fq2ab#144", clean(text, 200))
-	}
-	return r, nil
-}
-
-// parseTarget is parseReference without a move.
-func parseTarget(text string) (reference, error) {
 	text = strings.TrimSpace(text)
 	player, isPlayer := strings.CutPrefix(text, atPlayer)
 	switch {

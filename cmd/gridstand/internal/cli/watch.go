@@ -28,9 +28,8 @@ func (p *program) watchCommand() *cobra.Command {
 the highest score if none is watched, and another game when it ends. Up to four
 games are shown side by side if the terminal is large enough; --wall chooses the
 four best. @ada means the game that the player ada is playing now, and then that
-player's next games. <game>#144 opens a game after its 144th move. A race, given
-by its id or link, shows all its boards, to its players too; ` + name + ` join
-returns to your own board.
+player's next games. A race, given by its id or link, shows all its boards, to
+its players too; ` + name + ` join returns to your own board.
 
 Without a terminal, or with --json or --from, it prints events until the game
 ends. --json prints one WatchResponse per line; with --from 0 this is the
@@ -114,7 +113,6 @@ func (p *program) whatToWatch(ctx context.Context, c *client.Client, named []ref
 			return ui.Route{Challenge: challenge.GetId()}, nil
 		case !slices.Contains(route.Watch, gameID):
 			route.Watch = append(route.Watch, gameID)
-			route.Move = r.move
 		}
 	}
 	return route, nil

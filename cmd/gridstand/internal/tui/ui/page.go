@@ -144,7 +144,7 @@ type (
 )
 
 // Route is a page to open: the lobby if no field is set. Otherwise one field is set, and Seat
-// may be set along with Join, and Move or Replay along with Watch.
+// may be set along with Join, and Replay along with Watch.
 type Route struct {
 	// Play plays a game in which the user has a seat. Join takes a seat in a game first.
 	Play, Join string
@@ -154,9 +154,7 @@ type Route struct {
 	New *NewGame
 	// Watch watches one game, or several side by side, by their full ids.
 	Watch []string
-	// Move is the number of moves after which the watched game opens, or nil. Replay plays the game from
-	// its start.
-	Move   *int32
+	// Replay plays the watched game from its start.
 	Replay bool
 	// TV watches one live game after another.
 	TV bool

@@ -24,9 +24,8 @@ const (
 // curve has the scores of a game, for the sparklines of its replay.
 type curve struct {
 	asked bool // whether the game's events were requested
-	// scores has the score of each seat, and moves the number of moves, by version − 1.
+	// scores has the score of each seat, by version − 1.
 	scores [][]int32
-	moves  []int32
 	// marks has the versions that made 512 and each larger tile, in order.
 	marks []mark
 }
@@ -39,7 +38,7 @@ func (c *curve) add(e *pb.Event) {
 	if int(e.GetVersion()) != len(c.scores)+1 || len(c.scores) == curveLimit {
 		return
 	}
-	c.scores, c.moves = append(c.scores, e.GetPosition().GetScores()), append(c.moves, e.GetPosition().GetMoveCount())
+	c.scores = append(c.scores, e.GetPosition().GetScores())
 	largest := int32(firstMark / 2)
 	if n := len(c.marks); n > 0 {
 		largest = c.marks[n-1].tile
@@ -49,18 +48,8 @@ func (c *curve) add(e *pb.Event) {
 	}
 }
 
-// version returns the last version after the given number of moves, or 0 if there is none.
-func (c *curve) version(move int32) int32 {
-	for i := len(c.moves) - 1; i >= 0; i-- {
-		if c.moves[i] == move {
-			return int32(i + 1)
-		}
-	}
-	return 0
-}
-
-// loadCurve requests all events of the game, once, unless there are too many, and then calls then.
-func (g *game) loadCurve(then func() tea.Cmd) tea.Cmd {
+// loadCurve requests all events of the game, once, unless there are too many.
+func (g *game) loadCurve() tea.Cmd {
 	if last := g.state.Game.GetVersion(); g.curve.asked || last < 1 || last > curveLimit {
 		return nil
 	}
@@ -79,8 +68,8 @@ func (g *game) loadCurve(then func() tea.Cmd) tea.Cmd {
 		}
 		return c, nil
 	}, func(c curve, _ error) tea.Cmd { // After an error, it shows what it has.
-		g.curve.scores, g.curve.moves, g.curve.marks = c.scores, c.moves, c.marks
-		return then()
+		g.curve.scores, g.curve.marks = c.scores, c.marks
+		return nil
 	})
 }
 

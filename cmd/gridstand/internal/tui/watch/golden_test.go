@@ -114,7 +114,7 @@ func TestGolden(t *testing.T) {
 func someCurve(seats int, largest int32) curve {
 	c := curve{asked: true}
 	for v := int32(1); v <= 613; v++ {
-		e := &pb.Event{Version: v, Position: &pb.Position{MoveCount: v - 1}}
+		e := &pb.Event{Version: v, Position: &pb.Position{}}
 		for seat := range int32(seats) {
 			e.Position.Scores = append(e.Position.Scores, v*v/int32(100)+v*(seat*37%100)/8)
 		}

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -19,8 +18,6 @@ type page struct {
 	// replay is set if the route asks for a replay. It is cleared once the game is loaded and the replay
 	// starts.
 	replay bool
-	// move is the move at which a game opens, or nil. It is cleared once the game's moves are known.
-	move   *int32
 	player player
 	// resultClosed is set if the user closed the game's result.
 	resultClosed    bool
@@ -36,7 +33,7 @@ func New(ctx context.Context, env *ui.Env, r ui.Route) ui.Page {
 	if len(r.Watch) > 1 {
 		return newWall(ctx, env, r.Watch)
 	}
-	p := &page{env: env, Tasks: ui.NewTasks(ctx), player: player{speed: 1}, replay: r.Replay, move: r.Move}
+	p := &page{env: env, Tasks: ui.NewTasks(ctx), player: player{speed: 1}, replay: r.Replay}
 	if r.TV || r.Follow != "" {
 		p.chooser = &chooser{player: r.Follow}
 	} else {
@@ -62,25 +59,12 @@ func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 	return tea.Batch(cmd, p.loadCurve())
 }
 
-// loadCurve requests the scores of a game for its replay, and goes to the move at which it opens.
+// loadCurve requests the scores of a game for its replay.
 func (p *page) loadCurve() tea.Cmd {
-	g := p.game
-	if g == nil || g.state.Board() == nil || p.move == nil && !g.lookingBack() {
-		return nil
+	if g := p.game; g != nil && g.state.Board() != nil && g.lookingBack() {
+		return g.loadCurve()
 	}
-	return g.loadCurve(func() tea.Cmd {
-		if p.move == nil {
-			return nil
-		}
-		move := *p.move
-		p.move = nil
-		version := g.curve.version(move)
-		if version == 0 {
-			p.problem = fmt.Sprintf("This game has no move %d.", move)
-			return nil
-		}
-		return p.seek(version)
-	})
+	return nil
 }
 
 // Continue implements ui.Page. It handles what has changed in the game.

@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -229,27 +228,4 @@ func TestReplay_Forgets(t *testing.T) {
 	assert.Equal(t, first+1, at(p))
 	assert.LessOrEqual(t, len(p.game.past.events), pastLimit)
 	assert.Contains(t, p.game.past.events, p.game.state.Game.GetVersion())
-}
-
-// Ensure that a game opens at the last version after the given number of moves, that a replay shows the
-// scores of all versions, and that the page says so if there is no such move.
-func TestReplay_Move(t *testing.T) {
-	t.Parallel()
-	for move, want := range map[int32]int32{411: 412, 0: 1, 612: 613, 613: 613} {
-		past := history(613)
-		past[611].GetPosition().MoveCount = 500 // undone, and made again
-		from := tuitest.NewStream()
-		from.Push(client.Update{Game: tuitest.Game(aBoard())})
-		env := tuitest.Env(&tuitest.Server{Past: past, Streams: map[string]*tuitest.Stream{tuitest.GameID: from}})
-		p := New(t.Context(), env, ui.Route{Watch: []string{tuitest.GameID}, Move: &move}).(*page)
-		d := tuitest.Drive(t, env, p)
-		d.Until("the move", func() bool { return p.game.state.Board() != nil && p.move == nil && p.game.past.wanted == 0 })
-		assert.Equal(t, want, at(p), "%d", move)
-		if move == 613 {
-			assert.Contains(t, d.Screen(), "! This game has no move 613.")
-			continue
-		}
-		assert.Len(t, p.game.curve.scores, 613)
-		assert.Equal(t, move != 612, strings.Contains(d.Screen(), "▁"), "%d", move)
-	}
 }

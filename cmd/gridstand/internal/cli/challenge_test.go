@@ -140,6 +140,7 @@ func TestDaily(t *testing.T) {
 	ada.fails(exitMissing, "this variant has no daily game", "daily", "vt100")
 	ada.fails(exitMissing, "there is no daily game on 2020-01-01, or its", "top", "2020-01-01")
 	ada.fails(exitMissing, "you have no account", "top", "daily", "--me")
+	ada.fails(exitUsage, "--window is for variants", "top", "daily", "--window", "week")
 
 	ada.ok("account", "new", "ada")
 	bob.ok("account", "new", "bob")
@@ -217,6 +218,7 @@ func TestChallenges(t *testing.T) {
 	assert.Regexp(t, `entrant +ada, not ready\nentrant +greedy \(bot\), ready\nentrant +bob, ready\n$`, bob.ok("join", created[1]))
 	bob.env = nil
 	golden(t, "join.json", bob.ok("join", race, "--json"))
+	ada.fails(exitUsage, "--window is for variants", "top", race, "--window", "week")
 
 	golden(t, "challenge.json", ada.ok("challenge", "3x3", "--limit", "1h", "--private", "--json"))
 	link := strings.Fields(ada.ok("challenge", "3x3"))[1]

@@ -21,8 +21,11 @@ import (
 
 // windows maps the values of --window to those of the API.
 var windows = map[string]pb.Window{
-	"day": pb.Window_WINDOW_DAY, "week": pb.Window_WINDOW_WEEK, "all": pb.Window_WINDOW_ALL_TIME,
+	"day": pb.Window_WINDOW_DAY, "week": pb.Window_WINDOW_WEEK, allTime: pb.Window_WINDOW_ALL_TIME,
 }
+
+// allTime is the value of --window for scores of any time.
+const allTime = "all"
 
 // neighbors is the number of players that --me shows above and below the user.
 const neighbors = 3
@@ -59,7 +62,7 @@ finished attempts. Attempts in which a program moved do not count.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&o.window, "window", "all", "day, week or all; for a variant")
+	flags.StringVar(&o.window, "window", allTime, "day, week or all; for a variant")
 	flags.StringVar(&o.variant, "variant", "", "`variant` of the daily game (default: the server's first)")
 	flags.BoolVar(&o.me, "me", false, "only your own rank and the ranks around it")
 	flags.IntVar(&o.limit, "limit", defaultLimit, "maximum number of rows, 0 for all")
@@ -136,6 +139,9 @@ func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r refere
 		return err
 	}
 	challenge := reply.GetChallenge()
+	if o.window != allTime {
+		return usage.Errorf("--window is for variants, and %s is a challenge", challenge.GetId())
+	}
 	request := &pb.ListStandingsRequest{ChallengeId: challenge.GetId()}
 	if o.me {
 		request.PlayerId, request.Neighbors = "me", neighbors

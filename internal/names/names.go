@@ -1,5 +1,5 @@
 // Package names compares players' names. Names that look alike are equal: only one account can
-// take them. The server refuses the names that are reserved, and clients do not suggest them.
+// take them. The server refuses the names that are reserved.
 package names
 
 import (

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os/user"
 
 	"google.golang.org/grpc"
 
@@ -117,17 +116,6 @@ func (p *program) logInUnless(ctx context.Context, c *client.Client, refused err
 		return refused
 	}
 	return err
-}
-
-// loginName returns the user's login name on this machine.
-func loginName(p *program) string {
-	if name := cmp.Or(p.getenv("USER"), p.getenv("LOGNAME"), p.getenv("USERNAME")); name != "" {
-		return name
-	}
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return ""
 }
 
 // known logs the client in to the account stored for its server. It returns an error if no

@@ -101,7 +101,7 @@ func (u *person) program(out, err io.Writer) *program {
 	}
 	return &program{
 		in: in, out: out, err: err, store: u.store, state: u.state, clock: time.Now, giveUpAfter: giveUpAfter,
-		env:      append([]string{"GRIDSTAND_SERVER=" + u.server, "USER=" + u.name, "TERM=xterm-256color"}, u.env...),
+		env:      append([]string{"GRIDSTAND_SERVER=" + u.server, "TERM=xterm-256color"}, u.env...),
 		terminal: func(any) bool { return u.terminal },
 		width:    func() int { return u.width },
 	}

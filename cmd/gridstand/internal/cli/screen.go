@@ -26,7 +26,6 @@ func (p *program) show(ctx context.Context, c *client.Client, start ui.Route) er
 			return commandFor(cmp.Or(serverFlags(p.local.others), p.shared(c, site)), words...)
 		},
 	}
-	env.SuggestedName = loginName(p)
 	env.SignIn = func(ctx context.Context) (string, error) {
 		cred, _, err := p.signIn(ctx, c)
 		return cred.PlayerID, err

@@ -129,7 +129,6 @@ func (r *remote) show(c *app.Config, t *app.Terminal, as *client.Client) {
 		text := r.refusal.Error()
 		c.Env.WatchOnly = strings.ToUpper(text[:1]) + text[1:] + "."
 	}
-	c.Env.SuggestedName = r.session.User
 	c.Env.SignIn = func(ctx context.Context) (string, error) {
 		player, err := as.Me(ctx) // Another session with the key may have created the account.
 		for errors.Is(err, client.ErrKeyNotLinked) || errors.Is(err, client.ErrNameTaken) {

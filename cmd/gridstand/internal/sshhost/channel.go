@@ -175,8 +175,7 @@ func printable(text string, limit int) string {
 func (ch *channel) session() *Session {
 	out := &patientWriter{to: ch.Channel, client: ch.client, terminal: ch.term != ""}
 	s := &Session{
-		User: printable(ch.conn.User(), maxVariable), Address: addressOf(ch.client.RemoteAddr()),
-		Out: out, Err: out, Env: ch.env,
+		Address: addressOf(ch.client.RemoteAddr()), Out: out, Err: out, Env: ch.env,
 		Pace: func(ctx context.Context) error { return ch.client.rate.WaitN(ctx, eventBytes) },
 	}
 	if ch.conn.Permissions != nil {

@@ -20,8 +20,6 @@ type Session struct {
 	Command Command
 	// Key is the public key that the client authenticated with; nil for a guest.
 	Key gossh.PublicKey
-	// User is the login name that the client sent. It is not verified.
-	User string
 	// Address is the client's IP address.
 	Address netip.Addr
 

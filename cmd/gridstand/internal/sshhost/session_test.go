@@ -18,7 +18,7 @@ import (
 func TestSession_Terminal(t *testing.T) {
 	t.Parallel()
 	h := start(t, func(ctx context.Context, s *Session) int {
-		_, _ = fmt.Fprintln(s.Out, s.Terminal, s.Size, s.Env, s.User, s.Address, s.Command)
+		_, _ = fmt.Fprintln(s.Out, s.Terminal, s.Size, s.Env, s.Address, s.Command)
 		in := bufio.NewReader(s.In)
 		line, _ := in.ReadString('\r')
 		_, _ = fmt.Fprintln(s.Out, line)
@@ -64,7 +64,7 @@ func TestSession_Terminal(t *testing.T) {
 	out, code := p.rest(t)
 	assert.Equal(t, 3, code)
 	lines := strings.Split(out, "\r\n")
-	assert.True(t, strings.HasPrefix(lines[0], "true {60 20} [") && strings.HasSuffix(lines[0], "TERM=vt220] ada 127.0.0.1 watch @ada lovelace"), "%s", lines[0])
+	assert.True(t, strings.HasPrefix(lines[0], "true {60 20} [") && strings.HasSuffix(lines[0], "TERM=vt220] 127.0.0.1 watch @ada lovelace"), "%s", lines[0])
 	assert.NotContains(t, lines[0], "PATH")
 	assert.Equal(t, "q\r", lines[1]+"\r")
 	assert.Equal(t, fmt.Sprint(Size{Width: maxColumns, Height: maxRows}), lines[2])

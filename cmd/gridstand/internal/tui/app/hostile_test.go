@@ -116,7 +116,6 @@ func TestHostile(t *testing.T) {
 		"lobby": lobby.New,
 		"rules": func(ctx context.Context, env *ui.Env) ui.Page { return lobby.NewRules(ctx, env, evil) },
 		"name": func(ctx context.Context, env *ui.Env) ui.Page {
-			env.SuggestedName = evil
 			return newNamePage(ctx, env)
 		},
 		"play":  func(ctx context.Context, env *ui.Env) ui.Page { return play.New(ctx, env, evilGame()) },

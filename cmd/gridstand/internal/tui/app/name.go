@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/internal/names"
 )
 
 // namePage asks a guest for a name.
@@ -22,8 +20,6 @@ type namePage struct {
 	input textinput.Model
 	busy  bool
 	err   error
-	// taken is the number of suggested names that were already taken.
-	taken int
 }
 
 func newNamePage(ctx context.Context, env *ui.Env) *namePage {
@@ -31,20 +27,8 @@ func newNamePage(ctx context.Context, env *ui.Env) *namePage {
 	input.Prompt = ""
 	input.CharLimit = ui.NameLimit
 	input.SetWidth(ui.NameLimit + 1)
-	input.Placeholder = suggestName(env.SuggestedName, 1)
 	input.Focus() // drop the command: it blinks the cursor, and each blink draws a frame
 	return &namePage{env: env, Tasks: ui.NewTasks(ctx), input: input}
-}
-
-// suggestName returns the name to suggest to a user with the given login name. n is 1 for the first suggestion and increases with each one that was taken.
-func suggestName(login string, n int) string {
-	if names.Reserved(client.FitName(login)) {
-		n++ // For example, "root-2" is not reserved.
-	}
-	if n == 1 {
-		return client.FitName(login)
-	}
-	return client.WithNumber(login, n)
 }
 
 func (p *namePage) Init() tea.Cmd { return nil }
@@ -71,10 +55,8 @@ func (p *namePage) Input(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-// name returns the name that the user typed, or the suggested one.
-func (p *namePage) name() string {
-	return cmp.Or(strings.TrimSpace(p.input.Value()), p.input.Placeholder)
-}
+// name returns the name that the user typed.
+func (p *namePage) name() string { return strings.TrimSpace(p.input.Value()) }
 
 func (p *namePage) submit() tea.Cmd {
 	name := p.name()
@@ -96,10 +78,6 @@ func (p *namePage) renamed(name string, err error) tea.Cmd {
 		p.env.NewName = name
 		return ui.Back
 	}
-	if errors.Is(err, client.ErrNameTaken) && p.input.Value() == "" {
-		p.taken++
-		p.input.Placeholder = suggestName(p.env.SuggestedName, p.taken+1)
-	}
 	return nil
 }
 
@@ -115,17 +93,12 @@ func (p *namePage) View(width, height int) ui.View {
 	switch {
 	case p.busy:
 		state = t.Dim().Render("Saving your name …")
-	case errors.Is(p.err, client.ErrNameTaken) && p.input.Value() == "":
-		state = t.Bad().Render(ui.Wrap("! That name is taken. Press enter to try this one.", inner))
 	case errors.Is(p.err, client.ErrNameTaken):
-		problem, yours := "taken", ""
-		switch {
-		case names.Reserved(p.name()):
-			problem = "reserved"
-		case !p.env.Remote:
-			yours = " If it is yours: " + p.env.Command("account", "import")
+		text := "! This name is taken or reserved. " + client.WithNumber(p.name(), 2) + " may be free."
+		if !p.env.Remote {
+			text += " If it is yours: " + p.env.Command("account", "import")
 		}
-		state = t.Bad().Render(ui.Wrap("! This name is "+problem+". "+client.WithNumber(p.name(), 2)+" may be free."+yours, inner))
+		state = t.Bad().Render(ui.Wrap(text, inner))
 	case p.err != nil:
 		state = t.Bad().Render(ui.Wrap("! "+ui.Explain(p.err, "Press enter to retry."), inner))
 	}

@@ -79,11 +79,11 @@ type Env struct {
 	// with the name of a guest, makes Server act for it, and returns its id.
 	Me     string
 	SignIn func(ctx context.Context) (id string, err error)
-	// Rename gives the account another name. SuggestedName is offered, and NewName is the name that
-	// the user has chosen, if any. NameAsked is set once a result has asked a guest for a name.
-	Rename                 func(ctx context.Context, name string) error
-	SuggestedName, NewName string
-	NameAsked              bool
+	// Rename gives the account another name. NewName is the name that the user has chosen, if any.
+	// NameAsked is set once a result has asked a guest for a name.
+	Rename    func(ctx context.Context, name string) error
+	NewName   string
+	NameAsked bool
 	// Local describes the server that runs inside this program. It is nil for any other
 	// server.
 	Local *Local

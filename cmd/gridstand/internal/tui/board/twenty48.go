@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"charm.land/lipgloss/v2"
-	"charm.land/lipgloss/v2/table"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
@@ -66,11 +65,9 @@ type Twenty48 struct {
 
 // Sizes implements Board.
 func (p Twenty48) Sizes(t ui.Theme) (sizes, tight, mini []Size) {
-	t = t.Board()
-	for _, c := range twenty48Sizes {
-		if t.Colored() || c.Pitch != 3 { // without colors, numbers need a middle row
-			sizes = append(sizes, c)
-		}
+	sizes = twenty48Sizes
+	if !t.Board().Colored() {
+		sizes = sizes[2:] // those for large digits
 	}
 	digits := len(strconv.Itoa(int(max(describe.LargestTile(p.Board), 1000))))
 	return sizes, append(slices.Clone(sizes[len(sizes)-4:]), Size{Width: digits, Pitch: 1, Bare: true}), nil
@@ -86,20 +83,14 @@ func (p Twenty48) cell(c Size, i int) image.Rectangle {
 	return image.Rect(x, y, x+c.Width, y+c.Pitch*2-p.gap(c))
 }
 
-// Draw draws filled tiles if there are colors, and otherwise a grid of lines, with brackets
-// around a tile that just spawned.
+// Draw draws filled tiles or, without colors, only their numbers, with brackets around a tile that just
+// spawned.
 func (p Twenty48) Draw(c Size, t ui.Theme) string {
 	t = t.Board()
-	switch {
-	case c.Bare:
+	if c.Bare {
 		return drawNumbers(p.Board, c.Width, p.Marks, t)
-	case t.Colored():
-		return p.drawTiles(c, t)
-	case c.Pitch == 1:
-		return drawNumbers(p.Board, c.Width, p.Marks, t)
-	default:
-		return drawGrid(p.Board, p.Marks, c, t)
 	}
+	return p.drawTiles(c, t)
 }
 
 // drawTiles paints the board with gaps of one column and half a row around the tiles. A
@@ -114,8 +105,11 @@ func (p Twenty48) drawTiles(c Size, t ui.Theme) string {
 		bottom = height * 2
 	}
 	pic.Fill(image.Rect(0, 0, width, bottom), colors.Board)
-	for i := range p.Board.GetTiles() {
+	for i, face := range p.Board.GetTiles() {
 		pic.Fill(p.cell(c, i), colors.Empty)
+		if face == 0 && !t.Colored() {
+			write(pic, p.cell(c, i), emptyText(t), nil, false)
+		}
 	}
 	for _, tile := range p.tiles() {
 		tone, cell := colors.Tile(tile.face), tile.place(p, c)
@@ -129,7 +123,12 @@ func (p Twenty48) drawTiles(c Size, t ui.Theme) string {
 			tone.Ground = shade(tone.Ground, 0.12)
 		}
 		pic.Fill(cell, tone.Ground)
-		if tile.size > 0.5 {
+		switch text := strconv.Itoa(int(tile.face)); {
+		case !t.Colored() && tile.marked:
+			write(pic, middle, "["+text+"]", nil, false)
+		case !t.Colored():
+			write(pic, middle, text, nil, tile.merged)
+		case tile.size > 0.5:
 			writeFace(pic, middle, tile.face, tone)
 		}
 	}
@@ -146,8 +145,21 @@ func writeFace(pic *ui.Canvas, cell image.Rectangle, face int32, tone ui.Tone) {
 			return
 		}
 	}
+	write(pic, cell, text, tone.Ink, face >= 8)
+}
+
+// write writes text at the center of a cell.
+func write(pic *ui.Canvas, cell image.Rectangle, text string, ink color.Color, bold bool) {
 	x, row := cell.Min.X+(cell.Dx()-len(text))/2, (cell.Min.Y+cell.Max.Y)/4
-	pic.Write(x, row, text, tone.Ink, face >= 8)
+	pic.Write(x, row, text, ink, bold)
+}
+
+// emptyText returns what stands for an empty cell without colors.
+func emptyText(t ui.Theme) string {
+	if t.Serial() {
+		return "*"
+	}
+	return "."
 }
 
 // shade lightens a true color, or darkens it if by is negative. It leaves indexed colors
@@ -164,24 +176,6 @@ func shade(c color.Color, by float64) color.Color {
 	}
 }
 
-// drawGrid draws the board with lines between the cells, for terminals without colors.
-func drawGrid(b *pb.Twenty48Board, m Marks, c Size, t ui.Theme) string {
-	above := (c.Pitch - 1) / 2
-	cell := lipgloss.NewStyle().Padding(above, 0, c.Pitch-2-above)
-	grid := table.New().Border(lipgloss.RoundedBorder()).BorderRow(true).StyleFunc(func(int, int) lipgloss.Style { return cell })
-	for row := range int(b.GetRows()) {
-		cells := make([]string, b.GetColumns())
-		for column := range cells {
-			cells[column] = number(b, row*len(cells)+column, c.Width, m, t)
-		}
-		grid.Row(cells...)
-	}
-	if t.Serial() {
-		return ui.ASCII(grid.Render())
-	}
-	return grid.Render()
-}
-
 // drawNumbers draws only the numbers, aligned in columns.
 func drawNumbers(b *pb.Twenty48Board, width int, m Marks, t ui.Theme) string {
 	lines := make([]string, b.GetRows())
@@ -189,10 +183,7 @@ func drawNumbers(b *pb.Twenty48Board, width int, m Marks, t ui.Theme) string {
 		cells := make([]string, b.GetColumns())
 		for column := range cells {
 			i := row*len(cells) + column
-			text := "."
-			if t.Serial() {
-				text = "*"
-			}
+			text := emptyText(t)
 			if face := b.GetTiles()[i]; face != 0 {
 				text = strconv.Itoa(int(face))
 			}
@@ -202,22 +193,4 @@ func drawNumbers(b *pb.Twenty48Board, width int, m Marks, t ui.Theme) string {
 		lines[row] = strings.Join(cells, " ")
 	}
 	return strings.Join(lines, "\n")
-}
-
-func number(b *pb.Twenty48Board, i, width int, m Marks, t ui.Theme) string {
-	face := b.GetTiles()[i]
-	if face == 0 && t.Serial() {
-		return lipgloss.PlaceHorizontal(width, lipgloss.Center, "*")
-	}
-	if face == 0 {
-		return strings.Repeat(" ", width)
-	}
-	text := strconv.Itoa(int(face))
-	if i == m.Spawned {
-		text = "[" + text + "]"
-	}
-	if len(text) > width { // Impossible under the rules, but a faulty server may send it.
-		text = text[:width-1] + "…"
-	}
-	return lipgloss.NewStyle().Bold(slices.Contains(m.Merged, i)).Render(lipgloss.PlaceHorizontal(width, lipgloss.Center, text))
 }

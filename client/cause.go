@@ -18,9 +18,6 @@ const (
 	CauseNoPlainText
 	// CauseUntrusted means that the server's certificate cannot be verified.
 	CauseUntrusted
-	// CauseCertificateWanted means that the server requires a client certificate, or does
-	// not trust the client's certificate.
-	CauseCertificateWanted
 	// CauseSilent means that the peer accepts connections but sends nothing, as a suspended
 	// server does.
 	CauseSilent
@@ -48,8 +45,6 @@ func (c Cause) String() string {
 		return "answers, but not like a server without TLS"
 	case CauseUntrusted:
 		return "answers, but its certificate is not trusted"
-	case CauseCertificateWanted:
-		return "answers, but only to clients whose certificate it trusts"
 	case CauseSilent:
 		return "accepts connections but does not answer"
 	case CauseNotGridstand:
@@ -76,8 +71,6 @@ func causeIn(message string, encrypted bool) Cause {
 		return CauseNotGridstand
 	case strings.Contains(message, "does not look like a TLS handshake"):
 		return CauseNoTLS
-	case strings.Contains(message, "remote error: tls: ") && strings.Contains(message, "certificate"):
-		return CauseCertificateWanted
 	case strings.Contains(message, "x509: "):
 		return CauseUntrusted
 	case strings.Contains(message, "error reading server preface") && !encrypted:

@@ -20,14 +20,6 @@ func TestCauseIn(t *testing.T) {
 		{`connection error: desc = "error reading server preface: EOF"`, false, CauseNoPlainText, "error reading server preface: EOF"},
 		{`connection error: desc = "error reading server preface: EOF"`, true, CauseUnknown, "error reading server preface: EOF"},
 		{
-			`connection error: desc = "error reading server preface: remote error: tls: certificate required"`,
-			true, CauseCertificateWanted, "error reading server preface: remote error: tls: certificate required",
-		},
-		{
-			`connection error: desc = "error reading server preface: remote error: tls: unknown certificate authority"`,
-			true, CauseCertificateWanted, "error reading server preface: remote error: tls: unknown certificate authority",
-		},
-		{
 			`connection error: desc = "error reading server preface: read tcp 127.0.0.1:2->127.0.0.1:1: use of closed network connection"`,
 			false, CauseSilent, "no answer in time",
 		},

@@ -36,10 +36,6 @@ type Config struct {
 	// system's. It implies TLS.
 	CAFile string
 
-	// CertFile and KeyFile are PEM files with a client certificate and its key, for
-	// servers that require one. They imply TLS.
-	CertFile, KeyFile string
-
 	// Token is the token of the account to act for, or empty for no account. See
 	// Client.SetToken.
 	Token string
@@ -193,7 +189,7 @@ func (c *Client) with(b *bearer) *Client {
 	return &other
 }
 
-func (c Config) encrypted() bool { return c.TLS || c.CAFile != "" || c.CertFile != "" }
+func (c Config) encrypted() bool { return c.TLS || c.CAFile != "" }
 
 func (c Config) transport() (credentials.TransportCredentials, error) {
 	config, err := c.tls()
@@ -208,9 +204,6 @@ func (c Config) transport() (credentials.TransportCredentials, error) {
 
 // tls returns the TLS configuration, or nil for clear text.
 func (c Config) tls() (*tls.Config, error) {
-	if (c.CertFile == "") != (c.KeyFile == "") {
-		return nil, errors.New("a certificate and its key must be given together")
-	}
 	if !c.encrypted() {
 		return nil, nil
 	}
@@ -224,13 +217,6 @@ func (c Config) tls() (*tls.Config, error) {
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
 			return nil, errors.New("certificate authorities: no certificate in " + c.CAFile)
 		}
-	}
-	if c.CertFile != "" {
-		certificate, err := tls.LoadX509KeyPair(c.CertFile, c.KeyFile)
-		if err != nil {
-			return nil, fmt.Errorf("certificate: %w", err)
-		}
-		config.Certificates = []tls.Certificate{certificate}
 	}
 	return config, nil
 }

@@ -32,18 +32,18 @@ func TestCertificates_SlowDisk(t *testing.T) {
 	// A read of a pipe waits for a writer.
 	require.NoError(t, os.Remove(c.TLSCert))
 	require.NoError(t, syscall.Mkfifo(c.TLSCert, 0o600))
-	current := func() <-chan *tls.Config {
-		got := make(chan *tls.Config, 1)
+	current := func() <-chan *tls.Certificate {
+		got := make(chan *tls.Certificate, 1)
 		go func() { got <- s.current() }()
 		return got
 	}
-	await := func(got <-chan *tls.Config) *tls.Config {
+	await := func(got <-chan *tls.Certificate) *tls.Certificate {
 		return waittest.Receive(t, "a certificate that does not wait for the disk", got)
 	}
 	reader := current()
 	disk, err := os.OpenFile(c.TLSCert, os.O_WRONLY, 0) // waits for the reader
 	require.NoError(t, err)
-	assert.Equal(t, old.SerialNumber, await(current()).Certificates[0].Leaf.SerialNumber)
+	assert.Equal(t, old.SerialNumber, await(current()).Leaf.SerialNumber)
 
 	file, key := tlstest.Files(t)
 	renewed := authority.Issue(t, "server", file, key)
@@ -54,6 +54,6 @@ func TestCertificates_SlowDisk(t *testing.T) {
 	_, err = disk.Write(pem)
 	require.NoError(t, err)
 	require.NoError(t, disk.Close())
-	assert.Equal(t, renewed.SerialNumber, await(reader).Certificates[0].Leaf.SerialNumber)
-	assert.Equal(t, renewed.SerialNumber, await(current()).Certificates[0].Leaf.SerialNumber)
+	assert.Equal(t, renewed.SerialNumber, await(reader).Leaf.SerialNumber)
+	assert.Equal(t, renewed.SerialNumber, await(current()).Leaf.SerialNumber)
 }

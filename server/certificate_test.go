@@ -3,7 +3,6 @@ package server_test
 import (
 	"crypto/tls"
 	"math/big"
-	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -26,49 +25,6 @@ func ask(t *testing.T, c client.Config) error {
 	defer func() { _ = client.Close() }()
 	_, err = client.Games.GetServerInfo(waittest.Context(t), &pb.GetServerInfoRequest{})
 	return err
-}
-
-// Ensure that a server with client certificate authorities accepts only clients with a
-// certificate from one of them, over gRPC and HTTP, and rejects other clients from the first call on.
-func TestStart_MutualTLS(t *testing.T) {
-	t.Parallel()
-	servers, clients, strangers := tlstest.NewAuthority(t), tlstest.NewAuthority(t), tlstest.NewAuthority(t)
-	c := servertest.Config(t)
-	c.TLSCert, c.TLSKey = tlstest.Files(t)
-	servers.Issue(t, "server", c.TLSCert, c.TLSKey)
-	c.TLSClientCA = clients.File
-	server, _ := servertest.Start(t, c)
-
-	friend := client.Config{Target: server.Addr().String(), CAFile: servers.File}
-	friend.CertFile, friend.KeyFile = tlstest.Files(t)
-	clients.Issue(t, "friend", friend.CertFile, friend.KeyFile)
-	require.NoError(t, ask(t, friend))
-	pair, err := tls.LoadX509KeyPair(friend.CertFile, friend.KeyFile)
-	require.NoError(t, err)
-	config := trusting(t, servers)
-	_, _, err = fetch(t, &http.Transport{TLSClientConfig: config}, "https://"+server.Addr().String())
-	require.ErrorContains(t, err, "certificate required")
-	config = trusting(t, servers)
-	config.Certificates = []tls.Certificate{pair}
-	response, _, err := fetch(t, &http.Transport{TLSClientConfig: config}, "https://"+server.Addr().String())
-	require.NoError(t, err)
-	assert.Equal(t, http.StatusOK, response.StatusCode)
-
-	stranger := friend
-	stranger.CertFile, stranger.KeyFile = tlstest.Files(t)
-	strangers.Issue(t, "stranger", stranger.CertFile, stranger.KeyFile)
-	nobody := friend
-	nobody.CertFile, nobody.KeyFile = "", ""
-	misled := friend
-	misled.CAFile = strangers.File
-	plain := client.Config{Target: friend.Target}
-	for name, other := range map[string]client.Config{
-		"a certificate from another authority": stranger, "no certificate": nobody, "another server": misled, "no TLS": plain,
-	} {
-		assert.ErrorIs(t, ask(t, other), client.ErrUnreachable, name)
-	}
-	_, err = client.Dial(client.Config{Target: friend.Target, CertFile: friend.CertFile})
-	assert.ErrorContains(t, err, "a certificate and its key must be given together")
 }
 
 // Ensure that new connections use replaced certificates, that existing connections

@@ -57,9 +57,6 @@ type Config struct {
 	// TLSCert and TLSKey are the paths of PEM files. If both are empty, connections are
 	// not encrypted. The server rereads the files after they are replaced.
 	TLSCert, TLSKey string
-	// TLSClientCA is the path of a PEM file with certificate authorities. If set, clients
-	// must present a certificate signed by one of them.
-	TLSClientCA string
 	// Metrics is the TCP address to serve metrics on, or empty to serve none.
 	Metrics string
 	// Pprof makes the server serve profiles on the Metrics address.
@@ -201,8 +198,6 @@ func (c *Config) validate() error {
 	switch {
 	case (c.TLSCert == "") != (c.TLSKey == ""):
 		return wrong("tls-cert", "must be set together with --tls-key")
-	case c.TLSClientCA != "" && c.TLSCert == "":
-		return wrong("tls-client-ca", "needs --tls-cert, because TLS is off without it")
 	case c.Pprof && c.Metrics == "":
 		return wrong("pprof", "needs --metrics, the address on which it is served")
 	case !slices.Contains(LogFormats, c.LogFormat):

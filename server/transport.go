@@ -79,8 +79,12 @@ func tlsConfig(c Config, logger *slog.Logger) (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	// gRPC clients offer only h2. Browsers offer h2 and http/1.1, and get http/1.1.
-	return files.configFor("http/1.1", "h2"), nil
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12,
+		// gRPC clients offer only h2. Browsers offer h2 and http/1.1, and get http/1.1.
+		NextProtos:     []string{"http/1.1", "h2"},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return files.current(), nil },
+	}, nil
 }
 
 // recoverers returns interceptors that recover from a panic in a handler, log it, and

@@ -35,9 +35,8 @@ func healthcheckCommand() *cobra.Command {
 		Long: `Checks that a server is serving: exit code 0 if so, otherwise 1.
 
 Without an address it checks the server on this machine, with the same settings
-as the server itself. It uses --metrics if that is set, which also works if the
-server requires client certificates. It does not verify the server's
-certificate.`,
+as the server itself. It uses --metrics if that is set. It does not verify the
+server's certificate.`,
 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
@@ -113,9 +112,8 @@ func healthcheck(ctx context.Context, address string, encrypted bool) error {
 // remedies maps the cause of a failed connection to advice on which flags to change. It
 // covers only failures in which the server responded.
 var remedies = map[client.Cause]string{
-	client.CauseNoPlainText:       "; if it uses TLS, add --tls",
-	client.CauseNoTLS:             "; omit --tls and --tls-cert",
-	client.CauseCertificateWanted: "; check --metrics instead, which needs no client certificate",
+	client.CauseNoPlainText: "; if it uses TLS, add --tls",
+	client.CauseNoTLS:       "; omit --tls and --tls-cert",
 }
 
 // healthz checks the server through its metrics address, which does not use TLS. It ignores

@@ -53,9 +53,8 @@ func TestHealthcheck(t *testing.T) {
 	c := servertest.Config(t)
 	c.TLSCert, c.TLSKey = servertest.Certificate(t)
 	encrypted, _ := servertest.Start(t, c)
-	closed := c
-	closed.TLSClientCA, closed.Metrics = c.TLSCert, "127.0.0.1:0"
-	mutual, _ := servertest.Start(t, closed)
+	c.Metrics = "127.0.0.1:0"
+	measured, _ := servertest.Start(t, c)
 	zoned := servertest.Config(t)
 	var err error
 	zoned.Listener, err = net.Listen("tcp", "[::1%lo]:0") // needs IPv6 and an interface lo
@@ -75,8 +74,7 @@ func TestHealthcheck(t *testing.T) {
 		{"plain", []string{plain.Addr().String()}, ""},
 		{"with TLS", []string{"--tls", encrypted.Addr().String()}, ""},
 		{"with the server's settings", []string{"--tls-cert", c.TLSCert, "--listen", encrypted.Addr().String()}, ""},
-		{"with client certificates", []string{"--metrics", mutual.MetricsAddr().String()}, ""},
-		{"without the client certificate", []string{"--tls", mutual.Addr().String()}, mutual.Addr().String()},
+		{"with metrics", []string{"--metrics", measured.MetricsAddr().String()}, ""},
 		{"not a metrics address", []string{"--metrics", plain.Addr().String()}, "404"},
 		{"plain to TLS", []string{encrypted.Addr().String()}, "; if it uses TLS, add --tls"},
 		{"TLS to plain", []string{"--tls", plain.Addr().String()}, "; omit --tls and --tls-cert"},

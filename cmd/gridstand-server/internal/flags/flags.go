@@ -25,8 +25,6 @@ func Add(flags *pflag.FlagSet, c *server.Config) {
 	Data(flags, &c.Data)
 	TLSCert(flags, &c.TLSCert)
 	flags.StringVar(&c.TLSKey, "tls-key", c.TLSKey, "`file` with the certificate's private key, PEM; both files are reloaded when they are replaced")
-	flags.StringVar(&c.TLSClientCA, "tls-client-ca", c.TLSClientCA,
-		"`file` with certificate authorities, PEM; clients must present a certificate from one of them; if empty, any client may connect")
 	Metrics(flags, &c.Metrics)
 	flags.BoolVar(&c.Pprof, "pprof", c.Pprof, "serve Go profiles on the metrics address (/debug/pprof/)")
 	flags.Var((*levelValue)(&c.LogLevel), "log-level", "minimum `level` to log: debug, info, warn or error")

@@ -64,9 +64,7 @@ Flags of every command:`,
 	root.AddCommand(slices.Concat(play, look, scripts)...)
 	root.AddCommand(scriptsTopic(scripts))
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
-	for _, flag := range []string{"ca", "cert", "key"} {
-		_ = root.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)) // files
-	}
+	_ = root.RegisterFlagCompletionFunc("ca", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)) // files
 	return root
 }
 
@@ -118,8 +116,6 @@ func (p *program) addGlobalFlags(root *cobra.Command) {
 		"`host:port` (default $"+serverVariable+" or "+client.DefaultTarget+")")
 	flags.BoolVar(&p.flags.tls, "tls", false, "encrypt the connection")
 	flags.StringVar(&p.flags.ca, "ca", "", "trust the authorities in this PEM `file` (implies --tls)")
-	flags.StringVar(&p.flags.cert, "cert", "", "client certificate, a PEM `file` (implies --tls)")
-	flags.StringVar(&p.flags.key, "key", "", "private key of the client certificate, a PEM `file`")
 	flags.StringVar(&p.flags.name, "name", "", "`name` of a new account, if this command needs one")
 	flags.BoolVar(&p.flags.json, "json", false, "print JSON, one object per line")
 	flags.BoolVar(&p.flags.noAnimation, "no-animation", false, "do not animate tiles")

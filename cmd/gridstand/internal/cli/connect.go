@@ -23,13 +23,12 @@ func (p *program) server() string {
 }
 
 // usesTLS reports whether the flags make connections use TLS.
-func (p *program) usesTLS() bool { return p.flags.tls || p.flags.ca != "" || p.flags.cert != "" }
+func (p *program) usesTLS() bool { return p.flags.tls || p.flags.ca != "" }
 
 // clientConfig returns the client's configuration for the server.
 func (p *program) clientConfig() client.Config {
 	return client.Config{
 		Target: p.server(), TLS: p.flags.tls, CAFile: p.flags.ca,
-		CertFile: p.flags.cert, KeyFile: p.flags.key,
 		UserAgent: name + "/" + version.Version, DialOptions: dialOptions,
 	}
 }

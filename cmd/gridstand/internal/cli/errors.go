@@ -97,13 +97,12 @@ const exactTime = "2006-01-02 15:04:05 MST"
 // remedies maps the cause of a failed connection to advice on which flags to change. It
 // covers only failures in which the server responded.
 var remedies = map[client.Cause]string{
-	client.CauseNoTLS:             "Omit --tls, --ca and --cert",
-	client.CauseNoPlainText:       "Try --tls, or --ca if it has its own certificate authority, or another port",
-	client.CauseUntrusted:         "Use --ca if it has its own certificate authority, and --server with the name in the certificate",
-	client.CauseCertificateWanted: "Add a client certificate with --cert and --key",
-	client.CauseSilent:            "It may be overloaded or suspended: try again later, or restart it",
-	client.CauseNotGridstand:      "Check the address and the port; --server or $GRIDSTAND_SERVER selects another server",
-	client.CauseNoBackend:         "Check that the server behind it is running, or try again later",
+	client.CauseNoTLS:        "Omit --tls and --ca",
+	client.CauseNoPlainText:  "Try --tls, or --ca if it has its own certificate authority, or another port",
+	client.CauseUntrusted:    "Use --ca if it has its own certificate authority, and --server with the name in the certificate",
+	client.CauseSilent:       "It may be overloaded or suspended: try again later, or restart it",
+	client.CauseNotGridstand: "Check the address and the port; --server or $GRIDSTAND_SERVER selects another server",
+	client.CauseNoBackend:    "Check that the server behind it is running, or try again later",
 }
 
 // onThisMachine reports whether an address is a loopback address.

@@ -44,7 +44,7 @@ func (o *localFlags) check(p *program) error {
 	case !o.local && o.share:
 		return usage.Errorf("--share needs --local")
 	case o.local && p.usesTLS():
-		return usage.Errorf("--local starts its own server: omit --tls, --ca and --cert")
+		return usage.Errorf("--local starts its own server: omit --tls and --ca")
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ type program struct {
 
 // globalFlags are the flags that all commands share.
 type globalFlags struct {
-	server, ca, cert, key, name, theme string
+	server, ca, name, theme string
 
 	tls, json, plain bool
 	noAnimation      bool

@@ -121,18 +121,16 @@ func serverFlags(server string, connection ...string) string {
 }
 
 // connectionFlags returns the flags that encrypt a connection as this program's connection is
-// encrypted. They name files, which other people do not have.
+// encrypted. They may name a file, which other people do not have.
 func (p *program) connectionFlags() []string {
-	var flags []string
-	for _, file := range []struct{ flag, path string }{{"--ca", p.flags.ca}, {"--cert", p.flags.cert}, {"--key", p.flags.key}} {
-		if file.path != "" {
-			flags = append(flags, file.flag, shellWord(file.path))
-		}
+	switch {
+	case p.flags.ca != "": // which implies --tls
+		return []string{"--ca", shellWord(p.flags.ca)}
+	case p.flags.tls:
+		return []string{"--tls"}
+	default:
+		return nil
 	}
-	if p.flags.tls && p.flags.ca == "" && p.flags.cert == "" { // which imply --tls
-		flags = append(flags, "--tls")
-	}
-	return flags
 }
 
 // shellWord returns text as one word for a shell.

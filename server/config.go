@@ -5,7 +5,6 @@ package server
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -173,19 +172,9 @@ func wrong(flag, format string, args ...any) error {
 // server allows games with a turn limit of five seconds.
 const maxTurnFloor = 5 * time.Second
 
-// validate returns a *ConfigError for the first invalid value. It does not check files,
-// such as certificates.
+// validate returns a *ConfigError for the first invalid value. It does not check addresses, nor
+// files such as certificates.
 func (c *Config) validate() error {
-	if c.Listener == nil {
-		if err := checkAddress(c.Listen); err != nil {
-			return &ConfigError{"listen", err}
-		}
-	}
-	if c.Metrics != "" {
-		if err := checkAddress(c.Metrics); err != nil {
-			return &ConfigError{"metrics", err}
-		}
-	}
 	if _, err := web.ParseOrigins(c.WebOrigins); err != nil {
 		return &ConfigError{"web-origins", err}
 	}
@@ -196,6 +185,8 @@ func (c *Config) validate() error {
 		return wrong("public-url", "must be like https://play.example, without a path, not %q", c.PublicURL)
 	}
 	switch {
+	case c.Listen == "" && c.Listener == nil:
+		return wrong("listen", "must be an address such as :2048")
 	case (c.TLSCert == "") != (c.TLSKey == ""):
 		return wrong("tls-cert", "must be set together with --tls-key")
 	case c.Pprof && c.Metrics == "":
@@ -255,20 +246,6 @@ func validPublicURL(s string) bool {
 	}
 	u, err := url.Parse(s)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.Scheme+"://"+u.Host == s
-}
-
-func checkAddress(address string) error {
-	_, port, err := net.SplitHostPort(address)
-	if err != nil {
-		if reason, ok := errors.AsType[*net.AddrError](err); ok {
-			return fmt.Errorf("%q is not an address: %s", address, reason.Err)
-		}
-		return err
-	}
-	if _, err := net.LookupPort("tcp", port); err != nil {
-		return fmt.Errorf("%q has no valid port", address)
-	}
-	return nil
 }
 
 // NewLogger returns the logger that LogLevel and LogFormat configure.

@@ -129,11 +129,14 @@ func (n *node) listen() (err error) {
 	return nil
 }
 
-// listen returns a listener for the address that flag sets. Its error names the flag, but
-// is not a *ConfigError: if another program is using the address, a later start may
-// succeed.
+// listen returns a listener for the address that flag sets. Its error names the flag, and is a
+// *ConfigError only if no later start can succeed, unlike if another program is using the
+// address.
 func listen(flag, address string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
+	if invalid, ok := errors.AsType[*net.AddrError](err); ok {
+		return nil, &ConfigError{flag, invalid}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("--%s: %w", flag, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/cached"
 	"github.com/gridstand/gridstand/server/internal/web/picture"
 )
 
@@ -49,6 +50,8 @@ type pictures struct {
 	// charge counts reads by the client of a request, or returns an error if they exceed its limit.
 	charge func(ctx context.Context, reads int) error
 	kept   *lru.Cache[string, drawing]
+	// drawn lets requests at once for a picture that must be drawn wait for one of them.
+	drawn cached.Reads[string, drawing]
 }
 
 // drawing is a cached picture.
@@ -69,7 +72,8 @@ func newPictures(read func(ctx context.Context, kind, id string) (subject, error
 // may also watch the game.
 func (p *pictures) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	kind, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	d, err := p.picture(r.Context(), kind, r.PathValue("id"))
+	id := strings.ToLower(r.PathValue("id")) // All spellings of a player's name share a picture.
+	d, err := p.picture(r.Context(), kind, id)
 	if err != nil {
 		WriteError(w, r, err)
 		return
@@ -104,16 +108,21 @@ func (p *pictures) picture(ctx context.Context, kind, id string) (drawing, error
 		}
 		return drawing{}, err
 	}
-	if err := p.charge(ctx, drawingReads); err != nil {
-		return drawing{}, err
-	}
-	var b bytes.Buffer
-	if err := s.draw(&b); err != nil {
-		return drawing{}, err
-	}
-	d = drawing{png: b.Bytes(), etag: etagOf(b.Bytes()), age: s.age, fresh: p.now().Add(s.age)}
-	p.kept.Add(key, d)
-	return d, nil
+	return p.drawn.Get(ctx, key, 0, func() (drawing, error) {
+		if d, _ := p.kept.Get(key); p.now().Before(d.fresh) {
+			return d, nil
+		}
+		if err := p.charge(ctx, drawingReads); err != nil {
+			return drawing{}, err
+		}
+		var b bytes.Buffer
+		if err := s.draw(&b); err != nil {
+			return drawing{}, err
+		}
+		d := drawing{png: b.Bytes(), etag: etagOf(b.Bytes()), age: s.age, fresh: p.now().Add(s.age)}
+		p.kept.Add(key, d)
+		return d, nil
+	})
 }
 
 // subject reads the subject of a page's picture, the way a client without a token would.

@@ -7,8 +7,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"connectrpc.com/connect"
@@ -126,6 +128,29 @@ func TestPictures_Unknown(t *testing.T) {
 	g.draw = func(io.Writer, *pb.Game) error { return errors.New("no board") }
 	assert.Equal(t, http.StatusInternalServerError, g.get(t.Context(), http.MethodGet, "over").Code)
 	assert.Zero(t, g.kept.Len())
+}
+
+// Ensure that requests at once for a picture that must be drawn, in any spelling, draw and charge it once.
+func TestPictures_Together(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGallery()
+		drawing := g.draw
+		g.draw = func(w io.Writer, game *pb.Game) error {
+			synctest.Wait() // until all others wait
+			return drawing(w, game)
+		}
+		var requests sync.WaitGroup
+		for i := range 20 {
+			requests.Go(func() {
+				id := []string{"live", "LIVE"}[i%2]
+				assert.Equal(t, "picture of live at 7", g.get(t.Context(), http.MethodGet, id).Body.String())
+			})
+		}
+		requests.Wait()
+		assert.EqualValues(t, 1, g.drawn.Load())
+		assert.EqualValues(t, drawingReads, g.charged.Load())
+	})
 }
 
 // Ensure that drawing a picture counts as reads, and a cached one does not.

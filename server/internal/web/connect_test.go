@@ -115,6 +115,7 @@ func TestNotACall(t *testing.T) {
 		"type of a call":   {"POST", watch, asJSON, 415, "invalid_argument", "GET /g/<id>/events"},
 		"no JSON":          {"POST", list, asJSON, 400, "invalid_argument", "unmarshal"},
 		"post for events":  {"POST", "/g/x/events", asJSON, 405, "unimplemented", "events are read with GET, not POST"},
+		"no id":            {"GET", "/g//events", "", 404, "not_found", "an id is missing in /g//events"},
 		"strange version":  {"POST", list, asJSON, 400, "invalid_argument", "Connect-Protocol-Version"},
 	} {
 		headers := []string{"Content-Type", test.kind}

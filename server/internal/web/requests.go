@@ -59,6 +59,8 @@ func checkCalls(next http.Handler) http.Handler {
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch kind := contentType(r); {
+		case isShared(r.URL.Path) && strings.Contains(r.URL.Path, "//"): // The mux would redirect it.
+			writeStatus(w, http.StatusNotFound, connect.CodeNotFound, "an id is missing in "+r.URL.Path)
 		case !isCall(r.URL.Path):
 			next.ServeHTTP(w, r)
 		case strings.HasPrefix(kind, textPrefix):

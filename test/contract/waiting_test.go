@@ -12,19 +12,24 @@ import (
 )
 
 // Ensure that a game that waits for players is listed for half a minute, and then only while one of its
-// players watches it. Its players and those with its link still find it.
+// players watches it. Its players and those with its link still find it. Games in progress stay listed.
 func TestListGames_Absent(t *testing.T) {
 	t.Parallel()
 	s, clock := startAt(t, 12)
 	clock.stop()
 	host := s.player(t)
 	id := s.table(t, host, callerSeat, openSeat, openSeat).GetId()
+	playing := s.game(t, host, "classic").GetId()
 	require.Equal(t, []string{id}, ids(s.listed(t, waiting)))
-	clock.pass(40 * time.Second)
 	lists := func(n int) func() bool {
 		return func() bool { return len(s.listed(t, waiting)) == n } // A page may be a second old.
 	}
-	waittest.Until(t, "it is not listed", lists(0))
+	clock.pass(20 * time.Second)
+	s.table(t, s.player(t), callerSeat, openSeat, openSeat)
+	waittest.Until(t, "both are listed", lists(2))
+	clock.pass(40 * time.Second)
+	waittest.Until(t, "neither is listed", lists(0))
+	assert.Equal(t, []string{playing}, ids(s.listed(t, active)))
 	assert.Equal(t, []string{id}, ids(s.list(t, host, &pb.ListGamesRequest{PlayerId: host.GetId(), Status: waiting})))
 	s.watch(t, s.anyone, &pb.WatchRequest{GameId: id}).game(t)
 	w := s.watch(t, host.ctx, &pb.WatchRequest{GameId: id})

@@ -3,6 +3,7 @@
 package compose
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,6 +15,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // service is the part of a service in a compose file that bounds the resources of its container.
@@ -99,4 +102,12 @@ func TestLimits(t *testing.T) {
 	}
 	assert.Equal(t, "noeviction", option("--maxmemory-policy"))
 	assert.Greater(t, bytesOf(t, redis.MemLimit), 2*bytesOf(t, option("--maxmemory")))
+}
+
+// Ensure that a connection to the proxy may have as many streams as one to a server.
+func TestLimits_Streams(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile(filepath.Join(root, "deploy", "haproxy.cfg"))
+	require.NoError(t, err)
+	assert.Contains(t, string(content), fmt.Sprintf("tune.h2.max-concurrent-streams %d\n", limits.Default().StreamsPerConnection))
 }

@@ -46,11 +46,7 @@ func (g games) damage(ctx context.Context, gameID string, corrupt error) error {
 // append writes an entry, or refuses to. An entry that is already in the log counts as
 // written.
 func (g games) append(ctx context.Context, c *sqlite3.Conn, gameID string, e store.Entry) (store.Appended, error) {
-	at := g.db.now()
-	extended, err := extend(c, gameID, e, at)
-	if err == nil && !extended {
-		at, err = put(c, gameID, e, at)
-	}
+	at, err := put(c, gameID, e, g.db.now())
 	var duplicate *duplicateError
 	switch {
 	case errors.As(err, &duplicate):
@@ -71,49 +67,6 @@ func (g games) append(ctx context.Context, c *sqlite3.Conn, gameID string, e sto
 type duplicateError struct{ at time.Time }
 
 func (*duplicateError) Error() string { return "the entry has already been appended" }
-
-// extend writes an entry and its head if the head names e.Prev, the log contains e.Prev
-// but no entry with the new version, and at is an allowed time for the entry. This is the
-// usual case. Otherwise extend changes nothing and returns false.
-//
-// It writes the entry before it checks the head: one statement that checks and writes the
-// head and returns the key takes longer.
-func extend(c *sqlite3.Conn, gameID string, e store.Entry, at time.Time) (bool, error) {
-	if e.Prev.Version == 0 || at.Before(e.NotBefore) || !e.NotAfter.IsZero() && at.After(e.NotAfter) {
-		return false, nil
-	}
-	game, err := findGame(c, gameID)
-	if err != nil || game == 0 {
-		return false, err
-	}
-	err = insertEntry(c, game, e, at)
-	switch {
-	case sqlite3.ErrCode(err) == sqlite3.ResultConstraintPrimaryKey:
-		return false, nil
-	case err != nil:
-		return false, err
-	}
-	s, err := c.Prepare(`UPDATE games SET version = ?1, digest = ?2, time = ?3, head = ?4
-		WHERE game = ?5 AND version = ?6 AND digest = ?7 AND (expires IS NULL OR expires > ?3)
-			AND EXISTS (SELECT 1 FROM entries WHERE game = ?5 AND version = ?6 AND digest = ?7 AND time <= ?3)`)
-	if err != nil {
-		return false, err
-	}
-	s.BindInt64(1, int64(e.Next.Version))
-	s.BindInt64(2, int64(e.Next.Digest))
-	s.BindInt64(3, at.UnixMilli())
-	s.BindBytes(4, e.Head)
-	s.BindInt64(5, game)
-	s.BindInt64(6, int64(e.Prev.Version))
-	s.BindInt64(7, int64(e.Prev.Digest))
-	if _, err := s.Step(); err != nil {
-		return false, err
-	}
-	if c.Changes() > 0 {
-		return true, nil
-	}
-	return false, exec(c, "DELETE FROM entries WHERE game = ? AND version = ?", game, e.Next.Version)
-}
 
 // findGame returns a game's key, or 0 if the game does not exist.
 func findGame(c *sqlite3.Conn, gameID string) (game int64, err error) {
@@ -173,19 +126,22 @@ type end struct {
 	length int64
 }
 
-// findEnd finds the end of a game's log. If the game has expired, findEnd removes it.
+// findEnd finds the end of a game's log, without its length. If the game has expired, findEnd
+// removes it.
 func findEnd(c *sqlite3.Conn, gameID string, now time.Time) (e end, err error) {
 	expired := false
-	err = query(c, "SELECT game, version, digest, expires <= ? FROM games WHERE id = ?", func(s *sqlite3.Stmt) {
+	err = query(c, `SELECT g.game, g.version, g.digest, g.expires <= ?2, e.version, e.digest, e.time
+		FROM games g LEFT JOIN entries e USING (game) WHERE g.id = ?1 ORDER BY e.version DESC LIMIT 1`, func(s *sqlite3.Stmt) {
 		e.exists, e.game, e.head, expired = true, s.ColumnInt64(0), idAt(s, 1), s.ColumnInt64(3) != 0
-	}, now, gameID)
+		e.last, e.time = idAt(s, 4), timeAt(s, 6)
+	}, gameID, now)
 	switch {
 	case err != nil || !e.exists:
 		return end{}, err
 	case expired:
 		return end{}, removeGame(c, e.game)
 	}
-	return e, e.readLog(c)
+	return e, nil
 }
 
 // readLog reads the log's actual end, and its length from the first entry to the last. It does not
@@ -201,11 +157,11 @@ func (e *end) readLog(c *sqlite3.Conn) error {
 // sound reports whether head and log are consistent, except for gaps in the log. A head that has fallen behind names
 // an earlier entry of the log.
 func (e *end) sound(c *sqlite3.Conn) (bool, error) {
-	if e.length != int64(e.last.Version) {
-		return false, nil
-	}
 	if !e.exists || e.head == e.last {
 		return true, nil
+	}
+	if err := e.readLog(c); err != nil || e.length != int64(e.last.Version) {
+		return false, err
 	}
 	named, err := entryAt(c, e.game, e.head.Version)
 	return named != nil && named.ID == e.head, err

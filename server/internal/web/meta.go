@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridstand/gridstand/internal/shortid"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/web/picture"
 )
 
 // aboutTimeout is how long a page waits for the description of its game or challenge
@@ -64,45 +65,50 @@ func anonymously[Request, Response any](
 	return response.(*Response), nil
 }
 
-// about describes a page for link previews as it appears to a caller without a token. For
-// a hidden attempt, it describes the challenge. If the game, challenge or player cannot be
-// read, it returns the error of the call.
+// about describes a page for link previews. For a hidden attempt, it describes the challenge.
 func (c Config) about(ctx context.Context, page, id string) (Meta, error) {
 	ctx, cancel := context.WithTimeout(ctx, aboutTimeout)
 	defer cancel()
-	request := &pb.GetChallengeRequest{}
+	d, err := c.describe(ctx, page, id)
+	if hiding := challengeOf(err); hiding != "" {
+		d, err = c.describe(ctx, "challenge", hiding)
+		d.Image = "" // nothing on the page of a hidden attempt looks like its board
+	}
+	return d.Meta, err
+}
+
+// description describes a page in link previews.
+type description struct {
+	Meta
+	poster   picture.Poster
+	finished bool
+}
+
+// describe describes what a page shows as it appears to a caller without a token. If the game,
+// challenge or player cannot be read, it returns the error of the call.
+func (c Config) describe(ctx context.Context, page, id string) (description, error) {
 	switch page {
 	case "game":
 		g, err := c.game(ctx, id)
-		if err == nil {
-			return gameMeta(g), nil
+		return description{gameMeta(g), gamePoster(g), g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED}, err
+	case "challenge", "daily":
+		request := &pb.GetChallengeRequest{ChallengeId: id}
+		if page == "daily" {
+			request = &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: id}}
 		}
-		if request.ChallengeId = challengeOf(err); request.ChallengeId == "" {
-			return Meta{}, err
-		}
-	case "challenge":
-		request.ChallengeId = id
-	case "daily":
-		request.Daily = &pb.DailyRequest{Variant: id}
+		found, err := c.challenge(ctx, request)
+		closed := found.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED
+		return description{challengeMeta(found), challengePoster(found), closed}, err
 	case "player":
-		p, err := c.player(ctx, id)
+		found, err := c.player(ctx, id)
 		if err != nil {
-			return Meta{}, err
+			return description{}, err
 		}
-		last, err := c.lastGame(ctx, p)
-		return playerMeta(p, last), err
+		last, err := c.lastGame(ctx, found)
+		return description{playerMeta(found, last), playerPoster(found, last), false}, err
 	default:
-		return Meta{}, errNotDescribed
+		return description{}, errNotDescribed
 	}
-	got, err := c.challenge(ctx, request)
-	if err != nil {
-		return Meta{}, err
-	}
-	m := challengeMeta(got)
-	if page == "game" {
-		m.Image = "" // nothing on the page of a hidden attempt looks like its board
-	}
-	return m, nil
 }
 
 // challengeOf returns the ID of the challenge that hides an attempt, given the error from

@@ -15,7 +15,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/cached"
 	"github.com/gridstand/gridstand/server/internal/web/picture"
 )
@@ -125,32 +124,13 @@ func (p *pictures) picture(ctx context.Context, kind, id string) (drawing, error
 	})
 }
 
-// subject reads the subject of a page's picture, the way a client without a token would.
-func (c Config) subject(ctx context.Context, kind, id string) (subject, error) {
-	switch kind {
-	case "c":
-		found, err := c.challenge(ctx, &pb.GetChallengeRequest{ChallengeId: id})
-		if err != nil {
-			return subject{}, err
-		}
-		return posted(challengePoster(found), found.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED), nil
-	case "p":
-		found, err := c.player(ctx, id)
-		if err != nil {
-			return subject{}, err
-		}
-		last, err := c.lastGame(ctx, found)
-		return posted(playerPoster(found, last), false), err
-	default:
-		g, err := c.game(ctx, id)
-		finished := g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED
-		return posted(gamePoster(g), finished), err
-	}
-}
+// pictured maps the first parts of the paths of pages with pictures to the pages' modules.
+var pictured = map[string]string{"g": "game", "c": "challenge", "p": "player"}
 
-// posted returns a poster as a subject.
-func posted(poster picture.Poster, finished bool) subject {
-	return subject{ageOf(finished), func(w io.Writer) error { return picture.Draw(w, poster) }}
+// subject reads the subject of a page's picture.
+func (c Config) subject(ctx context.Context, kind, id string) (subject, error) {
+	d, err := c.describe(ctx, pictured[kind], id)
+	return subject{ageOf(d.finished), func(w io.Writer) error { return picture.Draw(w, d.poster) }}, err
 }
 
 // ageOf returns how long a picture may be served.

@@ -91,7 +91,7 @@ func newHandler(c Config, r *readers) http.Handler {
 		mux.HandleFunc(path, notRead)
 	}
 	drawn := newPictures(c.subject, c.Service.Charge)
-	for _, kind := range []string{"g", "c", "p"} {
+	for kind := range pictured {
 		mux.Handle("GET /"+kind+"/{id}/picture.png", drawn)
 	}
 	mux.HandleFunc("GET /apple-touch-icon.png", icon(touchSide))

@@ -13,8 +13,8 @@ import (
 // NewChallenge creates a challenge. If the request has no request_id, NewChallenge
 // chooses one, so that a lost reply does not create a second challenge.
 //
-// The errors are ErrVariantNotFound, ErrInvalid, ErrTooManyGames and ErrBadToken; for a
-// rematch also ErrGameNotFound and ErrSeedHidden; for a race that follows another one also
+// The errors are ErrVariantNotFound, ErrInvalid and ErrBadToken; for a rematch also
+// ErrGameNotFound and ErrSeedHidden; for a race that follows another one also
 // ErrChallengeNotFound, ErrChallengeNotOpen and ErrNotEntered.
 func (c *Client) NewChallenge(ctx context.Context, request *pb.CreateChallengeRequest) (*pb.Challenge, error) {
 	if request.GetRequestId() == "" {
@@ -31,7 +31,7 @@ func (c *Client) NewChallenge(ctx context.Context, request *pb.CreateChallengeRe
 // RaceNow enters the account into a race with others: one that waits for players, or a new one. If it
 // already waits in a public race, RaceNow returns that one.
 //
-// The errors are ErrTooManyGames and ErrBadToken.
+// The error is ErrBadToken.
 func (c *Client) RaceNow(ctx context.Context) (*pb.Challenge, error) {
 	response, err := retry(ctx, c, createTries, nil, c.Challenges.RaceNow, &pb.RaceNowRequest{})
 	if err != nil {
@@ -44,7 +44,7 @@ func (c *Client) RaceNow(ctx context.Context) (*pb.Challenge, error) {
 // not started. Even if a reply is lost, AddBot adds only one bot.
 //
 // The errors are ErrChallengeNotFound, ErrChallengeStarted, ErrChallengeFull,
-// ErrNotCreator, ErrInvalid if there is no such bot, and ErrTooManyGames.
+// ErrNotCreator, and ErrInvalid if there is no such bot.
 func (c *Client) AddBot(ctx context.Context, challengeID, bot string) (*pb.Challenge, error) {
 	if bot == "" { // A server would add the account itself.
 		return nil, invalid("the name of the bot must not be empty")
@@ -60,8 +60,8 @@ func (c *Client) AddBot(ctx context.Context, challengeID, bot string) (*pb.Chall
 // Attempt returns the account's attempt at a challenge, creating it if necessary. An
 // account has at most one attempt at a challenge.
 //
-// The errors are ErrChallengeNotFound, ErrChallengeNotOpen, ErrChallengeClosed,
-// ErrNotEntered for a race that the account has not joined, and ErrTooManyGames.
+// The errors are ErrChallengeNotFound, ErrChallengeNotOpen, ErrChallengeClosed, and
+// ErrNotEntered for a race that the account has not joined.
 func (c *Client) Attempt(ctx context.Context, challengeID string) (Game, error) {
 	response, err := retry(ctx, c, createTries, nil, c.Games.CreateGame, &pb.CreateGameRequest{ChallengeId: challengeID})
 	if err != nil {

@@ -91,8 +91,8 @@ var (
 	// ErrRateLimited is returned if the caller makes more calls than the server allows.
 	// Error.RetryAfter is the time to wait.
 	ErrRateLimited = withReason(pb.ReasonRateLimited, "too many calls")
-	// ErrTooManyGames is returned if the account has reached the server's limit on open
-	// games.
+	// ErrTooManyGames is returned by servers of earlier versions if the account has reached
+	// their limit on open games.
 	ErrTooManyGames = withReason(pb.ReasonTooManyGames, "too many open games")
 	// ErrMessageTooLarge is returned for a request that is larger than
 	// Limits.message_bytes. It is also the error for every RESOURCE_EXHAUSTED without a

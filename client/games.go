@@ -27,7 +27,7 @@ type GameOptions struct {
 // NewGame creates a game. Even if a reply is lost, NewGame creates only one game.
 //
 // The errors are ErrVariantNotFound, ErrInvalid if the variant does not allow the
-// options, ErrTooManyGames and ErrBadToken.
+// options, and ErrBadToken.
 func (c *Client) NewGame(ctx context.Context, variant string, opts GameOptions) (Game, error) {
 	request := &pb.CreateGameRequest{
 		Variant: variant, Seats: opts.Seats, Private: opts.Private, RequestId: opts.RequestID,
@@ -89,7 +89,7 @@ func (c *Client) CurrentGame(ctx context.Context, playerID string) (Game, bool, 
 // first open seat. Joining a seat that the account already has is not an error. The call
 // is retried like Seat.Move.
 //
-// The errors are ErrSeatTaken, ErrGameOver, ErrGameNotFound and ErrTooManyGames.
+// The errors are ErrSeatTaken, ErrGameOver and ErrGameNotFound.
 func (c *Client) Join(ctx context.Context, gameID string, seat *int32) (Game, error) {
 	request := &pb.JoinGameRequest{GameId: gameID, Seat: seat}
 	response, err := retry(ctx, c, 0, nil, c.Games.JoinGame, request)

@@ -37,7 +37,7 @@ func TestConfig_Validate(t *testing.T) {
 		{"message_bytes", func(c *Config) { c.Limits.MessageBytes = -1 }},
 		{"streams_per_connection", func(c *Config) { c.Limits.StreamsPerConnection = -1 }},
 		{"max-moves-per-second", func(c *Config) { c.Limits.MovesPerSecond = -1 }},
-		{"max-open-games", func(c *Config) { c.Limits.OpenGamesPerPlayer = 1 << 32 }},
+		{"max-new-games-per-minute", func(c *Config) { c.Limits.NewGamesPerMinute = 1 << 32 }},
 		{"max-watchers-per-game", func(c *Config) { c.Limits.WatchersPerGame = -1 }},
 	} {
 		c := DefaultConfig()
@@ -51,6 +51,6 @@ func TestConfig_Validate(t *testing.T) {
 
 	unlimited := DefaultConfig()
 	unlimited.Limits.MessageBytes, unlimited.Limits.StreamsPerConnection, unlimited.Limits.MovesPerSecond = 0, 0, 0
-	unlimited.Limits.OpenGamesPerPlayer, unlimited.Limits.WatchersPerGame = 0, 0
+	unlimited.Limits.NewGamesPerMinute, unlimited.Limits.WatchersPerGame = 0, 0
 	assert.NoError(t, unlimited.validate(), "no limits")
 }

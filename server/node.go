@@ -168,7 +168,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	c.Challenges.Outages = n.monitor
 	n.recovery, n.directory = liveness.NewRecovery(c), c.Directory
 	n.jobs = jobs.New(jobs.Config{
-		Log: c.Log, Accounts: c.Accounts, Leaderboard: c.Leaderboard,
+		Log: c.Log, Leaderboard: c.Leaderboard,
 		Challenges: c.Challenges, Profiles: c.Profiles, Directory: c.Directory, Queue: c.Queue, Monitor: c.Monitor, Time: n.store.Time, Logger: n.logger,
 		AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, OnlyUptime: n.OnlyUptime, KeepFinished: n.KeepFinished,
 		Showcase: n.Exhibition, BotPace: n.BotPace,

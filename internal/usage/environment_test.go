@@ -15,13 +15,13 @@ import (
 
 func TestCheckEnvironment(t *testing.T) {
 	t.Parallel()
-	known := []string{"GRIDSTAND_LISTEN", "GRIDSTAND_MAX_OPEN_GAMES", "GRIDSTAND_METRICS", "GRIDSTAND_STORE"}
+	known := []string{"GRIDSTAND_LISTEN", "GRIDSTAND_MAX_MOVES_PER_SECOND", "GRIDSTAND_METRICS", "GRIDSTAND_STORE"}
 	for name, tt := range map[string]struct {
 		environ, unknown []string
 		meant            string // the variable that the error suggests
 	}{
 		"nothing of ours":   {environ: []string{"HOME=/", "GRIDSTAND_LISTENN=", "GRIDSTANDS_X=1", "MY_GRIDSTAND_STORE=1"}},
-		"a flag's":          {environ: []string{"GRIDSTAND_STORE=redis://r", "GRIDSTAND_MAX_OPEN_GAMES="}},
+		"a flag's":          {environ: []string{"GRIDSTAND_STORE=redis://r", "GRIDSTAND_MAX_MOVES_PER_SECOND="}},
 		"the client's":      {environ: []string{"GRIDSTAND_SERVER=a,b"}},
 		"the SSH host's":    {environ: []string{"GRIDSTAND_SSH_HOST_KEY=key", "GRIDSTAND_SSH_IDLE_TIMEOUT=1m"}},
 		"compose's":         {environ: []string{"GRIDSTAND_PORT=2048", "GRIDSTAND_SSH_SUBNET=10.0.0.0/24"}},

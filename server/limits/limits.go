@@ -14,7 +14,6 @@ type Limits struct {
 	MessageBytes         int
 	StreamsPerConnection int
 	MovesPerSecond       int
-	OpenGamesPerPlayer   int
 	EventsPerGame        int
 	WatchersPerGame      int
 	ReactionsPerSecond   int
@@ -63,11 +62,6 @@ var Table = []Limit{
 		"max-moves-per-second", "moves_per_second", 200,
 		"moves and other changes by one player per second",
 		func(l *Limits) *int { return &l.MovesPerSecond },
-	},
-	{
-		"max-open-games", "open_games_per_player", 500,
-		"unfinished games of one account",
-		func(l *Limits) *int { return &l.OpenGamesPerPlayer },
 	},
 	{
 		"max-events-per-game", "events_per_game", 200_000,

@@ -55,7 +55,6 @@ var reasons = map[string]struct {
 	pb.ReasonTooManySessions:     {code: codes.ResourceExhausted},
 	pb.ReasonReactionsOff:        {code: codes.FailedPrecondition},
 	pb.ReasonRateLimited:         {code: codes.ResourceExhausted, metadata: []string{"limit", "limit_name"}, retry: true},
-	pb.ReasonTooManyGames:        {code: codes.ResourceExhausted, metadata: []string{"limit", "limit_name"}, retry: true},
 	pb.ReasonMessageTooLarge:     {code: codes.InvalidArgument, metadata: []string{"limit", "limit_name"}},
 	pb.ReasonOriginNotAllowed:    {code: codes.PermissionDenied, metadata: []string{"origin"}},
 	pb.ReasonGameDamaged:         {code: codes.DataLoss, metadata: []string{"version"}},

@@ -56,7 +56,7 @@ func fill(m protoreflect.Message, texts map[protoreflect.Name]string, n int) {
 func FuzzCalls(f *testing.F) {
 	s := start(f, server.Memory, func(c *server.Config) {
 		*c = c.Unlimited()
-		c.Limits.OpenGamesPerPlayer, c.BotPace, c.MinTurnLimit = 20, 0, 1
+		c.Limits.NewGamesPerMinute, c.BotPace, c.MinTurnLimit = 20, 0, 1
 	})
 	person, robot := s.player(f), s.account(f, &pb.CreatePlayerRequest{Name: "Robot", Secret: newID(), Bot: true})
 	tiles, run := s.challenge(f, person, &pb.CreateChallengeRequest{Kind: link, Variant: "classic"}), s.challenge(f, robot, shortRace())

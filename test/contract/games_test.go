@@ -162,7 +162,7 @@ func TestThreePlayers(t *testing.T) {
 // returns the same event.
 func TestResign_CallsOff(t *testing.T) {
 	t.Parallel()
-	s := serve(t, func(c *server.Config) { c.Limits.OpenGamesPerPlayer = 1 })
+	s := serve(t)
 	host := s.player(t)
 	for _, seat := range seats("caller", "open") {
 		id := s.table(t, host, seat, openSeat, openSeat).GetId()
@@ -235,13 +235,11 @@ func TestClock(t *testing.T) {
 	})
 }
 
-// Ensure that the server ends a game whose player stops moving, and one that no player joins, that
-// the score of the first counts, and that neither counts as open.
+// Ensure that the server ends a game whose player stops moving, and one that no player joins, and
+// that the score of the first counts.
 func TestAbandoned(t *testing.T) {
 	t.Parallel()
-	s, clock := startAt(t, 12, func(c *server.Config) {
-		c.AbandonAfter, c.WaitingFor, c.Limits.OpenGamesPerPlayer = time.Hour, time.Hour, 1
-	})
+	s, clock := startAt(t, 12, func(c *server.Config) { c.AbandonAfter, c.WaitingFor = time.Hour, time.Hour })
 	p, host := s.player(t), s.player(t)
 	g := s.game(t, p, "twos")
 	last := s.moves(t, p, g, 8)[7]
@@ -261,10 +259,4 @@ func TestAbandoned(t *testing.T) {
 	assert.False(t, over.GetSeats()[0].GetResigned())
 	_, err := s.Move(p.ctx, slide(g.GetId(), over.GetVersion(), pb.Direction_DIRECTION_UP))
 	wantReason(t, err, pb.ReasonGameOver)
-	for _, p := range []player{p, host} {
-		waittest.Until(t, "the place is free", func() bool {
-			_, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "twos"})
-			return err == nil
-		})
-	}
 }

@@ -94,37 +94,6 @@ func TestLimits(t *testing.T) {
 				})
 			}}
 		}},
-		"open_games_per_player": {2, pb.ReasonTooManyGames, nil, func(t *testing.T, s *testServer) limited {
-			p, other := s.player(t), s.player(t)
-			hall := s.table(t, other, openSeat, callerSeat, openSeat).GetId()
-			full := s.table(t, other, callerSeat, callerSeat, callerSeat).GetId()
-			run := s.challenge(t, s.player(t), shortRace()).GetId()
-			first := &pb.CreateGameRequest{Variant: "classic", RequestId: newID()}
-			_, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "chess"})
-			require.Error(t, err) // Refused requests do not count.
-			return limited{func(n int) error {
-				request := &pb.CreateGameRequest{Variant: "classic", Private: true}
-				if n == 0 {
-					request = first
-				}
-				_, err := s.CreateGame(p.ctx, request)
-				return err
-			}, func() {
-				g := s.create(t, p, first)
-				_, err := s.JoinGame(p.ctx, &pb.JoinGameRequest{GameId: hall})
-				wantReason(t, err, pb.ReasonTooManyGames)
-				_, err = s.JoinGame(p.ctx, &pb.JoinGameRequest{GameId: full})
-				wantReason(t, err, pb.ReasonSeatTaken)
-				_, err = s.JoinChallenge(p.ctx, &pb.JoinChallengeRequest{ChallengeId: run})
-				wantReason(t, err, pb.ReasonTooManyGames)
-				s.resign(t, p, g.GetId())
-				s.create(t, p, first) // takes no place
-				s.join(t, p, hall)
-				s.join(t, p, hall, 2) // a second seat in the same game
-				_, err = s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "classic"})
-				wantReason(t, err, pb.ReasonTooManyGames)
-			}}
-		}},
 		"watchers_per_game": {2, "", nil, func(t *testing.T, s *testServer) limited {
 			p := s.player(t)
 			id, other := s.game(t, p, "classic").GetId(), s.game(t, p, "classic").GetId()

@@ -308,10 +308,10 @@ func TestRace_Roster(t *testing.T) {
 	wantReason(t, s.startRace(ada, bots), pb.ReasonTooFewEntrants)
 }
 
-// Ensure that a client cannot create more games than it may have open by adding and removing bots.
+// Ensure that bots which a client adds to a race and removes again count as new games.
 func TestRace_TooManyBots(t *testing.T) {
 	t.Parallel()
-	s := serve(t, patientBots, func(c *server.Config) { c.Limits.OpenGamesPerPlayer = 3 })
+	s := serve(t, patientBots, func(c *server.Config) { c.Limits.NewGamesPerMinute = 3 })
 	eve := s.player(t)
 	race, bots := s.raceWithBots(t, eve, 2)
 	for _, bot := range bots {
@@ -319,7 +319,7 @@ func TestRace_TooManyBots(t *testing.T) {
 		require.NoError(t, err)
 	}
 	_, err := s.JoinChallenge(eve.ctx, &pb.JoinChallengeRequest{ChallengeId: race, Bot: "greedy"})
-	wantReason(t, err, pb.ReasonTooManyGames)
+	wantReason(t, err, pb.ReasonRateLimited)
 }
 
 // snapshotReader reads the stream of a challenge. Recv returns io.EOF if the server announced that

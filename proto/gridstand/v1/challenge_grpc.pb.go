@@ -82,8 +82,7 @@ type ChallengeServiceClient interface {
 	// FAILED_PRECONDITION, reason SEED_HIDDEN, if the game is not over, or if it is an
 	// attempt at a challenge that is open, with the metadata challenge_id and close_time; and
 	// the errors of GetGame. The call counts toward RATE_LIMITED as a new game does, and
-	// unless the challenge is private, toward new_challenges_per_address_per_minute. A race
-	// also counts toward TOO_MANY_GAMES.
+	// unless the challenge is private, toward new_challenges_per_address_per_minute.
 	CreateChallenge(ctx context.Context, in *CreateChallengeRequest, opts ...grpc.CallOption) (*CreateChallengeResponse, error)
 	// Returns a challenge, by its id or as the daily game of a variant. With a token it
 	// also returns the caller's attempt.
@@ -110,14 +109,12 @@ type ChallengeServiceClient interface {
 	// is not a race, an unknown bot, and an invalid request_id; FAILED_PRECONDITION, reason
 	// CHALLENGE_STARTED for a bot and for a player who is not on the roster, or
 	// CHALLENGE_FULL; PERMISSION_DENIED, reason NOT_CREATOR, if another player adds a bot
-	// while the creator is in the race; RATE_LIMITED and TOO_MANY_GAMES as with CreateGame; a
-	// bot counts toward the caller's limits.
+	// while the creator is in the race; RATE_LIMITED as with CreateGame; a bot counts
+	// toward the caller's limits.
 	JoinChallenge(ctx context.Context, in *JoinChallengeRequest, opts ...grpc.CallOption) (*JoinChallengeResponse, error)
 	// Removes the caller, or a bot that the caller added, from the roster of a race that has
 	// not started. In a race that has started, a player gives up with Resign and keeps the
-	// points. Needs a token. If there is no such entrant, the call changes nothing. The
-	// entrant's game stays one of the player's open games until ten minutes after the race
-	// has started or expired.
+	// points. Needs a token. If there is no such entrant, the call changes nothing.
 	//
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race; FAILED_PRECONDITION, reason CHALLENGE_STARTED; PERMISSION_DENIED,
@@ -139,7 +136,7 @@ type ChallengeServiceClient interface {
 	// caller already waits in a public race with others, the call returns that one; a caller
 	// who waits alone leaves that race for an older one.
 	//
-	// Errors: RATE_LIMITED and TOO_MANY_GAMES as with CreateChallenge.
+	// Errors: RATE_LIMITED as with CreateChallenge.
 	RaceNow(ctx context.Context, in *RaceNowRequest, opts ...grpc.CallOption) (*RaceNowResponse, error)
 	// Lists the standings of a challenge: for a race, all entrants with their current
 	// scores; for other challenges, the finished attempts that count, including those
@@ -323,8 +320,7 @@ type ChallengeServiceServer interface {
 	// FAILED_PRECONDITION, reason SEED_HIDDEN, if the game is not over, or if it is an
 	// attempt at a challenge that is open, with the metadata challenge_id and close_time; and
 	// the errors of GetGame. The call counts toward RATE_LIMITED as a new game does, and
-	// unless the challenge is private, toward new_challenges_per_address_per_minute. A race
-	// also counts toward TOO_MANY_GAMES.
+	// unless the challenge is private, toward new_challenges_per_address_per_minute.
 	CreateChallenge(context.Context, *CreateChallengeRequest) (*CreateChallengeResponse, error)
 	// Returns a challenge, by its id or as the daily game of a variant. With a token it
 	// also returns the caller's attempt.
@@ -351,14 +347,12 @@ type ChallengeServiceServer interface {
 	// is not a race, an unknown bot, and an invalid request_id; FAILED_PRECONDITION, reason
 	// CHALLENGE_STARTED for a bot and for a player who is not on the roster, or
 	// CHALLENGE_FULL; PERMISSION_DENIED, reason NOT_CREATOR, if another player adds a bot
-	// while the creator is in the race; RATE_LIMITED and TOO_MANY_GAMES as with CreateGame; a
-	// bot counts toward the caller's limits.
+	// while the creator is in the race; RATE_LIMITED as with CreateGame; a bot counts
+	// toward the caller's limits.
 	JoinChallenge(context.Context, *JoinChallengeRequest) (*JoinChallengeResponse, error)
 	// Removes the caller, or a bot that the caller added, from the roster of a race that has
 	// not started. In a race that has started, a player gives up with Resign and keeps the
-	// points. Needs a token. If there is no such entrant, the call changes nothing. The
-	// entrant's game stays one of the player's open games until ten minutes after the race
-	// has started or expired.
+	// points. Needs a token. If there is no such entrant, the call changes nothing.
 	//
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race; FAILED_PRECONDITION, reason CHALLENGE_STARTED; PERMISSION_DENIED,
@@ -380,7 +374,7 @@ type ChallengeServiceServer interface {
 	// caller already waits in a public race with others, the call returns that one; a caller
 	// who waits alone leaves that race for an older one.
 	//
-	// Errors: RATE_LIMITED and TOO_MANY_GAMES as with CreateChallenge.
+	// Errors: RATE_LIMITED as with CreateChallenge.
 	RaceNow(context.Context, *RaceNowRequest) (*RaceNowResponse, error)
 	// Lists the standings of a challenge: for a race, all entrants with their current
 	// scores; for other challenges, the finished attempts that count, including those

@@ -387,7 +387,10 @@ type Limits struct {
 	StreamsPerConnection int32 `protobuf:"varint,2,opt,name=streams_per_connection,json=streamsPerConnection,proto3" json:"streams_per_connection,omitempty"`
 	// Calls per second by one player that change something; most of them are moves.
 	MovesPerSecond int32 `protobuf:"varint,3,opt,name=moves_per_second,json=movesPerSecond,proto3" json:"moves_per_second,omitempty"`
-	// Unfinished games that one account may have created or have a seat in.
+	// Always 0: the number of open games is not limited. Servers no longer send the reason
+	// TOO_MANY_GAMES.
+	//
+	// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 	OpenGamesPerPlayer int32 `protobuf:"varint,4,opt,name=open_games_per_player,json=openGamesPerPlayer,proto3" json:"open_games_per_player,omitempty"`
 	// Watch streams that may be open on one game, not counting those of its own players. A
 	// preview counts on its own server only.
@@ -546,6 +549,7 @@ func (x *Limits) GetMovesPerSecond() int32 {
 	return 0
 }
 
+// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 func (x *Limits) GetOpenGamesPerPlayer() int32 {
 	if x != nil {
 		return x.OpenGamesPerPlayer
@@ -3748,12 +3752,12 @@ var File_gridstand_v1_game_proto protoreflect.FileDescriptor
 
 const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\n" +
-	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xb0\x0e\n" +
+	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xb4\x0e\n" +
 	"\x06Limits\x12#\n" +
 	"\rmessage_bytes\x18\x01 \x01(\x05R\fmessageBytes\x124\n" +
 	"\x16streams_per_connection\x18\x02 \x01(\x05R\x14streamsPerConnection\x12(\n" +
-	"\x10moves_per_second\x18\x03 \x01(\x05R\x0emovesPerSecond\x121\n" +
-	"\x15open_games_per_player\x18\x04 \x01(\x05R\x12openGamesPerPlayer\x12*\n" +
+	"\x10moves_per_second\x18\x03 \x01(\x05R\x0emovesPerSecond\x125\n" +
+	"\x15open_games_per_player\x18\x04 \x01(\x05B\x02\x18\x01R\x12openGamesPerPlayer\x12*\n" +
 	"\x11watchers_per_game\x18\x05 \x01(\x05R\x0fwatchersPerGame\x12?\n" +
 	"\x0emin_turn_limit\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\fminTurnLimit\x126\n" +
 	"\x17connections_per_address\x18\a \x01(\x05R\x15connectionsPerAddress\x122\n" +

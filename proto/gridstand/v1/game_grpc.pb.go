@@ -96,9 +96,7 @@ type GameServiceClient interface {
 	// Creates a game. Needs a token.
 	//
 	// Errors: INVALID_ARGUMENT for invalid seats, turn_limit or request_id; NOT_FOUND,
-	// reason VARIANT_NOT_FOUND; RESOURCE_EXHAUSTED, reason TOO_MANY_GAMES, if the account
-	// has reached the server's limit of open games; RATE_LIMITED also for a game that only
-	// bots play if the server's limit on such games is reached.
+	// reason VARIANT_NOT_FOUND.
 	CreateGame(ctx context.Context, in *CreateGameRequest, opts ...grpc.CallOption) (*CreateGameResponse, error)
 	// Gives the caller a seat. Needs a token.
 	//
@@ -109,8 +107,7 @@ type GameServiceClient interface {
 	//
 	// Errors, in the order in which they are checked: INVALID_ARGUMENT for a seat that the
 	// game does not have; NOT_FOUND, reason GAME_NOT_FOUND; FAILED_PRECONDITION, reason
-	// GAME_OVER or SEAT_TAKEN; RESOURCE_EXHAUSTED, reason TOO_MANY_GAMES, as with
-	// CreateGame.
+	// GAME_OVER or SEAT_TAKEN.
 	JoinGame(ctx context.Context, in *JoinGameRequest, opts ...grpc.CallOption) (*JoinGameResponse, error)
 	// Returns the current state of a game.
 	//
@@ -398,9 +395,7 @@ type GameServiceServer interface {
 	// Creates a game. Needs a token.
 	//
 	// Errors: INVALID_ARGUMENT for invalid seats, turn_limit or request_id; NOT_FOUND,
-	// reason VARIANT_NOT_FOUND; RESOURCE_EXHAUSTED, reason TOO_MANY_GAMES, if the account
-	// has reached the server's limit of open games; RATE_LIMITED also for a game that only
-	// bots play if the server's limit on such games is reached.
+	// reason VARIANT_NOT_FOUND.
 	CreateGame(context.Context, *CreateGameRequest) (*CreateGameResponse, error)
 	// Gives the caller a seat. Needs a token.
 	//
@@ -411,8 +406,7 @@ type GameServiceServer interface {
 	//
 	// Errors, in the order in which they are checked: INVALID_ARGUMENT for a seat that the
 	// game does not have; NOT_FOUND, reason GAME_NOT_FOUND; FAILED_PRECONDITION, reason
-	// GAME_OVER or SEAT_TAKEN; RESOURCE_EXHAUSTED, reason TOO_MANY_GAMES, as with
-	// CreateGame.
+	// GAME_OVER or SEAT_TAKEN.
 	JoinGame(context.Context, *JoinGameRequest) (*JoinGameResponse, error)
 	// Returns the current state of a game.
 	//

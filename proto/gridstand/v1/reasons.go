@@ -40,7 +40,7 @@ const (
 	ReasonTooManySessions     = "TOO_MANY_SESSIONS"
 	ReasonReactionsOff        = "REACTIONS_OFF"
 	ReasonRateLimited         = "RATE_LIMITED"
-	ReasonTooManyGames        = "TOO_MANY_GAMES"
+	ReasonTooManyGames        = "TOO_MANY_GAMES" // Servers no longer send it.
 	ReasonMessageTooLarge     = "MESSAGE_TOO_LARGE"
 	ReasonOriginNotAllowed    = "ORIGIN_NOT_ALLOWED"
 	ReasonGameDamaged         = "GAME_DAMAGED"

@@ -1,4 +1,4 @@
-// Package account manages player accounts: their names, tokens, SSH keys and open games.
+// Package account manages player accounts: their names, tokens and SSH keys.
 //
 // Unless documented otherwise, errors come from the store or the context.
 package account
@@ -24,8 +24,6 @@ var (
 	ErrNameReserved = errors.New("the name is reserved")
 	// ErrBadToken is returned for a token that is malformed, unknown or wrong.
 	ErrBadToken = errors.New("bad token")
-	// ErrTooManyGames is returned if a player already has the maximum number of open games.
-	ErrTooManyGames = errors.New("too many open games")
 )
 
 // Player is the public part of an account. Only Name and Renamed ever change.

@@ -144,18 +144,3 @@ func TestStore_Verify_RotatedElsewhere(t *testing.T) {
 		require.NoError(t, err)
 	})
 }
-
-func TestStore_Reserve(t *testing.T) {
-	t.Parallel()
-	accounts, ctx := account.New(storetest.New(t).Accounts, keep), t.Context()
-	ann := id.New()
-	for range 2 {
-		require.NoError(t, accounts.Reserve(ctx, ann, id.New(), 2))
-	}
-	require.ErrorIs(t, accounts.Reserve(ctx, ann, id.New(), 2), account.ErrTooManyGames)
-	open, err := accounts.OpenGames(ctx, ann)
-	require.NoError(t, err)
-	require.Len(t, open, 2)
-	require.NoError(t, accounts.Release(ctx, ann, open[0].ID))
-	require.NoError(t, accounts.Reserve(ctx, ann, id.New(), 2))
-}

@@ -78,12 +78,12 @@ func (s *Challenges) Seen(ctx context.Context, c *Challenge, now time.Time) erro
 // Now enters a player into a race with others and returns it: the race in which the player already
 // waits with others, or the oldest public race that waits with a player present, or a new race, which
 // draft returns for its id. A player who waits alone leaves that race for an older one. Before Now enters
-// a race, it calls admit with the id of the attempt, and returns its error.
+// or creates a race, it calls admit, and returns its error.
 //
 // Players who call at the same time meet: the calls of a server take turns, and all servers derive
 // the ids of new races from the time.
 func (s *Challenges) Now(
-	ctx context.Context, player replay.Player, draft func(challengeID string) Challenge, admit func(attemptID string, isNew bool) error,
+	ctx context.Context, player replay.Player, draft func(challengeID string) Challenge, admit func(isNew bool) error,
 ) (*Challenge, error) {
 	if err := s.gathering.Acquire(ctx, 1); err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (s *Challenges) Now(
 				if from != slot {
 					break
 				}
-				if err := admit(AttemptID(challengeID, player.ID), true); err != nil {
+				if err := admit(true); err != nil {
 					return nil, err
 				}
 				c, err = s.Create(ctx, draft(challengeID), now)
@@ -189,7 +189,7 @@ func (c *Challenge) startSoon(now time.Time) {
 // enter adds a player to a waiting race, and lets it start soon if it has two players. It changes nothing
 // for a player on the roster.
 func (s *Challenges) enter(
-	ctx context.Context, challengeID string, player replay.Player, admit func(attemptID string, isNew bool) error,
+	ctx context.Context, challengeID string, player replay.Player, admit func(isNew bool) error,
 ) (*Challenge, error) {
 	return s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
 		switch {
@@ -204,11 +204,10 @@ func (s *Challenges) enter(
 		if len(c.Entrants) >= MaxEntrants {
 			return ErrFull
 		}
-		attempt := AttemptID(c.ID, player.ID)
-		if err := admit(attempt, false); err != nil {
+		if err := admit(false); err != nil {
 			return err
 		}
-		c.Entrants = append(c.Entrants, Entrant{Player: player, GameID: attempt})
+		c.Entrants = append(c.Entrants, Entrant{Player: player, GameID: AttemptID(c.ID, player.ID)})
 		c.startSoon(now)
 		return nil
 	})

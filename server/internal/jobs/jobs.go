@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
@@ -23,7 +22,6 @@ import (
 // Config configures a Manager. All fields are required.
 type Config struct {
 	Log         *gamelog.Log
-	Accounts    *account.Store
 	Leaderboard *leaderboard.Boards
 	Challenges  *challenge.Challenges
 	Profiles    *profile.Profiles

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
@@ -27,7 +26,7 @@ func newManager(s *store.Store, jobs store.Queue) *Manager {
 	logger, tokens, log := slog.New(slog.DiscardHandler), page.NewTokens(s.Secrets), gamelog.New(s.Games)
 	challenges := challenge.New(challenge.Config{Store: s.Challenges, Log: log, Keep: time.Hour, WaitingFor: time.Hour})
 	return New(Config{
-		Log: log, Accounts: account.New(s.Accounts, 0), Leaderboard: leaderboard.New(s.Boards, tokens, s.Time),
+		Log: log, Leaderboard: leaderboard.New(s.Boards, tokens, s.Time),
 		Directory: directory.New(s.Lists, s.Lists, tokens, 0, logger), Challenges: challenges,
 		Profiles: &profile.Profiles{Store: s.Profiles, Challenges: challenges}, Queue: jobs, Time: s.Time, Logger: logger,
 		WaitingFor: 24 * time.Hour, KeepFinished: time.Hour,

@@ -102,14 +102,8 @@ func (m *Manager) record(ctx context.Context, final *replay.State) error {
 	if err := m.Profiles.Record(ctx, final); err != nil {
 		return err
 	}
-	listing := directory.Of(final, 0)
-	if err := m.Directory.Put(ctx, listing); err != nil {
+	if err := m.Directory.Put(ctx, directory.Of(final, 0)); err != nil {
 		return err
-	}
-	for _, playerID := range listing.Players {
-		if err := m.Accounts.Release(ctx, playerID, final.ID); err != nil {
-			return err
-		}
 	}
 	until := final.UpdateTime.Add(m.keepFinished(final))
 	if final.IsAttempt() {

@@ -47,8 +47,6 @@ func TestManager_Within(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Accounts.Create(ctx, store.Account{ID: ann.ID, Name: ann.Name}, 0)
 	require.NoError(t, err)
-	_, err = s.Accounts.Reserve(ctx, ann.ID, gameID, 0, 0)
-	require.NoError(t, err)
 	require.NoError(t, m.Begin(ctx, gameID))
 	for last.Event.State.Result == nil && scoreOf(last.Tip.State) == 0 {
 		draft, err = last.Tip.Draft(replay.Entry{Action: replay.Moved{Move: last.Tip.State.LegalMoves()[0]}}, time.Time{}, nil)
@@ -80,9 +78,6 @@ func TestManager_Within(t *testing.T) {
 		listed, err := s.Lists.Page(ctx, store.List{Status: store.Finished}, store.Place{}, 10)
 		require.NoError(t, err)
 		assert.Len(t, listed, n)
-		open, err := s.Accounts.Open(ctx, ann.ID)
-		require.NoError(t, err)
-		assert.Len(t, open, 1-n)
 		due, err := s.Queue.Due(ctx, -time.Hour, time.Hour, 10)
 		require.NoError(t, err)
 		assert.Len(t, due, 1-n)

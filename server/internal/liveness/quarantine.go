@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -17,8 +16,7 @@ const quarantineTries = 10
 
 // Quarantine permanently marks a game that is not over as damaged, because the store may have
 // lost some of its moves. The game accepts no more moves, and clients that request it get an
-// error. It no longer counts toward its players' open games, is omitted from the lists, and
-// is deleted after RecoveryConfig.KeepFinished.
+// error. It is omitted from the lists, and is deleted after RecoveryConfig.KeepFinished.
 //
 // Errors: gamelog.ErrNotFound, replay.ErrGameOver, *gamelog.DamagedError if the game was
 // already damaged, replay.ErrUnknown, or an error from the store.
@@ -32,7 +30,7 @@ func (r *Recovery) Quarantine(ctx context.Context, gameID string) error {
 		if state.Status == replay.Finished {
 			return replay.ErrGameOver
 		}
-		err = r.quarantine(ctx, state, tip.ID)
+		err = r.quarantine(ctx, gameID, tip.ID)
 		if !errors.Is(err, store.ErrMoved) {
 			return err
 		}
@@ -58,19 +56,14 @@ func (r *Recovery) QuarantineLost(ctx context.Context, gameIDs []string) error {
 	return nil
 }
 
-// quarantine quarantines a game, given its last known state and the last ID in its log. It first
-// removes the game from its players' open games and the queue, because a repeated call does not
-// find a game that is already in quarantine. The lists lose the game when they are next read.
-func (r *Recovery) quarantine(ctx context.Context, state *replay.State, last store.ID) error {
-	for _, playerID := range directory.Of(state, 0).Players {
-		if err := r.Accounts.Release(ctx, playerID, state.ID); err != nil {
-			return err
-		}
-	}
-	if err := r.Queue.Remove(ctx, state.ID); err != nil {
+// quarantine quarantines a game, given the last ID in its log. It first removes the game from the
+// queue, because a repeated call does not find a game that is already in quarantine. The lists lose
+// the game when they are next read.
+func (r *Recovery) quarantine(ctx context.Context, gameID string, last store.ID) error {
+	if err := r.Queue.Remove(ctx, gameID); err != nil {
 		return err
 	}
-	return r.Log.Quarantine(ctx, state.ID, last, r.KeepFinished)
+	return r.Log.Quarantine(ctx, gameID, last, r.KeepFinished)
 }
 
 // QuarantineBefore quarantines all games that are not over and were created before the given

@@ -70,7 +70,6 @@ func (r rig) play(p replay.Player, finish bool) *replay.State {
 		require.NoError(r.t, err)
 		state := appended.Tip.State
 		if state.Status == replay.Finished || !finish && moves == 10 {
-			require.NoError(r.t, r.Accounts.Reserve(r.t.Context(), p.ID, state.ID, 0))
 			return state
 		}
 		entry := replay.Entry{Action: replay.Moved{Move: state.LegalMoves()[0]}}
@@ -138,8 +137,7 @@ func TestRecovery_Rebuild(t *testing.T) {
 	})
 }
 
-// Ensure that a quarantined game is reported as damaged and no longer counts toward its
-// player's open games.
+// Ensure that a quarantined game is reported as damaged and leaves the queue and the lists.
 func TestRecovery_Quarantine(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -161,10 +159,6 @@ func TestRecovery_Quarantine(t *testing.T) {
 		require.ErrorAs(t, err, &damaged)
 		require.ErrorAs(t, r.Quarantine(ctx, open.ID), &damaged)
 		require.ErrorIs(t, r.Quarantine(ctx, over.ID), replay.ErrGameOver)
-		reserved, err := r.Accounts.OpenGames(ctx, ann.ID)
-		require.NoError(t, err)
-		require.Len(t, reserved, 1)
-		assert.Equal(t, over.ID, reserved[0].ID)
 		assert.Empty(t, r.derived(ann, over.UpdateTime).Jobs)
 		heads, err := r.Log.Heads(ctx, []string{open.ID, over.ID})
 		require.NoError(t, err)

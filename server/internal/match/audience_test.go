@@ -47,7 +47,7 @@ func TestAudience_Waiting(t *testing.T) {
 			return a.work.attended > 0
 		})
 		assert.Zero(t, b.work.attended)
-		_, err = mb.Join(t.Context(), bob, game.NoSeat, func() error { return nil })
+		_, err = mb.Join(t.Context(), bob, game.NoSeat)
 		require.NoError(t, err)
 		spectator.SetRole(Player)
 		round(0)

@@ -236,12 +236,11 @@ var ErrSeatTaken = errors.New("the seat is taken")
 
 // Join gives the player the given seat. If seat is game.NoSeat, it chooses the player's own
 // seat or, failing that, the first open one. A player whose stand-in holds the seat takes
-// it back; a player who already holds the seat keeps it. A player without a seat gets one
-// only if allow returns nil. Join may call allow more than once.
+// it back; a player who already holds the seat keeps it.
 //
-// Errors: replay.ErrGameOver, ErrSeatTaken, the error from allow, and those errors of Do that
-// do not depend on the action.
-func (m *Match) Join(ctx context.Context, player replay.Player, seat int, allow func() error) (*replay.State, error) {
+// Errors: replay.ErrGameOver, ErrSeatTaken, and those errors of Do that do not depend on the
+// action.
+func (m *Match) Join(ctx context.Context, player replay.Player, seat int) (*replay.State, error) {
 	_, state, err := m.commit(ctx, func(_ context.Context, _ *Match, tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
 		state := tip.State
 		chosen := chooseSeat(state, player.ID, seat)
@@ -253,10 +252,6 @@ func (m *Match) Join(ctx context.Context, player replay.Player, seat int, allow 
 			return nil, nil, replay.ErrGameOver
 		case chosen == game.NoSeat:
 			return nil, nil, ErrSeatTaken
-		case len(state.SeatsOf(player.ID)) == 0:
-			if err := allow(); err != nil {
-				return nil, nil, err
-			}
 		}
 		draft, err := tip.Draft(replay.Entry{Seat: chosen, Action: replay.Joined{Player: player}}, time.Time{}, nil)
 		return nil, draft, err

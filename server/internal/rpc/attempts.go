@@ -91,20 +91,11 @@ func (s *Service) createAttempt(ctx context.Context, request *pb.CreateGameReque
 	default:
 		return nil, &challenge.NotOpenError{ChallengeID: c.ID, At: c.OpenTime}
 	}
-	if err := s.admitGame(ctx, by.ID, entrant.GameID); err != nil {
+	if err := s.takeGames(ctx, by.ID, 1); err != nil {
 		return nil, err
 	}
 	state, err := s.beginAttempt(ctx, c, entrant)
 	return s.createdGame(ctx, state, err)
-}
-
-// admitGame counts a new game toward the limits on new games and the limit on the
-// player's open games.
-func (s *Service) admitGame(ctx context.Context, playerID, gameID string) error {
-	if err := s.takeGames(ctx, playerID, 1); err != nil {
-		return err
-	}
-	return s.reserve(ctx, playerID, gameID)
 }
 
 // beginAttempt begins an entrant's attempt, unless it already exists.

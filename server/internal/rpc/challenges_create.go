@@ -42,23 +42,13 @@ func (s *Service) CreateChallenge(ctx context.Context, request *pb.CreateChallen
 	case len(found) > 0:
 		return &pb.CreateChallengeResponse{Challenge: s.challenge(found[0], now)}, nil
 	}
+	if err := s.takeGames(ctx, by.ID, 1+len(wanted.Entrants)); err != nil {
+		return nil, err
+	}
 	if !wanted.Private {
 		if err := s.takeChallenge(ctx); err != nil {
 			return nil, err
 		}
-	}
-	if wanted.Kind != replay.Race {
-		err = s.takeGames(ctx, by.ID, 1)
-	} else {
-		err = s.admitGame(ctx, by.ID, challenge.AttemptID(wanted.ID, by.ID))
-	}
-	for _, bot := range wanted.Entrants {
-		if err == nil {
-			err = s.admitGame(ctx, by.ID, bot.GameID)
-		}
-	}
-	if err != nil {
-		return nil, err
 	}
 	c, err := s.Challenges.Create(ctx, *wanted, now)
 	switch {

@@ -263,11 +263,6 @@ func (s *Service) refusal(err error) (reason string, f *failure) {
 		return wrongToken, errBadToken
 	case errors.Is(err, account.ErrBadCredential):
 		return wrongCredential, errBadCredential
-	case errors.Is(err, account.ErrTooManyGames):
-		exceeded = s.Limits.Exceeded(&s.Limits.OpenGamesPerPlayer, "open games", storageRetry)
-		f = rateLimited(exceeded)
-		f.reason, f.message = pb.ReasonTooManyGames, "you have "+strconv.Itoa(exceeded.Value)+" open games; end one first"
-		return exceeded.Field, f
 	}
 	return "", nil
 }

@@ -61,7 +61,7 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 			return s.createdGame(ctx, nil, err)
 		}
 	}
-	if err := s.admitGame(ctx, player.ID, newID); err != nil {
+	if err := s.takeGames(ctx, player.ID, 1); err != nil {
 		return nil, err
 	}
 	state, err := s.begin(ctx, newID, created, seed)
@@ -164,51 +164,6 @@ func newSeats(requested []*pb.SeatRequest, v game.Variant, creator replay.Player
 	return seats, nil
 }
 
-// maxCreation is the maximum time between the reservation and the creation of a game. It
-// is longer than any call.
-const maxCreation = time.Minute
-
-// recountEvery is the minimum interval between two recounts of a player's open games while
-// the player is at the limit. A recount reads the head of each game.
-const recountEvery = 5 * time.Second
-
-// reserve counts a new game as one of the player's open games. If the player is at the
-// limit, it first releases games that are over, and games that were never created because
-// a server died.
-func (s *Service) reserve(ctx context.Context, playerID, gameID string) error {
-	limit := s.Limits.OpenGamesPerPlayer
-	err := s.Accounts.Reserve(ctx, playerID, gameID, limit)
-	if !errors.Is(err, account.ErrTooManyGames) || !s.recounts.take(playerID, 1) {
-		return err
-	}
-	open, err := s.Accounts.OpenGames(ctx, playerID)
-	if err != nil {
-		return err
-	}
-	ids := make([]string, len(open))
-	for i, o := range open {
-		ids[i] = o.ID
-	}
-	heads, err := s.Log.Heads(ctx, ids)
-	if err != nil {
-		return err
-	}
-	var gone []string
-	for i, head := range heads {
-		// A missing game may be about to be created.
-		if !head.Exists && open[i].Age > maxCreation || head.State != nil && head.State.Status == replay.Finished {
-			gone = append(gone, ids[i])
-		}
-	}
-	if len(gone) == 0 {
-		return account.ErrTooManyGames
-	}
-	if err := s.Accounts.Release(ctx, playerID, gone...); err != nil {
-		return err
-	}
-	return s.Accounts.Reserve(ctx, playerID, gameID, limit)
-}
-
 // GetGame implements pb.GameServiceServer.
 func (s *Service) GetGame(ctx context.Context, request *pb.GetGameRequest) (*pb.GetGameResponse, error) {
 	g, err := s.game(ctx, request.GetGameId())
@@ -246,8 +201,7 @@ func (s *Service) JoinGame(ctx context.Context, request *pb.JoinGameRequest) (*p
 		}
 		return nil, match.ErrSeatTaken // not ErrGameOver, because whether the attempt is over may be secret
 	}
-	// If another player takes the seat after the reservation, the game counts as open until it ends.
-	state, err := m.Join(ctx, seated(player), seat, func() error { return s.reserve(ctx, player.ID, request.GetGameId()) })
+	state, err := m.Join(ctx, seated(player), seat)
 	if err != nil {
 		return nil, err
 	}

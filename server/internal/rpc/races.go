@@ -81,12 +81,12 @@ func (s *Service) addEntrant(ctx context.Context, c *challenge.Challenge, by acc
 	case len(c.Entrants) >= challenge.MaxEntrants:
 		return nil, challenge.ErrFull
 	}
-	if err := s.admitGame(ctx, by.ID, e.GameID); err != nil {
+	if err := s.takeGames(ctx, by.ID, 1); err != nil {
 		return nil, err
 	}
 	joined, err := s.Challenges.Join(ctx, c.ID, by.ID, e)
 	if err != nil {
-		return nil, err // The game may exist, if the entrant left before. If not, reserve will release it.
+		return nil, err
 	}
 	_, err = s.beginAttempt(ctx, joined, e)
 	return joined, err
@@ -113,13 +113,11 @@ func (s *Service) RaceNow(ctx context.Context, _ *pb.RaceNowRequest) (*pb.RaceNo
 			Variant: variant.ID, Revision: variant.Revision, Seed: game.NewSeed(), Limit: nowLimit,
 			Entrants: []challenge.Entrant{challenge.StandIn(challengeID, nowBot)},
 		}
-	}, func(attemptID string, isNew bool) error {
-		if isNew {
-			if err := s.takeChallenge(ctx); err != nil {
-				return err
-			}
+	}, func(isNew bool) error {
+		if err := s.takeGames(ctx, by.ID, 1); err != nil || !isNew {
+			return err
 		}
-		return s.admitGame(ctx, by.ID, attemptID)
+		return s.takeChallenge(ctx)
 	})
 	if err != nil {
 		return nil, err
@@ -144,9 +142,6 @@ func (s *Service) LeaveChallenge(ctx context.Context, request *pb.LeaveChallenge
 	if err != nil {
 		return nil, err
 	}
-	// The game stays one of the player's open games: it ends after the race has started or
-	// expired, unless the entrant returns. Otherwise a client could create any number of them by
-	// adding and removing bots.
 	if c, err = s.Challenges.Leave(ctx, c.ID, by.ID, request.GetGameId()); err != nil {
 		return nil, err
 	}

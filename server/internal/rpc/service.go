@@ -98,8 +98,6 @@ type Service struct {
 	games, gamesFrom, challengesFrom, playersFrom *pacer
 	// reactions limits how often each player reacts to a game.
 	reactions *pacer
-	// recounts limits how often each player's open games are recounted.
-	recounts *pacer
 	// acting limits how often the server logs that an SSH host acts for the player with a
 	// given key.
 	acting *pacer
@@ -129,7 +127,6 @@ func New(c Config) *Service {
 		challengesFrom: newMinutePacer(l.NewChallengesPerAddressPerMinute),
 		playersFrom:    newMinutePacer(l.NewPlayersPerMinute),
 		reactions:      newPacer(rate.Limit(l.ReactionsPerSecond), l.ReactionsPerSecond),
-		recounts:       newPacer(rate.Every(recountEvery), 1),
 		acting:         newPacer(rate.Every(actingEvery), 1),
 		damaged:        rate.Sometimes{First: 10, Interval: time.Second},
 		tooNew:         rate.Sometimes{First: 10, Interval: time.Second},

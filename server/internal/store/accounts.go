@@ -65,22 +65,4 @@ type Accounts interface {
 	// Renew sets the given accounts to expire after the duration keep, counted from now.
 	// It ignores accounts that do not exist.
 	Renew(ctx context.Context, keep time.Duration, ids ...string) error
-
-	// Reserve adds a game to the player's open games, unless the player already has limit
-	// other open games (0 means no limit), and reports whether the game is now one of them.
-	// Reserving a game again does not count it twice or change its age. If keep is not 0,
-	// an engine removes the player's open games once there has been no reservation for the
-	// duration keep, or else removes each game individually after the duration keep.
-	Reserve(ctx context.Context, playerID, gameID string, limit int, keep time.Duration) (bool, error)
-	// Release removes the given games from the player's open games.
-	Release(ctx context.Context, playerID string, gameIDs ...string) error
-	// Open lists the player's open games, oldest first.
-	Open(ctx context.Context, playerID string) ([]OpenGame, error)
-}
-
-// OpenGame is one of a player's open games.
-type OpenGame struct {
-	ID string
-	// Age is the time since the game was reserved, by the store's clock.
-	Age time.Duration
 }

@@ -29,19 +29,18 @@ var ErrNotEmpty = errors.New("it has data; --replace deletes that first")
 // Item is a part of a store's data: exactly one field is set. The names of these fields,
 // and of the fields of their types, are part of the format of dumps.
 type Item struct {
-	Secret     *DumpedSecret   `json:",omitempty"`
-	Credential *Credential     `json:",omitempty"`
-	Hidden     *DumpedPlayer   `json:",omitempty"`
-	Server     *DumpedServer   `json:",omitempty"`
-	Account    *DumpedAccount  `json:",omitempty"`
-	Name       *HeldName       `json:",omitempty"`
-	Profile    *DumpedProfile  `json:",omitempty"`
-	Key        *DumpedKey      `json:",omitempty"`
-	Session    *DumpedSession  `json:",omitempty"`
-	OpenGame   *DumpedOpenGame `json:",omitempty"`
-	Challenge  *Challenge      `json:",omitempty"`
-	Log        *DumpedLog      `json:",omitempty"`
-	Head       *DumpedHead     `json:",omitempty"`
+	Secret     *DumpedSecret  `json:",omitempty"`
+	Credential *Credential    `json:",omitempty"`
+	Hidden     *DumpedPlayer  `json:",omitempty"`
+	Server     *DumpedServer  `json:",omitempty"`
+	Account    *DumpedAccount `json:",omitempty"`
+	Name       *HeldName      `json:",omitempty"`
+	Profile    *DumpedProfile `json:",omitempty"`
+	Key        *DumpedKey     `json:",omitempty"`
+	Session    *DumpedSession `json:",omitempty"`
+	Challenge  *Challenge     `json:",omitempty"`
+	Log        *DumpedLog     `json:",omitempty"`
+	Head       *DumpedHead    `json:",omitempty"`
 }
 
 // DumpedSecret is a secret and its name.
@@ -88,13 +87,6 @@ type DumpedSession struct {
 	Expires time.Time `json:",omitzero"`
 }
 
-// DumpedOpenGame is a game that counts as open for a player.
-type DumpedOpenGame struct {
-	PlayerID, GameID string
-	Since            time.Time
-	Expires          time.Time `json:",omitzero"`
-}
-
 // DumpedLog is the next part of a game's log. Entries that the store cannot read are
 // missing; in that case the head puts the game in quarantine.
 type DumpedLog struct {
@@ -125,8 +117,6 @@ func (i *Item) renew(d time.Duration) {
 		expires = &i.Key.Expires
 	case i.Session != nil:
 		expires = &i.Session.Expires
-	case i.OpenGame != nil:
-		expires = &i.OpenGame.Expires
 	case i.Challenge != nil:
 		expires = &i.Challenge.Expires
 	case i.Head != nil:

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -24,13 +25,12 @@ const stored = `{"Dump":1,"Format":1,"Time":"2026-11-26T12:00:00Z"}
 {"Account":{"ID":"ann","Name":"Ann","Secret":"aa","Bot":false,"Created":"2026-11-26T11:00:00Z","Expires":"2026-12-26T12:00:00Z"}}
 {"Name":{"Name":"ann","AccountID":"ann"}}
 {"Key":{"Fingerprint":"SHA256:f","PlayerID":"ann","Comment":"home","Added":"2026-11-26T11:00:00Z"}}
-{"OpenGame":{"PlayerID":"ann","GameID":"g","Since":"2026-11-26T11:00:00Z"}}
 {"Challenge":{"ID":"c","Revision":7,"Encoded":"AQ==","Kind":2,"Listed":true,"Created":"2026-11-26T11:00:00Z","Expires":"2026-12-26T12:00:00Z"}}
 {"Log":{"GameID":"g","Entries":[{"ID":"1-18446744073709551615","Time":"2026-11-26T11:00:00.001Z","Raw":"AgM=","Seed":"BA=="},{"ID":"2-9","Time":"2026-11-26T11:00:01Z","Raw":"BQ=="}]}}
 {"Head":{"GameID":"g","Last":"2-9","Time":"2026-11-26T11:00:01Z","Encoded":"Bg=="}}
 `
 
-const storedEnd = `{"End":{"Games":1,"Entries":2,"Accounts":1,"Challenges":1},"SHA256":"403e245a0c21424e6d5d7fac7ba05ad49b25fe6bd9ac13a42e9e5c05e166230a"}
+const storedEnd = `{"End":{"Games":1,"Entries":2,"Accounts":1,"Challenges":1},"SHA256":"de450fcbf4a9556a1c7c2cf5f9173b41b46dcba6c06d256f59d6cb9efaf55f0d"}
 `
 
 func pack(t *testing.T, text string) []byte {
@@ -77,6 +77,20 @@ func TestDump_Format(t *testing.T) {
 	require.NoError(t, err)
 	written := unpack(t, file.Bytes())
 	assert.Equal(t, strings.Split(stored+storedEnd, "\n"), strings.Split(written, "\n"))
+}
+
+// Ensure that a dump with the open games of players, which earlier versions stored, is read without them.
+func TestDump_OpenGames(t *testing.T) {
+	t.Parallel()
+	const before = `{"Challenge":`
+	open := strings.Replace(stored, before, `{"OpenGame":{"PlayerID":"ann","GameID":"g","Since":"2026-11-26T11:00:00Z"}}`+"\n"+before, 1)
+	end := regexp.MustCompile("[0-9a-f]{64}").ReplaceAllLiteralString(storedEnd, "403e245a0c21424e6d5d7fac7ba05ad49b25fe6bd9ac13a42e9e5c05e166230a")
+	items, counts, err := read(pack(t, open+end), time.Time{})
+	require.NoError(t, err)
+	without, same, err := read(pack(t, stored+storedEnd), time.Time{})
+	require.NoError(t, err)
+	assert.Equal(t, same, counts)
+	assert.Equal(t, without, slices.DeleteFunc(items, func(i Item) bool { return i == Item{} }))
 }
 
 // Ensure that a dump that was cut or changed anywhere is refused.

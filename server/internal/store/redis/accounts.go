@@ -16,7 +16,6 @@ var (
 	createAccountScript = newScript("create_account.lua")
 	renameAccountScript = newScript("rename_account.lua")
 	setSecretScript     = newScript("set_secret.lua")
-	reserveGameScript   = newScript("reserve_game.lua")
 )
 
 const (
@@ -30,7 +29,6 @@ const (
 // player's keys share a cluster slot.
 //
 //	player:{<id>}                   hash: name, secret (digest), bot, created, renamed if it was, and the profile (see type profiles)
-//	player:{<id>}:open              sorted set of game IDs by the time of reservation
 //	player:{<id>}:keys              hash: fingerprint of an SSH key → time added and comment
 //	player:ssh-key:{<fingerprint>}  ID of the player that the key is linked to (see type keys)
 //	player-name:{<folded name>}     ID of the player who holds the name and all that look like it
@@ -39,7 +37,6 @@ const (
 type accounts struct{ client goredis.UniversalClient }
 
 func playerKey(playerID string) string { return "player:{" + playerID + "}" }
-func openKey(playerID string) string   { return playerKey(playerID) + ":open" }
 func nameKey(name string) string       { return "player-name:{" + name + "}" }
 
 // foldedKey marks a store in which each held name is also held in its folded form.
@@ -286,31 +283,4 @@ func (a accounts) Renew(ctx context.Context, keep time.Duration, ids ...string) 
 	}
 	_, err := pipe.Exec(ctx)
 	return failed(err)
-}
-
-func (a accounts) Reserve(ctx context.Context, playerID, gameID string, limit int, keep time.Duration) (bool, error) {
-	counts, err := reserveGameScript.Run(ctx, a.client, []string{openKey(playerID)}, gameID, limit, keep.Milliseconds()).Bool()
-	return counts, failed(err)
-}
-
-func (a accounts) Release(ctx context.Context, playerID string, gameIDs ...string) error {
-	if len(gameIDs) == 0 {
-		return nil
-	}
-	return failed(a.client.ZRem(ctx, openKey(playerID), gameIDs).Err())
-}
-
-func (a accounts) Open(ctx context.Context, playerID string) ([]store.OpenGame, error) {
-	pipe := a.client.Pipeline()
-	games := pipe.ZRangeWithScores(ctx, openKey(playerID), 0, -1)
-	now := pipe.Time(ctx)
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, failed(err)
-	}
-	open := make([]store.OpenGame, len(games.Val()))
-	for i, z := range games.Val() {
-		gameID, _ := z.Member.(string)
-		open[i] = store.OpenGame{ID: gameID, Age: now.Val().Sub(time.UnixMilli(int64(z.Score)))}
-	}
-	return open, nil
 }

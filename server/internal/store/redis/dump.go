@@ -25,7 +25,7 @@ const (
 
 func (d dumper) Dump(ctx context.Context, put func(store.Item) error) error {
 	for _, dump := range []func(context.Context, func(store.Item) error) error{
-		d.dumpSecrets, d.dumpServers, d.dumpAccounts, d.dumpNames, d.dumpKeys, d.dumpSessions, d.dumpOpenGames, d.dumpChallenges, d.dumpGames,
+		d.dumpSecrets, d.dumpServers, d.dumpAccounts, d.dumpNames, d.dumpKeys, d.dumpSessions, d.dumpChallenges, d.dumpGames,
 	} {
 		if err := dump(ctx, put); err != nil {
 			return err
@@ -171,23 +171,6 @@ func (d dumper) dumpSessions(ctx context.Context, put func(store.Item) error) er
 			for _, session := range all {
 				if err == nil && (session.Expires.IsZero() || session.Expires.After(now)) {
 					err = put(store.Item{Session: &session})
-				}
-			}
-			return err
-		}
-	})
-}
-
-func (d dumper) dumpOpenGames(ctx context.Context, put func(store.Item) error) error {
-	return d.scan(ctx, openKey("*"), func(pipe goredis.Pipeliner, playerID string) func() error {
-		games, expires := pipe.ZRangeWithScores(ctx, openKey(playerID), 0, -1), pipe.PExpireTime(ctx, openKey(playerID))
-		return func() (err error) {
-			for _, z := range games.Val() {
-				gameID, _ := z.Member.(string)
-				if err == nil {
-					err = put(store.Item{OpenGame: &store.DumpedOpenGame{
-						PlayerID: playerID, GameID: gameID, Since: time.UnixMilli(int64(z.Score)).UTC(), Expires: expiryOf(expires),
-					}})
 				}
 			}
 			return err

@@ -157,10 +157,6 @@ func restore(ctx context.Context, pipe goredis.Pipeliner, i store.Item) {
 				pipe.Do(ctx, "PEXPIREAT", key, at.UnixMilli(), only)
 			}
 		}
-	case i.OpenGame != nil:
-		g := i.OpenGame
-		pipe.ZAdd(ctx, openKey(g.PlayerID), goredis.Z{Score: float64(g.Since.UnixMilli()), Member: g.GameID})
-		expireAt(ctx, pipe, g.Expires, openKey(g.PlayerID))
 	case i.Challenge != nil:
 		restoreChallenge(ctx, pipe, *i.Challenge)
 	default:

@@ -11,10 +11,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// accounts implements store.Accounts. New accounts and secrets are synced. Other writes
-// are not: a reservation becomes durable together with the game's first entry, which is
-// appended later; a lost release is detected the next time that the player's open games
-// are counted; and accounts are renewed long before they expire.
+// accounts implements store.Accounts. New accounts and secrets are synced. Renewals are not,
+// because accounts are renewed long before they expire.
 type accounts struct{ *db }
 
 func (a accounts) Get(ctx context.Context, ids []string) (map[string]store.Account, error) {
@@ -158,44 +156,5 @@ func (a accounts) Renew(ctx context.Context, keep time.Duration, ids ...string) 
 		now := a.now()
 		return execEach(c, "UPDATE accounts SET expires = ?2 WHERE id = ?1 AND (expires IS NULL OR expires > ?3)", ids,
 			expiry(now, keep), now)
-	})
-}
-
-func (a accounts) Reserve(ctx context.Context, playerID, gameID string, limit int, keep time.Duration) (counts bool, err error) {
-	err = a.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
-		now := a.now()
-		counts, err = has(c, "SELECT 1 FROM open_games WHERE player = ? AND game = ? AND (expires IS NULL OR expires > ?)", playerID, gameID, now)
-		if err != nil || counts {
-			return err
-		}
-		if limit > 0 {
-			games, _, err := one(c, "SELECT count(*) FROM open_games WHERE player = ? AND (expires IS NULL OR expires > ?)", firstInt, playerID, now)
-			if err != nil || games >= int64(limit) {
-				return err
-			}
-		}
-		counts = true
-		return exec(c, "INSERT OR REPLACE INTO open_games (player, game, since, expires) VALUES (?, ?, ?, ?)", playerID,
-			gameID, now, expiry(now, keep))
-	})
-	return counts, err
-}
-
-func (a accounts) Release(ctx context.Context, playerID string, gameIDs ...string) error {
-	if len(gameIDs) == 0 {
-		return nil
-	}
-	return a.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
-		return execEach(c, "DELETE FROM open_games WHERE game = ? AND player = ?", gameIDs, playerID)
-	})
-}
-
-func (a accounts) Open(ctx context.Context, playerID string) ([]store.OpenGame, error) {
-	return readOne(ctx, a.db, func(c *sqlite3.Conn) ([]store.OpenGame, error) {
-		now := a.now()
-		return all(c, "SELECT game, since FROM open_games WHERE player = ? AND (expires IS NULL OR expires > ?) ORDER BY since, game",
-			func(s *sqlite3.Stmt) store.OpenGame {
-				return store.OpenGame{ID: s.ColumnText(0), Age: now.Sub(timeAt(s, 1))}
-			}, playerID, now)
 	})
 }

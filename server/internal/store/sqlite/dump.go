@@ -79,11 +79,6 @@ var dumps = []struct {
 	{"SELECT " + sessionColumns + ", s.expires FROM sessions s WHERE s.expires IS NULL OR s.expires > ?1", func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Session: &store.DumpedSession{Session: sessionAt(s), Expires: timeAt(s, 4)}}
 	}},
-	{"SELECT player, game, since, expires FROM open_games WHERE expires IS NULL OR expires > ?1", func(s *sqlite3.Stmt) store.Item {
-		return store.Item{OpenGame: &store.DumpedOpenGame{
-			PlayerID: s.ColumnText(0), GameID: s.ColumnText(1), Since: timeAt(s, 2), Expires: timeAt(s, 3),
-		}}
-	}},
 	{"SELECT " + challengeColumns + " FROM challenges WHERE expires > ?1", func(s *sqlite3.Stmt) store.Item {
 		challenge := challengeAt(s)
 		return store.Item{Challenge: &challenge}
@@ -185,10 +180,6 @@ func restore(c *sqlite3.Conn, i store.Item) error {
 		s := i.Session
 		return exec(c, "INSERT OR REPLACE INTO sessions (player, id, comment, opened, expires) VALUES (?, ?, ?, ?, ?)",
 			s.PlayerID, s.ID, s.Comment, s.Opened, s.Expires)
-	case i.OpenGame != nil:
-		g := i.OpenGame
-		return exec(c, "INSERT OR REPLACE INTO open_games (player, game, since, expires) VALUES (?, ?, ?, ?)",
-			g.PlayerID, g.GameID, g.Since, g.Expires)
 	case i.Challenge != nil:
 		return insertChallenge(c, "INSERT OR REPLACE", *i.Challenge)
 	default:

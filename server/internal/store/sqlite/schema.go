@@ -75,6 +75,8 @@ var upgrades = []string{
 		expires INTEGER NOT NULL
 	) STRICT, WITHOUT ROWID;
 	CREATE INDEX session_links_expires ON session_links (expires);`,
+	// Servers no longer limit the open games of a player.
+	`DROP TABLE open_games`,
 }
 
 // applicationID marks a file as a Gridstand store. file(1) recognizes it, and it prevents

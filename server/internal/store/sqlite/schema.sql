@@ -96,16 +96,6 @@ CREATE TABLE names (
     account TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- The open games of each player.
-CREATE TABLE open_games (
-    player  TEXT    NOT NULL,
-    game    TEXT    NOT NULL,
-    since   INTEGER NOT NULL,
-    expires INTEGER,
-    PRIMARY KEY (player, game)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX open_games_expires ON open_games (expires) WHERE expires IS NOT NULL;
-
 -- The SSH keys that are linked to accounts. They are removed with their account.
 CREATE TABLE ssh_keys (
     fingerprint TEXT    PRIMARY KEY,

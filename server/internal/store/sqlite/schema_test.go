@@ -27,11 +27,12 @@ func TestUpgrade(t *testing.T) {
 	upgradeFrom(t, upgrades[3]+"; PRAGMA user_version = 5")
 	upgradeFrom(t, upgrades[3]+";"+upgrades[4]+"; PRAGMA user_version = 6")
 	upgradeFrom(t, upgrades[3]+";"+upgrades[4]+";"+upgrades[5]+"; PRAGMA user_version = 7")
+	upgradeFrom(t, strings.Join(upgrades[3:7], ";")+"; PRAGMA user_version = 8")
 }
 
-// asBefore adds what version 5 dropped, and drops what later versions added.
+// asBefore adds what versions 5 and 9 dropped, and drops what later versions than 4 added.
 const asBefore = `DROP TABLE sessions; DROP TABLE session_links; DROP TABLE profiles; ALTER TABLE accounts DROP COLUMN renamed;
-	CREATE TABLE rollback (n); CREATE TABLE vouched (n); CREATE TABLE attested (n);
+	CREATE TABLE open_games (n); CREATE TABLE rollback (n); CREATE TABLE vouched (n); CREATE TABLE attested (n);
 	ALTER TABLE servers ADD COLUMN since INTEGER NOT NULL DEFAULT 0;`
 
 // Ensure that accounts from before names were folded keep their names, and that no other account can

@@ -23,7 +23,6 @@ var sweeps = []string{
 		SELECT id FROM accounts a WHERE expires <= ?1
 		AND NOT EXISTS (SELECT 1 FROM ssh_keys k WHERE k.player = a.id)
 		AND NOT EXISTS (SELECT 1 FROM profiles p WHERE p.player = a.id) LIMIT ?2)`,
-	`DELETE FROM open_games WHERE (player, game) IN (SELECT player, game FROM open_games WHERE expires <= ?1 LIMIT ?2)`,
 	`DELETE FROM scores WHERE (board, player) IN (
 		SELECT s.board, s.player FROM boards b CROSS JOIN scores s USING (board) WHERE b.expires <= ?1 LIMIT ?2)`,
 	`DELETE FROM score_ranges WHERE (board, score, member) IN (

@@ -29,8 +29,6 @@ func TestSweep(t *testing.T) {
 		}
 		_, err := s.Accounts.Create(ctx, store.Account{ID: id, Name: id}, keep)
 		require.NoError(t, err)
-		_, err = s.Accounts.Reserve(ctx, id, "game", 0, keep)
-		require.NoError(t, err)
 		_, err = s.Challenges.Create(ctx, c)
 		require.NoError(t, err)
 		require.NoError(t, s.Boards.Record(ctx, store.BoardEntry{PlayerID: id, Score: int32(n), Member: id}, on))
@@ -46,11 +44,11 @@ func TestSweep(t *testing.T) {
 		}
 	}
 	requireRows(map[string]int{
-		"accounts": many + 1, "open_games": many + 1, "challenges": many + 1, "boards": 2, "scores": many + 1, "games": 2, "entries": many + 2,
+		"accounts": many + 1, "challenges": many + 1, "boards": 2, "scores": many + 1, "games": 2, "entries": many + 2,
 	})
 	now = now.Add(time.Hour)
 	requireRows(map[string]int{
-		"accounts": 1, "open_games": 1, "challenges": 1, "boards": 1, "scores": 1, "score_ranges": 1, "games": 1, "entries": 2, "names": many + 1,
+		"accounts": 1, "challenges": 1, "boards": 1, "scores": 1, "score_ranges": 1, "games": 1, "entries": 2, "names": many + 1,
 	})
 	assert.Equal(t, []int{many}, numbers(t, d, "SELECT id FROM challenges"))
 }

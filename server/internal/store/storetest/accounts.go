@@ -61,22 +61,6 @@ func requireHolder(t *testing.T, s *store.Store, name, want string) {
 	require.Equal(t, want, holder, name)
 }
 
-// reserve makes a game count as a player's, unless two games or more do, and reports whether it counts.
-func reserve(t *testing.T, s *store.Store, playerID, gameID string) bool {
-	t.Helper()
-	counts, err := s.Accounts.Reserve(t.Context(), playerID, gameID, 2, keepAccounts)
-	require.NoError(t, err)
-	return counts
-}
-
-// opened returns the games that count as a player's.
-func opened(t *testing.T, s *store.Store, playerID string) []store.OpenGame {
-	t.Helper()
-	games, err := s.Accounts.Open(t.Context(), playerID)
-	require.NoError(t, err)
-	return games
-}
-
 // Accounts tests the contract of store.Accounts.
 func Accounts(t *testing.T, open Open) {
 	t.Run("Create stores an account", func(t *testing.T) {
@@ -156,50 +140,6 @@ func Accounts(t *testing.T, open Open) {
 		require.NoError(t, s.Accounts.Renew(t.Context(), keepAccounts, unknown))
 		requireAccounts(t, s, []string{unknown})
 	})
-	t.Run("Reserve counts a game once", func(t *testing.T) {
-		s := open(t)
-		ann, bob := id.New(), id.New()
-		games := []string{id.New(), id.New(), id.New()}
-		assert.Empty(t, opened(t, s, ann))
-		for range 2 {
-			assert.True(t, reserve(t, s, ann, games[0]))
-			assert.True(t, reserve(t, s, ann, games[1]))
-		}
-		assert.False(t, reserve(t, s, ann, games[2]))
-		assert.True(t, reserve(t, s, bob, games[2]), "another player has a separate limit")
-		unlimited, err := s.Accounts.Reserve(t.Context(), ann, games[2], 0, keepAccounts)
-		require.NoError(t, err)
-		assert.True(t, unlimited, "no limit")
-		assert.True(t, reserve(t, s, ann, games[0]), "already counts")
-		assert.False(t, reserve(t, s, ann, id.New()))
-
-		all := opened(t, s, ann)
-		ids := make([]string, len(all))
-		for i, o := range all {
-			ids[i] = o.ID
-			assert.False(t, o.Age < 0 || o.Age > time.Since(testsBegan), "%v", o.Age)
-			if i > 0 {
-				assert.LessOrEqual(t, o.Age, all[i-1].Age, "not ordered by age")
-			}
-		}
-		assert.ElementsMatch(t, games, ids)
-
-		require.NoError(t, s.Accounts.Release(t.Context(), ann))
-		for range 2 {
-			require.NoError(t, s.Accounts.Release(t.Context(), ann, games[0], games[1], id.New()))
-		}
-		all = opened(t, s, ann)
-		require.Len(t, all, 1)
-		assert.Equal(t, games[2], all[0].ID)
-		assert.True(t, reserve(t, s, ann, id.New()))
-		assert.False(t, reserve(t, s, ann, id.New()))
-		assert.Len(t, opened(t, s, bob), 1)
-	})
-	t.Run("concurrent calls of Reserve keep to the limit", func(t *testing.T) {
-		s, player := open(t), id.New()
-		allSucceed(t, 20, func(int) (bool, error) { return s.Accounts.Reserve(t.Context(), player, id.New(), 5, 0) })
-		assert.Len(t, opened(t, s, player), 5)
-	})
 }
 
 // AccountsExpire tests the clock-dependent part of the contract of store.Accounts.
@@ -231,27 +171,5 @@ func AccountsExpire(t *testing.T, open OpenClock) {
 		}
 		requireHolder(t, s, "ann", ann.ID)
 		requireAccounts(t, s, all, eve)
-	})
-	t.Run("open games expire", func(t *testing.T) {
-		s, forward := open(t)
-		ann, eve, first, second := id.New(), id.New(), id.New(), id.New()
-		_, err := s.Accounts.Reserve(t.Context(), eve, first, 2, 0)
-		require.NoError(t, err)
-		require.True(t, reserve(t, s, ann, first))
-		forward(time.Hour)
-		require.True(t, reserve(t, s, ann, second))
-		require.True(t, reserve(t, s, ann, first))
-		games := opened(t, s, ann)
-		require.Len(t, games, 2)
-		assert.Equal(t, []string{first, second}, []string{games[0].ID, games[1].ID})
-		assert.InDelta(t, time.Hour, games[0].Age, float64(time.Minute))
-		assert.InDelta(t, 0, games[1].Age, float64(time.Minute))
-		forward(keepAccounts - 2*time.Hour)
-		assert.Len(t, opened(t, s, ann), 2)
-		forward(2 * time.Hour)
-		assert.Empty(t, opened(t, s, ann))
-		assert.Len(t, opened(t, s, eve), 1)
-		require.True(t, reserve(t, s, ann, id.New()))
-		require.True(t, reserve(t, s, ann, id.New()))
 	})
 }

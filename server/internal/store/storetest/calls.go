@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -19,9 +18,6 @@ func Calls(ctx context.Context, s *store.Store) map[string]error {
 	_, errs["Accounts.Rename"] = s.Accounts.Rename(ctx, a.ID, a.Name, "another", 0)
 	_, errs["Accounts.SetSecret"] = s.Accounts.SetSecret(ctx, a.ID, a.Secret)
 	errs["Accounts.Renew"] = s.Accounts.Renew(ctx, keepAccounts, a.ID)
-	_, errs["Accounts.Reserve"] = s.Accounts.Reserve(ctx, a.ID, id.New(), 1, keepAccounts)
-	errs["Accounts.Release"] = s.Accounts.Release(ctx, a.ID, id.New())
-	_, errs["Accounts.Open"] = s.Accounts.Open(ctx, a.ID)
 	_, _, errs["Keys.Owner"] = s.Keys.Owner(ctx, keyOne)
 	_, errs["Keys.Create"] = s.Keys.Create(ctx, a, keepAccounts, keyOne)
 	_, errs["Keys.Link"] = s.Keys.Link(ctx, store.Key{Fingerprint: keyOne, PlayerID: a.ID}, 8)

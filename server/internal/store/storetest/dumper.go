@@ -120,9 +120,6 @@ func dumped(at time.Time) (items []store.Item) {
 		store.Item{Name: &store.HeldName{Name: "gone", AccountID: playerID(3)}},
 		store.Item{Profile: &store.DumpedProfile{PlayerID: ann.ID, Profile: store.Profile{Revision: 3, Encoded: []byte("\x00ann\xff")}}},
 		store.Item{Profile: &store.DumpedProfile{PlayerID: bob.ID, Profile: store.Profile{Revision: 1, Encoded: []byte("bob")}}},
-		store.Item{OpenGame: &store.DumpedOpenGame{PlayerID: ann.ID, GameID: gameID(1), Since: at.Add(-time.Minute), Expires: later}},
-		store.Item{OpenGame: &store.DumpedOpenGame{PlayerID: ann.ID, GameID: gameID(2), Since: at, Expires: later}},
-		store.Item{OpenGame: &store.DumpedOpenGame{PlayerID: bob.ID, GameID: gameID(1), Since: at}},
 		store.Item{Key: &store.DumpedKey{Key: store.Key{Fingerprint: keyOne, PlayerID: ann.ID, Comment: "at home, in ünicode", Added: at.Add(-time.Minute)}}},
 		store.Item{Key: &store.DumpedKey{Key: store.Key{Fingerprint: keyTwo, PlayerID: bob.ID, Added: at}, Expires: later}},
 		store.Item{Session: &store.DumpedSession{Session: store.Session{ID: "b", PlayerID: ann.ID, Comment: "ünicode", Opened: at}}},
@@ -158,7 +155,7 @@ func dumped(at time.Time) (items []store.Item) {
 
 // readRestored checks restored data by reading it through the other interfaces.
 func readRestored(t *testing.T, s *store.Store) {
-	items := dumped(now())
+	items := append(dumped(now()), store.Item{}) // as read from an item of a kind that only earlier versions had
 	require.NoError(t, s.Dumper.Restore(t.Context(), items))
 	logs, accounts := map[string][]store.Record{}, map[string]store.Account{}
 	for _, i := range items {
@@ -193,10 +190,6 @@ func readRestored(t *testing.T, s *store.Store) {
 	requireAccounts(t, s, []string{playerID(1), playerID(2), playerID(3)}, accounts[playerID(1)], accounts[playerID(2)])
 	_, err := s.Accounts.Create(t.Context(), store.Account{ID: playerID(9), Name: "Gone", Secret: "x"}, 0)
 	require.ErrorIs(t, err, store.ErrNameHeld)
-	open, err := s.Accounts.Open(t.Context(), playerID(1))
-	require.NoError(t, err)
-	require.Len(t, open, 2)
-	assert.Equal(t, []string{gameID(1), gameID(2)}, []string{open[0].ID, open[1].ID})
 	for kind, want := range map[uint8][]string{0: {"race"}, 1: nil, 2: {"race"}} {
 		assert.ElementsMatch(t, want, listChallenges(t, s, kind, 9))
 	}

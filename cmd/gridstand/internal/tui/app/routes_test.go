@@ -37,7 +37,7 @@ func TestModel_Open(t *testing.T) {
 		"no daily":          {route: ui.Route{Daily: &pb.DailyRequest{}}, calls: []string{"daily"}},
 		"link":              {route: ui.Route{Enter: daily.GetId()}, found: daily, calls: []string{"challenge", "attempt"}, page: play},
 		"closed":            {route: ui.Route{Enter: daily.GetId()}, found: daily, fails: client.ErrChallengeClosed, calls: []string{"challenge", "attempt"}, page: contest},
-		"refused":           {route: ui.Route{Enter: daily.GetId()}, found: daily, fails: client.ErrTooManyGames, calls: []string{"challenge", "attempt"}},
+		"refused":           {route: ui.Route{Enter: daily.GetId()}, found: daily, fails: client.ErrRateLimited, calls: []string{"challenge", "attempt"}},
 		"race":              {route: ui.Route{Enter: race.GetId()}, found: race, calls: []string{"challenge"}, page: contest},
 		"race of a guest":   {route: ui.Route{Enter: race.GetId()}, guest: true, page: contest},
 		"race of the user":  {route: ui.Route{Enter: race.GetId()}, found: waiting, calls: []string{"challenge"}, page: contest},

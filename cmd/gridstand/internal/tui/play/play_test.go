@@ -319,7 +319,7 @@ func TestRefusals(t *testing.T) {
 	noSeat := &client.Error{Reason: pb.ReasonNotSeated, Message: "no seat"}
 	s.OnResign = func() (*pb.Event, error) { return nil, noSeat }
 	s.OnNewGame = func(string, client.GameOptions) (*pb.Game, error) {
-		return nil, &client.Error{Reason: pb.ReasonTooManyGames, Message: "too many games"}
+		return nil, &client.Error{Reason: pb.ReasonRateLimited, Message: "too many games"}
 	}
 	p, d := newPlay(t, s)
 	d.Press("up", "up")

@@ -59,6 +59,9 @@ func (s *Service) ListStandings(ctx context.Context, request *pb.ListStandingsRe
 		response, err = s.standingsAround(ctx, c, player, request.GetNeighbors())
 	default:
 		response, err = s.standingsPage(ctx, c, request.GetPageToken(), size)
+		if lines := response.GetStandings(); err == nil && request.GetPageToken() == "" && len(lines) > 0 {
+			response.Distribution, err = s.Leaderboard.Distribution(ctx, c.Variant, c.ID, lines[0].GetScore())
+		}
 	}
 	if response.GetTotal() == 0 { // The challenge may have expired since it was read.
 		if _, _, err := s.Challenges.Get(ctx, given); err != nil {
@@ -68,20 +71,15 @@ func (s *Service) ListStandings(ctx context.Context, request *pb.ListStandingsRe
 	return response, err
 }
 
-// standingsPage returns a page of the standings of a challenge that is not a race.
+// standingsPage returns a page of the standings of a challenge that is not a race, without their
+// distribution.
 func (s *Service) standingsPage(ctx context.Context, c *challenge.Challenge, token string, size int) (*pb.ListStandingsResponse, error) {
 	listed, err := s.Leaderboard.ListChallenge(ctx, c.Variant, c.ID, token, size)
 	if err != nil {
 		return nil, err
 	}
-	response := &pb.ListStandingsResponse{NextPageToken: listed.Next, Total: listed.Total}
-	if token == "" && len(listed.Entries) > 0 {
-		if response.Distribution, err = s.Leaderboard.Distribution(ctx, c.Variant, c.ID, listed.Entries[0].Score); err != nil {
-			return nil, err
-		}
-	}
-	response.Standings, err = s.boardStandings(ctx, listed.Entries)
-	return response, err
+	lines, err := s.boardStandings(ctx, listed.Entries)
+	return &pb.ListStandingsResponse{Standings: lines, NextPageToken: listed.Next, Total: listed.Total}, err
 }
 
 // standingsAround returns a player's entry and its neighbors in the standings of a

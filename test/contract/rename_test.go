@@ -4,9 +4,11 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -17,14 +19,16 @@ func (s *testServer) rename(p player, name string) (string, error) {
 	return renamed.GetPlayer().GetName(), err
 }
 
-// Ensure that a guest's games keep the name of their time, that boards, races and the player's
-// data show the new one, that the old name leads to the account, and that a repeated call
+// Ensure that a guest's games keep the name of their time, that boards, every answer with a race and
+// the player's data show the new one, that the old name leads to the account, and that a repeated call
 // changes nothing, over any protocol.
 func TestRename(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	guest, old := s.account(t, &pb.CreatePlayerRequest{Name: "guest-k3xq7a"}), "guest-k3xq7a"
-	raceID, _ := s.raceWithBots(t, guest, 1)
+	create := &pb.CreateChallengeRequest{Kind: race, Variant: "classic", Limit: durationpb.New(time.Hour), RequestId: newID()}
+	raceID := s.challenge(t, guest, create).GetId()
+	s.addBot(t, guest, &pb.JoinChallengeRequest{ChallengeId: raceID, Bot: "random"})
 	before := s.game(t, guest, "twos")
 	s.score(t, guest, before)
 	for _, protocol := range protocols {
@@ -56,8 +60,22 @@ func TestRename(t *testing.T) {
 	require.NoError(t, err)
 	live, err := s.watchRace(t, raceID, "").Recv()
 	require.NoError(t, err)
+	joined, err := s.JoinChallenge(guest.ctx, &pb.JoinChallengeRequest{ChallengeId: raceID})
+	require.NoError(t, err)
+	left, err := s.LeaveChallenge(guest.ctx, &pb.LeaveChallengeRequest{ChallengeId: raceID, GameId: newID()})
+	require.NoError(t, err)
+	again, err := s.CreateChallenge(guest.ctx, create)
+	require.NoError(t, err)
+	found, err := s.RaceNow(guest.ctx, &pb.RaceNowRequest{})
+	require.NoError(t, err)
+	started, err := s.StartChallenge(guest.ctx, &pb.StartChallengeRequest{ChallengeId: raceID})
+	require.NoError(t, err)
 	names := []string{got.GetChallenge().GetCreator().GetName()}
-	for _, c := range append(all.GetChallenges(), got.GetChallenge(), live.GetChallenge()) {
+	challenges := []*pb.Challenge{
+		got.GetChallenge(), live.GetChallenge(), joined.GetChallenge(), left.GetChallenge(), again.GetChallenge(), found.GetChallenge(),
+		started.GetChallenge(),
+	}
+	for _, c := range append(all.GetChallenges(), challenges...) {
 		for _, e := range c.GetEntrants() {
 			names = append(names, e.GetPlayer().GetName())
 		}
@@ -66,7 +84,7 @@ func TestRename(t *testing.T) {
 		names = append(names, line.GetPlayer().GetName())
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "" }) // a bot
-	assert.Equal(t, slices.Repeat([]string{"Zoe"}, 6), names)
+	assert.Equal(t, slices.Repeat([]string{"Zoe"}, 11), names)
 }
 
 // Ensure that one of two accounts that want a name on two servers at once gets it, that each keeps

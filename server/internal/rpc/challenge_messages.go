@@ -39,6 +39,15 @@ func (s *Service) challenge(c *challenge.Challenge, now time.Time) *pb.Challenge
 	return m
 }
 
+// named returns the message that describes c, with present names, at the time now, by the store's clock.
+func (s *Service) named(ctx context.Context, c *challenge.Challenge, now time.Time) (*pb.Challenge, error) {
+	named, err := s.present(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return s.challenge(named[0], now), nil
+}
+
 // present returns copies of challenges with the present names of the creators and entrants, who may
 // have had other names when they entered.
 func (s *Service) present(ctx context.Context, all ...*challenge.Challenge) ([]*challenge.Challenge, error) {

@@ -39,11 +39,11 @@ func (s *Service) GetChallenge(ctx context.Context, request *pb.GetChallengeRequ
 	if err != nil {
 		return nil, err
 	}
-	named, err := s.present(ctx, c)
+	named, err := s.named(ctx, c, now)
 	if err != nil {
 		return nil, err
 	}
-	response := &pb.GetChallengeResponse{Challenge: s.challenge(named[0], now), Now: timestamppb.New(now)}
+	response := &pb.GetChallengeResponse{Challenge: named, Now: timestamppb.New(now)}
 	if next != nil {
 		response.Next = s.challenge(next, now)
 	}

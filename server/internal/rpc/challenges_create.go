@@ -40,7 +40,8 @@ func (s *Service) CreateChallenge(ctx context.Context, request *pb.CreateChallen
 	case len(found) > 0 && !sameChallenge(found[0], wanted):
 		return nil, errOtherChallenge
 	case len(found) > 0:
-		return &pb.CreateChallengeResponse{Challenge: s.challenge(found[0], now)}, nil
+		named, err := s.named(ctx, found[0], now)
+		return &pb.CreateChallengeResponse{Challenge: named}, err
 	}
 	if err := s.takeGames(ctx, by.ID, 1+len(wanted.Entrants)); err != nil {
 		return nil, err
@@ -62,7 +63,8 @@ func (s *Service) CreateChallenge(ctx context.Context, request *pb.CreateChallen
 			return nil, err
 		}
 	}
-	return &pb.CreateChallengeResponse{Challenge: s.challenge(c, now)}, nil
+	named, err := s.named(ctx, c, now)
+	return &pb.CreateChallengeResponse{Challenge: named}, err
 }
 
 var errOtherChallenge = invalid.Field("request_id", "was used for a challenge with other content")

@@ -133,7 +133,8 @@ func (s *Service) RaceNow(ctx context.Context, _ *pb.RaceNowRequest) (*pb.RaceNo
 	if err != nil {
 		return nil, err
 	}
-	return &pb.RaceNowResponse{Challenge: s.challenge(c, now)}, nil
+	named, err := s.named(ctx, c, now)
+	return &pb.RaceNowResponse{Challenge: named}, err
 }
 
 // LeaveChallenge implements pb.ChallengeServiceServer.
@@ -161,7 +162,8 @@ func (s *Service) StartChallenge(ctx context.Context, request *pb.StartChallenge
 	if c, err = s.startRace(ctx, c.ID, checkPlayers); err != nil {
 		return nil, err
 	}
-	return &pb.StartChallengeResponse{Challenge: s.challenge(c, now)}, nil
+	named, err := s.named(ctx, c, now)
+	return &pb.StartChallengeResponse{Challenge: named}, err
 }
 
 // errNotReady means that the race is not yet ready to start automatically.
@@ -203,7 +205,7 @@ func (s *Service) raceChanged(ctx context.Context, c *challenge.Challenge, now t
 			return nil, err
 		}
 	}
-	return s.challenge(c, now), nil
+	return s.named(ctx, c, now)
 }
 
 // startRace starts a race unless it has already started. The race opens only after all

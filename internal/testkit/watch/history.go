@@ -8,13 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
-	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/gridstand/gridstand/client"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -145,30 +143,20 @@ func (h *History) takeEvent(e *pb.Event) error {
 // nil if there are no more events, err if the contract allows err, and otherwise a description of
 // the violated guarantee.
 func (h *History) End(err error) (again bool, _ error) {
-	code := status.Code(err)
+	refused := client.FromError(err)
 	switch {
 	case errors.Is(err, io.EOF):
 		if h.over || !h.shown && h.known && h.version >= h.floor {
 			return false, nil
 		}
 		return false, fmt.Errorf("the stream ended without an error after version %d, but the game is not over", h.version)
-	case code == codes.Unavailable, code == codes.ResourceExhausted:
+	case refused.Code == codes.Unavailable, refused.Code == codes.ResourceExhausted:
 		return true, nil
-	case code == codes.Aborted:
-		if at, ok := conflict(err); !ok || at >= h.version || at < h.floor {
+	case refused.Code == codes.Aborted:
+		at, ok := client.CurrentVersion(refused)
+		if !ok || refused.Reason != pb.ReasonVersionConflict || at >= h.version || at < h.floor {
 			return false, fmt.Errorf("after version %d, with %d known: %w", h.version, h.floor, err)
 		}
 	}
 	return false, err
-}
-
-// conflict returns the version in a VERSION_CONFLICT error.
-func conflict(err error) (int32, bool) {
-	for _, detail := range status.Convert(err).Details() {
-		if info, ok := detail.(*errdetails.ErrorInfo); ok && info.GetReason() == pb.ReasonVersionConflict {
-			at, err := strconv.ParseInt(info.GetMetadata()["version"], 10, 32)
-			return int32(at), err == nil
-		}
-	}
-	return 0, false
 }

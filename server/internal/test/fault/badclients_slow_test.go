@@ -147,7 +147,7 @@ var badClients = []badClient{
 			c := *c
 			c.token = id.New() + "." + id.New()
 			_, err := c.players.GetPlayer(c.authorized(ctx), &pb.GetPlayerRequest{PlayerId: "me"})
-			if refusalOf(err).code == codes.Unauthenticated {
+			if refusalOf(err).Code == codes.Unauthenticated {
 				return nil
 			}
 			return err
@@ -366,9 +366,9 @@ func (f *flood) repeatWith(ctx context.Context, workers int, begin func() func(*
 				switch {
 				case ctx.Err() != nil: // do may return slightly before ctx is done
 					return nil
-				case r.code == codes.ResourceExhausted && r.retry > 0:
+				case r.Code == codes.ResourceExhausted && r.RetryAfter > 0:
 					f.refused.Add(1)
-				case r.code == codes.ResourceExhausted:
+				case r.Code == codes.ResourceExhausted:
 					return fmt.Errorf("no retry hint: %w", err)
 				case err == nil:
 					f.granted.Add(1)

@@ -40,7 +40,7 @@ func (r *racer) run(ctx context.Context) error {
 		pause(ctx, 20*time.Millisecond)
 	}
 	r.ended = time.Now()
-	if refusalOf(err).reason == pb.ReasonGameOver {
+	if refusalOf(err).Reason == pb.ReasonGameOver {
 		return nil
 	}
 	return err

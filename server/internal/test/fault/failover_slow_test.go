@@ -61,7 +61,7 @@ func (c *caller) awaitDamaged(t *testing.T, gameID, version string) {
 	var err error
 	waittest.Until(t, "the game is damaged", func() bool {
 		_, err = c.get(t.Context(), gameID)
-		return refusalOf(err).code == codes.DataLoss
+		return refusalOf(err).Code == codes.DataLoss
 	})
 	wantDamaged(t, err, version)
 	wantDamaged(t, c.watch(t, gameID, watching{after: fromStart()}).awaitEnd(t), version)

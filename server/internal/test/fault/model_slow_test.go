@@ -269,7 +269,7 @@ func (h *history) call(ctx context.Context, who int, op operation, call func(con
 	entry.Return = int64(time.Since(h.began))
 	r := refusalOf(err)
 	switch {
-	case err != nil && ctx.Err() != nil, r.code == codes.Canceled, r.code == codes.DeadlineExceeded:
+	case err != nil && ctx.Err() != nil, r.Code == codes.Canceled, r.Code == codes.DeadlineExceeded:
 		if op.kind == opGet {
 			return nil, nil // The call failed and had no effect, so the history can omit it.
 		}
@@ -282,9 +282,9 @@ func (h *history) call(ctx context.Context, who int, op operation, call func(con
 		case *pb.Game:
 			entry.Output = sayGame(m)
 		}
-	case r.reason != "":
-		version, _ := strconv.Atoi(r.metadata["version"])
-		entry.Output, message, err = answer{said: r.reason, version: int32(version)}, nil, nil
+	case r.Reason != "":
+		version, _ := strconv.Atoi(r.Metadata["version"])
+		entry.Output, message, err = answer{said: r.Reason, version: int32(version)}, nil, nil
 	default:
 		return nil, checkError(err)
 	}

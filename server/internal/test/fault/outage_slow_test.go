@@ -66,12 +66,12 @@ func wantUnavailable(t *testing.T, call func(context.Context) error) {
 		cancel()
 		require.Error(t, err)
 		r := refusalOf(err)
-		if r.code == codes.DeadlineExceeded {
+		if r.Code == codes.DeadlineExceeded {
 			continue
 		}
-		require.Equal(t, codes.Unavailable, r.code, "%v", err)
-		require.Equal(t, pb.ReasonStorageUnavailable, r.reason)
-		require.Positive(t, r.retry)
+		require.Equal(t, codes.Unavailable, r.Code, "%v", err)
+		require.Equal(t, pb.ReasonStorageUnavailable, r.Reason)
+		require.Positive(t, r.RetryAfter)
 		return
 	}
 	require.Fail(t, "no answer within any deadline")

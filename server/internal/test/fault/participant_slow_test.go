@@ -127,7 +127,7 @@ func (p *participant) play(ctx context.Context, e *pb.Event) error {
 		_, err = c.join(ctx, p.gameID)
 	}
 	err = c.retryable(ctx, err)
-	if r := refusalOf(err); r.reason == pb.ReasonVersionConflict || r.reason == pb.ReasonGameOver {
+	if r := refusalOf(err); r.Reason == pb.ReasonVersionConflict || r.Reason == pb.ReasonGameOver {
 		return nil
 	}
 	return err

@@ -222,7 +222,7 @@ func wantDamaged(t *testing.T, err error, version string) {
 	t.Helper()
 	require.Error(t, err)
 	r := refusalOf(err)
-	require.Equal(t, codes.DataLoss, r.code, "%v", status.Convert(err))
-	require.Equal(t, pb.ReasonGameDamaged, r.reason)
-	require.Equal(t, map[string]string{"version": version}, r.metadata)
+	require.Equal(t, codes.DataLoss, r.Code, "%v", status.Convert(err))
+	require.Equal(t, pb.ReasonGameDamaged, r.Reason)
+	require.Equal(t, map[string]string{"version": version}, r.Metadata)
 }

@@ -40,9 +40,6 @@
 //   - every open game scheduled and every result recorded;
 //   - the same leaderboards and lists after a rebuild from the logs.
 //
-// checkRace requires a game for each entrant of a race, and no move before it opened or after it
-// closed.
-//
 // The storm also requires each history to be linearizable: porcupine searches for an order of the
 // operations in which the rules and the contract (see model) explain every result.
 // TestLinearizable_Planted shows that the search detects wrong results.

@@ -57,61 +57,22 @@ func (c *caller) newRace(t *testing.T) *pb.Challenge {
 	return created.GetChallenge()
 }
 
-// awaitFinished waits until a game is over.
-func (c *caller) awaitFinished(t *testing.T, gameID string) {
-	t.Helper()
-	waittest.Until(t, "the game is over", func() bool {
-		over, err := c.get(t.Context(), gameID)
-		require.NoError(t, err)
-		return over.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED
-	})
-}
-
-// awaitSeed waits until a challenge is closed and its seed is revealed.
-func (c *caller) awaitSeed(ctx context.Context, t *testing.T, id string) (closed *pb.Challenge) {
-	t.Helper()
-	waittest.Until(t, "the challenge reveals its seed", func() bool {
-		got, err := answered(ctx, c, c.challenges.GetChallenge, &pb.GetChallengeRequest{ChallengeId: id})
-		require.NoError(t, err)
-		closed = got.GetChallenge()
-		return len(closed.GetSeed()) > 0
-	})
-	return closed
-}
-
-// checkRace requires that every entrant of a closed race has a game, in which they moved only while
-// the race was open. reader may be a client of any server.
-func (env *env) checkRace(t *testing.T, reader *caller, race *pb.Challenge) {
-	t.Helper()
-	for _, entrant := range race.GetEntrants() {
-		log := env.log(t.Context(), t, entrant.GetGameId())
-		require.NotEmpty(t, log, "an entrant without a game")
-		events, err := reader.transcript(t.Context(), entrant.GetGameId(), int32(len(log)))
-		require.NoError(t, err)
-		for _, e := range events {
-			if e.GetMoved() != nil {
-				assert.False(t, e.GetTime().AsTime().Before(race.GetOpenTime().AsTime()), "an event before the race opened: %s", brief(e))
-				assert.True(t, e.GetTime().AsTime().Before(race.GetCloseTime().AsTime()), "an event after the race closed: %s", brief(e))
-			}
-		}
-	}
-}
-
-// Ensure that a race continues if its only server is dead for a while. The close time is postponed
-// by at least the time lost, for all entrants alike. Before the postponed close time, no move is
-// refused as too late, and the seed is not revealed.
-func TestRace_ServerKilled(t *testing.T) {
+// Ensure that a race and a game with a clock continue if their only server is dead for a while. The race is
+// postponed by at least the time lost, for all entrants alike: until the new close time no move is refused
+// as too late, and the seed is not revealed. The clock gets a full turn, once.
+func TestOutage(t *testing.T) {
 	t.Parallel()
 	ctx, env := t.Context(), newSQLiteEnv(t)
 	server := env.startCrew(1)[0]
 	creator := env.player(server)
 	race := creator.newRace(t)
-	racers := []*racer{{caller: creator}, {caller: env.player(server)}, {caller: env.player(server)}}
+	racers := []*racer{{caller: creator}, {caller: env.player(server)}}
 	for _, r := range racers {
 		_, err := answered(ctx, r.caller, r.challenges.JoinChallenge, &pb.JoinChallengeRequest{ChallengeId: race.GetId()})
 		require.NoError(t, err)
 		r.gameID = challenge.AttemptID(race.GetId(), r.id)
 	}
+	players := []*caller{env.player(server), env.player(server), env.player(server)}
 	started, err := answered(ctx, creator, creator.challenges.StartChallenge, &pb.StartChallengeRequest{ChallengeId: race.GetId()})
 	require.NoError(t, err)
 	open, closes := started.GetChallenge().GetOpenTime().AsTime(), started.GetChallenge().GetCloseTime().AsTime()
@@ -121,23 +82,63 @@ func TestRace_ServerKilled(t *testing.T) {
 	for _, r := range racers {
 		group.Go(func() error { return r.run(ctx) })
 	}
+	const turn = 10 * time.Second
+	game := players[0].table(t, &pb.CreateGameRequest{
+		Seats: []*pb.SeatRequest{callerSeat, openSeat, openSeat}, TurnLimit: durationpb.New(turn),
+	})
+	for _, each := range players[1:] {
+		_, err := each.join(ctx, game.GetId())
+		require.NoError(t, err)
+	}
+	watcher := participate(t, &participant{}, game.GetId(), env.anonymous(server))
 	<-time.After(time.Second)
 	server.stop()
 	killed := time.Now()
 	<-time.After(5 * time.Second) // longer than the shortest outage that is credited
 	restarting := time.Now()
 	server.restart()
-	closed := creator.awaitSeed(ctx, t, race.GetId())
+
+	var closed *pb.Challenge
+	waittest.Until(t, "the challenge reveals its seed", func() bool {
+		got, err := answered(ctx, creator, creator.challenges.GetChallenge, &pb.GetChallengeRequest{ChallengeId: race.GetId()})
+		require.NoError(t, err)
+		closed = got.GetChallenge()
+		return len(closed.GetSeed()) > 0
+	})
 	require.NoError(t, group.Wait())
 	credited := closed.GetCredited().AsDuration()
 	assert.Equal(t, open, closed.GetOpenTime().AsTime())
 	assert.Equal(t, closes.Add(credited), closed.GetCloseTime().AsTime())
 	assert.GreaterOrEqual(t, credited, restarting.Sub(killed), "the credited time")
 	for _, r := range racers {
-		r.awaitFinished(t, r.gameID)
+		waittest.Until(t, "the game is over", func() bool {
+			over, err := r.get(ctx, r.gameID)
+			require.NoError(t, err)
+			return over.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED
+		})
 		assert.Positive(t, r.moves)
 		assert.False(t, r.ended.Before(closed.GetCloseTime().AsTime()), "a move was refused before the race closed")
+		events, err := creator.transcript(ctx, r.gameID, int32(len(env.log(ctx, t, r.gameID))))
+		require.NoError(t, err)
+		for _, e := range events {
+			if e.GetMoved() != nil {
+				assert.False(t, e.GetTime().AsTime().Before(open), "an event before the race opened: %s", brief(e))
+				assert.True(t, e.GetTime().AsTime().Before(closed.GetCloseTime().AsTime()), "an event after the race closed: %s", brief(e))
+			}
+		}
 	}
-	env.checkRace(t, creator, closed)
-	t.Logf("credited %v; %d, %d and %d moves", credited, racers[0].moves, racers[1].moves, racers[2].moves)
+
+	e := watcher.awaitEvent(t, "the credit", func(e *pb.Event) bool { return e.GetClockExtended() != nil })
+	assert.False(t, e.GetPosition().GetTurnDeadline().AsTime().Before(restarting.Add(turn)), "less than a full turn")
+	for _, each := range players[:2] {
+		_, err := answered(ctx, each, each.games.Resign, &pb.ResignRequest{GameId: game.GetId()})
+		require.NoError(t, err)
+	}
+	extensions := 0
+	for _, e := range watcher.awaitEvents(t) {
+		if e.GetClockExtended() != nil {
+			extensions++
+		}
+	}
+	assert.Equal(t, 1, extensions, "number of credits")
 }

@@ -73,16 +73,19 @@ bin/gridstand-server bin/gridstand:
 test: list-missing ## Run the quick tests, and print what is missing for some of them
 	go test ./...
 
-# go test prints the reasons of skipped tests only with -v.
+# Programs without which tests are skipped. go test prints the reasons of skipped tests only with -v.
+NEEDED := redis-server ssh-keygen systemd-analyze
+
 .PHONY: list-missing
 list-missing:
-	@for program in redis-server node; do \
+	@for program in $(NEEDED); do \
 	  command -v $$program >/dev/null || echo "$$program is not installed: the tests that need it are skipped"; \
 	done
 
 # Few tests run at a time, because many of these start several programs.
 .PHONY: test-slow
-test-slow: ## Run the slow tests, except floods, storm and kills, and the quick ones again
+test-slow: NEEDED += haproxy node prlimit ssh tmux
+test-slow: list-missing ## Run the slow tests, except floods, storm and kills, and the quick ones again
 	$(SLOW) -skip '$(FLOODS)|^TestStorm' -p=2 -parallel=2 -timeout=1h ./...
 
 .PHONY: contracts

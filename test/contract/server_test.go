@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"runtime/debug"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -29,7 +28,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // Collecting the garbage of dozens of small servers would take a sixth of the time.
 	testmain.Run(m, redistest.StillDialing)
 }
 

@@ -47,8 +47,8 @@
 // # Replay a seed
 //
 // Most tests derive their moves from their own name (seeded) or play moves that make games last, so
-// every run makes the same moves. TestStorm, TestStorm_Kills and TestCluster draw a new seed and log
-// it. To repeat a storm's schedule:
+// every run makes the same moves. TestCluster and the tests whose names begin with TestStorm draw a new
+// seed and log it. To repeat a storm's schedule:
 //
 //	go test -tags slow ./server/internal/test/fault -run '^TestStorm$' -v -timeout 0 -args -storm=10m -storm.seed=42
 //

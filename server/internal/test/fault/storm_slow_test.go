@@ -23,7 +23,7 @@ var (
 	stormFor = flag.Duration("storm", 0,
 		"minimum duration of TestStorm, which in any case injects every fault once")
 	stormSeed = flag.Uint64("storm.seed", 0,
-		"seed of TestStorm, TestStorm_Kills and TestCluster, as logged by an earlier run; 0 draws a new one")
+		"seed of TestCluster and of TestStorm and its kind, as logged by an earlier run; 0 draws a new one")
 )
 
 // drawSeed returns the seed given by -storm.seed, or else a new one, and logs it.

@@ -138,7 +138,8 @@ func TestPlayLocal_Share(t *testing.T) {
 	s.sees("! Warning: everyone who can reach")
 	s.types("x") // Any key removes the warning from the screen.
 	assert.Contains(t, s.said(), "Others watch at http://"+others+"/ or with gridstand watch --server "+others+", and play with gridstand play --server "+others+".")
-	s.sees("In a browser: http://" + others + "/g/")
+	s.types("y")
+	s.sees("http://" + others + "/g/")
 	s.sees("Others play at")
 	s.sees("http://" + others)
 	page, err := http.Get("http://" + others + "/")

@@ -46,7 +46,7 @@ func end(server *tuitest.Server, d *tuitest.Driver, p *page) {
 }
 
 // Ensure that a race shows the newest of the other boards and asks for confirmation before the user
-// leaves it, that a user who leaves keeps the points, and that the result can be copied.
+// leaves it, that a user who leaves keeps the points, and that the link and the result can be copied.
 func TestAttempt_Race(t *testing.T) {
 	t.Parallel()
 	bob := tuitest.Game(tuitest.Board(4, 4))
@@ -57,6 +57,10 @@ func TestAttempt_Race(t *testing.T) {
 	p, d := startAttempt(t, server, tuitest.Race(), nil)
 	d.Until("bob's board", func() bool { return strings.Contains(d.Screen(), "16,000") })
 
+	d.Env.Site = "https://play.example"
+	d.Press("y")
+	assert.Contains(t, d.Screen(), "Sent to the terminal's clipboard:\n https://play.example/c/"+tuitest.ChallengeID)
+	d.Env.Site = ""
 	d.Press("u", "X", "q")
 	assert.Contains(t, d.Screen(), "You can return until it ends")
 	d.Press("n")

@@ -21,9 +21,13 @@ func (p *page) rulesKey() ui.Key {
 	return ui.On("r", "r", "rules", !p.starting, ui.Run(ui.Open(ui.Route{Rules: p.Game.GetVariant()}))).Footer(7)
 }
 
+// copyKey returns the key that copies the link of the game, or of a challenge during an attempt.
 func (p *page) copyKey() ui.Key {
-	return p.env.CopyKey(p.contest == nil, func() tea.Cmd {
+	return p.env.CopyKey(p.contest == nil || !p.Over(), func() tea.Cmd {
 		say, do := p.env.Copy(p.Game.GetId())
+		if p.contest != nil {
+			say, do = ui.SetClipboard(p.contest.Invite())
+		}
 		p.notice = say
 		return do
 	})
@@ -50,7 +54,7 @@ func (p *page) playKeys() ui.KeyTable {
 	table := ui.KeyTable{{
 		ui.On("u", "u", "undo", undo, p.wantUndo).Footer(6), ui.On("R", "R", "restart", undo, p.wantRestart),
 		ui.On("n S", "n S", what, true, func() tea.Cmd { return p.Ask(p.askNew()) }).FooterAs(5, "n", again),
-		p.rulesKey(), p.copyKey(), p.backKey(),
+		p.rulesKey(), p.copyKey().Footer(8), p.backKey(),
 	}}
 	var solvers []ui.Key
 	for i, name := range p.solvers() {

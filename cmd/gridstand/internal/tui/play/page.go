@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
@@ -93,12 +92,6 @@ func (p *page) shareLine() string {
 // watch it.
 func (p *page) sharedAs(id string) string {
 	return p.Summary() + "; " + cmp.Or(p.env.Link(id), p.env.Invite("watch", p.CommandID()))
-}
-
-// shareFits reports whether the result fits in the free status line, where it can be copied with
-// the mouse.
-func (p *page) shareFits() bool {
-	return !p.asksName && p.env.Height >= ui.StatusHeight && ansi.StringWidth(p.shareLine()) <= p.env.Width-2
 }
 
 // ClosingMessage implements ui.Closing. It reports the state of the game, and how to resume or verify it.

@@ -22,7 +22,7 @@ import (
 const shareLines = 2
 
 func (p *page) View(width, height int) ui.View {
-	v := ui.View{Title: p.Variant(), Status: p.status(width), Right: p.headline()}
+	v := ui.View{Title: p.Variant(), Status: p.status(), Right: p.headline()}
 	if p.contest != nil {
 		v.Title = p.contest.Title()
 	}
@@ -130,12 +130,7 @@ func (p *page) invitation(width int) []string {
 		if p.contest.Challenge == nil || p.contest.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY) {
 			return nil
 		}
-		const what = "Others play it"
-		blocks := p.contest.InviteText(what, width)
-		if p.linkLine(p.env.Width-2) != "" && len(blocks) > 0 && lipgloss.Height(blocks[0]) > 2 {
-			return ui.Share(p.env.Theme, what, "", p.contest.InviteCommand(), width) // The status line has the link in one piece.
-		}
-		return blocks
+		return p.contest.InviteText("Others play it", width)
 	}
 	what, verb := "Others watch", "watch"
 	if p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
@@ -144,7 +139,7 @@ func (p *page) invitation(width int) []string {
 	return ui.Share(p.env.Theme, what, p.env.Link(p.CommandID()), p.env.Invite(verb, p.CommandID()), width)
 }
 
-func (p *page) status(width int) string {
+func (p *page) status() string {
 	t := p.env.Theme
 	waited := time.Duration(0)
 	if p.inFlight != nil {
@@ -179,31 +174,9 @@ func (p *page) status(width int) string {
 		return t.Good().Render("You are " + p.env.NewName + " now.")
 	case p.asksName && p.resultOpen():
 		return t.Accent().Render("A good result! Press e to choose a name; your games and rank stay.")
-	case p.resultOpen() && p.shareFits():
-		return t.Dim().Render(p.shareLine())
 	default:
-		return p.linkLine(width)
-	}
-}
-
-// linkLine returns the web link of the game, or of a challenge that others can play, on one line so that
-// it can be copied with the mouse.
-// It returns "" if there is no link or no room for it, and beside a board of 2048 if the panel has the
-// short link.
-func (p *page) linkLine(width int) string {
-	if p.contest == nil && !p.Game.GetPrivate() && p.Twenty48() != nil {
 		return ""
 	}
-	link, what := p.env.Link(p.Game.GetId()), "In a browser: "
-	// Players can no longer join a race that has begun, and find the daily game without a link.
-	if c := p.contest; c != nil && !c.Closed() &&
-		(c.Is(pb.ChallengeKind_CHALLENGE_KIND_LINK) || c.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH)) {
-		link, what = p.env.ChallengeLink(c.ID), "Others play it at "
-	}
-	if line := what + link; link != "" && p.env.Height >= ui.StatusHeight && ansi.StringWidth(line) <= width {
-		return p.env.Theme.Dim().Render(line)
-	}
-	return ""
 }
 
 // resultOpen reports whether the result is visible.
@@ -242,9 +215,6 @@ func (p *page) result(in panelInput) string {
 	if in.height > 10 {
 		ranks = []string{strings.Join(ranks, "\n")}
 	}
-	share := ""
-	if !p.shareFits() {
-		share = t.Dim().Render(ui.Wrap(p.shareLine(), in.width))
-	}
+	share := t.Dim().Render(ui.Wrap(p.shareLine(), in.width))
 	return ui.Stack(in.height, append(append([]string{head, facts}, ranks...), share)...)
 }

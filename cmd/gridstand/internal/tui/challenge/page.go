@@ -192,11 +192,7 @@ func (p *page) table() ui.KeyTable {
 		ui.On("n", "n", "race again", may && p.Race() && (p.Closed() || p.Open() && entrant != nil), func() tea.Cmd {
 			return ui.Replace(p.Tasks, ui.Route{NewChallenge: p.Contest.Again()})
 		}).Footer(3),
-		ui.On("y", "y", "copy", true, func() tea.Cmd {
-			say, do := ui.SetClipboard(p.Invite())
-			p.done = say
-			return do
-		}).Footer(6),
+		ui.On("y", "y", "copy", true, func() tea.Cmd { return ui.SetClipboard(p.Invite(), &p.done) }).Footer(6),
 		ui.On("r", "r", "rules", true, func() tea.Cmd { return ui.Open(ui.Route{Rules: p.GetVariant()}) }).Footer(7),
 		ui.On("q esc", "q", ui.BackText, true, p.leave),
 	}}

@@ -195,9 +195,7 @@ func (p *page) copy() tea.Cmd {
 	if id == "" {
 		return nil
 	}
-	say, do := ui.SetClipboard(id)
-	p.done = say
-	return do
+	return ui.SetClipboard(id, &p.done)
 }
 
 func (p *page) nextVariant() {

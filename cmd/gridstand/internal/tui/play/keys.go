@@ -24,12 +24,10 @@ func (p *page) rulesKey() ui.Key {
 // copyKey returns the key that copies the link of the game, or of a challenge during an attempt.
 func (p *page) copyKey() ui.Key {
 	return p.env.CopyKey(p.contest == nil || !p.Over(), func() tea.Cmd {
-		say, do := p.env.Copy(p.Game.GetId())
 		if p.contest != nil {
-			say, do = ui.SetClipboard(p.contest.Invite())
+			return ui.SetClipboard(p.contest.Invite(), &p.notice)
 		}
-		p.notice = say
-		return do
+		return p.env.Copy(p.Game.GetId(), &p.notice)
 	})
 }
 
@@ -108,11 +106,7 @@ func (p *page) resultKeys() ui.KeyTable {
 	}}
 }
 
-func (p *page) copyResult() tea.Cmd {
-	say, do := ui.SetClipboard(p.share())
-	p.notice = say
-	return do
-}
+func (p *page) copyResult() tea.Cmd { return ui.SetClipboard(p.share(), &p.notice) }
 
 func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 	p.notice = "" // the notice was about the previous key

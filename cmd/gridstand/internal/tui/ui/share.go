@@ -48,15 +48,16 @@ func (e *Env) CopyKey(when bool, do func() tea.Cmd) Key {
 	return On("y", "y", "copy id", when, do)
 }
 
-// Copy copies a game's link, or its id if there is no link. It returns the same as SetClipboard.
-func (e *Env) Copy(gameID string) (say string, do tea.Cmd) {
-	return SetClipboard(cmp.Or(e.Link(gameID), gameID))
+// Copy copies a game's link, or its id if there is no link, as SetClipboard does.
+func (e *Env) Copy(gameID string, notice *string) tea.Cmd {
+	return SetClipboard(cmp.Or(e.Link(gameID), gameID), notice)
 }
 
-// SetClipboard returns the command that sends text to the terminal's clipboard, and a message to the
-// user. Since terminals do not say whether they accept it, the message contains the text, too.
-func SetClipboard(text string) (say string, do tea.Cmd) {
-	say = "Sent to the terminal's clipboard:"
+// SetClipboard returns the command that sends text to the terminal's clipboard, and sets notice to a
+// message to the user. Since terminals do not say whether they accept it, the message contains the text,
+// too.
+func SetClipboard(text string, notice *string) tea.Cmd {
+	say := "Sent to the terminal's clipboard:"
 	gap := " "
 	if strings.Contains(text, "\n") {
 		gap = "\n"
@@ -65,7 +66,8 @@ func SetClipboard(text string) (say string, do tea.Cmd) {
 		say += gap + client.CleanText(line, 200)
 		gap = "\n"
 	}
-	return say, tea.SetClipboard(text)
+	*notice = say
+	return tea.SetClipboard(text)
 }
 
 // WithHint returns a closing message: a text and, on a second line, what the user can do next with a

@@ -81,8 +81,4 @@ func (p *page) pause() tea.Cmd {
 	return nil
 }
 
-func (p *page) copy() tea.Cmd {
-	say, do := p.env.Copy(p.game.id)
-	p.notice = say
-	return do
-}
+func (p *page) copy() tea.Cmd { return p.env.Copy(p.game.id, &p.notice) }

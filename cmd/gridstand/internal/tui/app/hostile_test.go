@@ -95,7 +95,7 @@ func newEvilServer(c *pb.Challenge) *evilServer {
 }
 
 // Watch implements ui.Server. Every game is hostile.
-func (s *evilServer) Watch(ctx context.Context, o client.WatchOptions) ui.Stream {
+func (s *evilServer) Watch(ctx context.Context, o client.WatchOptions) ui.Stream[client.Update] {
 	s.watched.Add(1)
 	g, from := evilGame(), tuitest.NewStream()
 	g.Id = o.GameID

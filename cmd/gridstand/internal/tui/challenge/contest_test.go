@@ -151,7 +151,7 @@ type hiding struct {
 	hidden  map[string]int
 }
 
-func (s *hiding) Watch(ctx context.Context, o client.WatchOptions) ui.Stream {
+func (s *hiding) Watch(ctx context.Context, o client.WatchOptions) ui.Stream[client.Update] {
 	s.watched <- o.GameID
 	if s.hidden[o.GameID] > 0 {
 		s.hidden[o.GameID]--

@@ -113,7 +113,7 @@ type previews struct {
 	watched chan client.WatchOptions
 }
 
-func (s previews) Watch(ctx context.Context, o client.WatchOptions) ui.Stream {
+func (s previews) Watch(ctx context.Context, o client.WatchOptions) ui.Stream[client.Update] {
 	s.watched <- o
 	return s.Server.Watch(ctx, o)
 }

@@ -74,7 +74,7 @@ func (s *OnChallenges) ListStandings(_ context.Context, r *pb.ListStandingsReque
 }
 
 // WatchChallenge implements ui.Server.
-func (s *OnChallenges) WatchChallenge(ctx context.Context, _ string) ui.ChallengeStream {
+func (s *OnChallenges) WatchChallenge(ctx context.Context, _ string) ui.Stream[client.ChallengeUpdate] {
 	from := s.Contest
 	if from == nil {
 		from = NewChallengeStream()

@@ -123,7 +123,7 @@ func (s *Server) CurrentGame(_ context.Context, playerID string) (client.Game, b
 }
 
 // Watch implements ui.Server.
-func (s *Server) Watch(ctx context.Context, o client.WatchOptions) ui.Stream {
+func (s *Server) Watch(ctx context.Context, o client.WatchOptions) ui.Stream[client.Update] {
 	from := s.Streams[o.GameID]
 	if o.AfterVersion != nil && s.Past != nil {
 		from = NewStream()

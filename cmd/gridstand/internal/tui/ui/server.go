@@ -53,12 +53,12 @@ type Server interface {
 	// Variants lists the variants that the server offers.
 	Variants(ctx context.Context) ([]*pb.Variant, error)
 	// Watch follows a game until ctx is done.
-	Watch(ctx context.Context, o client.WatchOptions) Stream
+	Watch(ctx context.Context, o client.WatchOptions) Stream[client.Update]
 	// NewChallenge creates a challenge. If it is a race, NewChallenge also puts the bots on
 	// the roster, unless another player has created it.
 	NewChallenge(ctx context.Context, n NewChallenge) (*pb.Challenge, error)
 	// WatchChallenge follows a challenge until ctx is done.
-	WatchChallenge(ctx context.Context, id string) ChallengeStream
+	WatchChallenge(ctx context.Context, id string) Stream[client.ChallengeUpdate]
 }
 
 // Lists has the lists that the lobby shows.
@@ -78,17 +78,11 @@ type Lists struct {
 	Window  pb.Window
 }
 
-// Stream is a stream of a game's updates. client.Watch implements it.
-type Stream interface {
-	// Next waits for the next update. After the last one, it returns io.EOF.
-	Next() (client.Update, error)
-}
-
-// ChallengeStream is a stream of a challenge's updates. client.ChallengeWatch implements
+// Stream is a stream of updates of a game or a challenge. client.Watch and client.ChallengeWatch implement
 // it.
-type ChallengeStream interface {
+type Stream[T any] interface {
 	// Next waits for the next update. After the last one, it returns io.EOF.
-	Next() (client.ChallengeUpdate, error)
+	Next() (T, error)
 }
 
 // Place is a player's place on a leaderboard.
@@ -213,7 +207,7 @@ func (s *server) Variants(ctx context.Context) ([]*pb.Variant, error) {
 	return reply.GetVariants(), err
 }
 
-func (s *server) Watch(ctx context.Context, o client.WatchOptions) Stream {
+func (s *server) Watch(ctx context.Context, o client.WatchOptions) Stream[client.Update] {
 	return s.Client.Watch(ctx, o)
 }
 
@@ -239,6 +233,6 @@ func (s *server) NewChallenge(ctx context.Context, n NewChallenge) (*pb.Challeng
 	return c, nil
 }
 
-func (s *server) WatchChallenge(ctx context.Context, id string) ChallengeStream {
+func (s *server) WatchChallenge(ctx context.Context, id string) Stream[client.ChallengeUpdate] {
 	return s.Client.WatchChallenge(ctx, client.ChallengeWatchOptions{ChallengeID: id})
 }

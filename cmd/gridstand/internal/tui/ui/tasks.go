@@ -94,7 +94,7 @@ func CallSignedIn[T any](t *Tasks, env *Env, work func(ctx context.Context, me s
 
 // Follow returns a command that continues with each update of a stream, until the stream ends
 // with an error, which is io.EOF after the last update.
-func Follow[T any](t *Tasks, s interface{ Next() (T, error) }, then func(T, error) tea.Cmd) tea.Cmd {
+func Follow[T any](t *Tasks, s Stream[T], then func(T, error) tea.Cmd) tea.Cmd {
 	return Call(t, func(context.Context) (T, error) { return s.Next() }, func(update T, err error) tea.Cmd {
 		if err != nil {
 			return then(update, err)

@@ -22,7 +22,6 @@ import (
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // disk is an in-memory file system that can be resized. It is mounted in a separate mount
@@ -104,6 +103,23 @@ func (d *disk) used() int64 {
 	return int64((s.Blocks - s.Bfree) * uint64(s.Bsize))
 }
 
+// outage is a watched game that continues through an outage of its store.
+type outage struct {
+	player   *caller
+	game     *pb.Game
+	watcher  *watcher
+	version  int32
+	position *pb.Position
+}
+
+// continueFrom plays to a version, and requires that the watcher sees it.
+func (o *outage) continueFrom(t *testing.T, game *pb.Game, version int32) {
+	t.Helper()
+	event := o.player.playTo(t, game, version)
+	o.version, o.position = event.GetVersion(), event.GetPosition()
+	o.watcher.awaitVersion(t, o.version)
+}
+
 // moveUntilRefused fills the disk, makes moves until the store is full, and returns the refused
 // move. A refused move may fit later, because its write has another size.
 func (o *outage) moveUntilRefused(t *testing.T, d *disk) pb.Direction {
@@ -124,93 +140,56 @@ func (o *outage) moveUntilRefused(t *testing.T, d *disk) pb.Direction {
 			continue // the machine is busy
 		}
 		if unavailable(err) {
+			require.Equal(t, pb.ReasonStorageUnavailable, refusalOf(err).Reason)
 			refused++
 			continue
 		}
 		require.NoError(t, err)
 		refused, o.version, o.position = 0, event.GetVersion(), event.GetPosition()
 	}
-	wantUnavailable(t, func(ctx context.Context) error {
-		_, err := o.player.move(ctx, o.game.GetId(), o.version, direction)
-		return err
-	})
 	return direction
 }
 
-// Ensure that moves are refused with a hint if the file's disk is full, and that no
-// acknowledged move is lost, even if the disk repeatedly fills up. Reads and watchers are not
-// affected, and neither are clients that connect once there is space again.
+// Ensure that moves are refused with a hint if the file's disk is full, which the write-ahead log alone does
+// not cause, that reads and watchers are not affected, that moves are accepted again once there is a little
+// more space, that no acknowledged move is lost, and that the log fits into the file at a clean stop.
 func TestSQLite_DiskFull(t *testing.T) {
-	t.Parallel()
-	const roomy = 64 << 20
-	d := newDisk(t, roomy)
-	env := newSQLiteEnv(t)
-	copied := env.path()
-	// The test sees the disk at a different path. SQLite cannot open the file at that path, so
-	// the test opens a copy.
-	env.url, env.wrapper = "sqlite:"+filepath.Join(d.dir, "store.db"), d.enter()
-	env.ports = func() *store.Store {
-		env.closeFile(t)
-		copyStore(t, filepath.Join(d.path(), "store.db"), copied)
-		return env.openFileAt(copied)
-	}
-	server := env.serveProcess()
-	o := startOutage(t, env, server)
-	for range 3 {
-		direction := o.moveUntilRefused(t, d)
-		o.requireReadable(t)
-		d.resize(roomy)
-		o.requireRecovered(t, direction)
-	}
-	o.finish(t)
-	server.stop()
-	env.closeFile(t)
-	removeStore(t, copied)
-	copyStore(t, filepath.Join(d.path(), "store.db"), copied)
-	env.url, env.ports = "sqlite:"+copied, env.openFile
-}
-
-// Ensure that the write-ahead log does not fill a small disk, that a full disk accepts moves again once it
-// has a little more space, and that the log fits into the file at a clean stop.
-func TestSQLite_SmallDisk(t *testing.T) {
 	t.Parallel()
 	const small, more = 2 << 20, 1 << 20
 	d := newDisk(t, small)
-	env := newUncheckedFileEnv(t, filepath.Join(d.dir, "store.db"))
-	env.wrapper = d.enter()
+	env := newSQLiteEnv(t)
+	copied, path := env.url, filepath.Join(d.path(), "store.db")
+	env.url, env.wrapper = "sqlite:"+filepath.Join(d.dir, "store.db"), d.enter()
 	server := env.serveProcess()
-	o := startOutage(t, env, server)
+	player := env.player(server)
+	o := &outage{player: player, game: player.start(t, "6x6")}
+	o.watcher = env.anonymous(server).watch(t, o.game.GetId(), watching{})
+	o.continueFrom(t, o.game, 10)
 	play := func(moves int32) {
 		for range moves / 100 {
-			o.player.playTo(t, o.player.start(t, "6x6"), 100)
+			player.playTo(t, player.start(t, "6x6"), 100)
 		}
 	}
 	play(1500)
-	o.moveUntilRefused(t, d)
-	d.resize(d.used() + more)
-	play(1500)
+	for range 2 {
+		direction := o.moveUntilRefused(t, d)
+		o.requireReadable(t)
+		d.resize(d.used() + more)
+		event := resend(t, player, o.game.GetId(), o.version, direction)
+		requireSame(t, event, resend(t, player, o.game.GetId(), o.version, direction))
+		o.continueFrom(t, after(event), event.GetVersion()+10)
+		play(700)
+	}
+	_, err := player.resign(t.Context(), o.game.GetId())
+	require.NoError(t, err)
+	require.NoError(t, o.watcher.awaitEnd(t))
+	assert.Zero(t, o.watcher.covered())
 	require.NoError(t, syscall.Kill(server.process.Pid(), syscall.SIGTERM))
 	<-server.process.Exited()
-	assert.NoFileExists(t, filepath.Join(d.path(), "store.db-wal"))
-}
-
-// removeStore removes the files of a store except the one that servers lock.
-func removeStore(t *testing.T, path string) {
-	t.Helper()
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if err := os.Remove(path + suffix); !os.IsNotExist(err) {
-			require.NoError(t, err)
-		}
-	}
-}
-
-// copyStore copies the files of a store, which processes may have open.
-func copyStore(t *testing.T, from, to string) {
-	t.Helper()
-	for _, suffix := range []string{"", "-wal"} {
-		out, err := exec.Command("cp", from+suffix, to+suffix).CombinedOutput()
-		require.NoError(t, err, "%s", out)
-	}
+	assert.NoFileExists(t, path+"-wal")
+	env.url, env.wrapper = copied, nil // SQLite cannot open the file at its path outside the namespace.
+	out, err := exec.Command("cp", path, env.path()).CombinedOutput()
+	require.NoError(t, err, "%s", out)
 }
 
 // requireReadable requires that games and lists can be read and that the watcher stays connected.

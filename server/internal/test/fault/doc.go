@@ -25,8 +25,7 @@
 //   - storm injects random faults, drawn from a seed, while traffic uses two servers backed
 //     by Redis, or one backed by a file. TestStorm_Kills does the same with a file and
 //     a single kind of fault: the only server is killed repeatedly.
-//   - outage is a game that continues through an outage of its store. disk is a small file system
-//     that fills up.
+//   - disk is a small file system that fills up, and outage a game that continues while it is full.
 //
 // # Invariants
 //

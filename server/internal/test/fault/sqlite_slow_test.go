@@ -19,32 +19,23 @@ import (
 // test and its servers have ended.
 func newSQLiteEnv(t *testing.T) *env {
 	t.Helper()
-	env := newUncheckedFileEnv(t, filepath.Join(t.TempDir(), "store.db"))
-	t.Cleanup(func() { check(t, env) })
-	return env
-}
-
-// newUncheckedFileEnv returns an env on the file at the given path. It does not check the store after the test.
-func newUncheckedFileEnv(t *testing.T, path string) *env {
-	t.Helper()
-	env := &env{t: t, url: "sqlite:" + path, observed: newObservations(), damaged: map[string]bool{}}
+	env := &env{t: t, url: "sqlite:" + filepath.Join(t.TempDir(), "store.db"), observed: newObservations(), damaged: map[string]bool{}}
 	env.ports = env.openFile
 	t.Cleanup(func() { env.closeFile(t) })
+	t.Cleanup(func() { check(t, env) })
 	return env
 }
 
 // openFile opens env's database file on first use. While the test has the file open, a server
 // that stops does not remove the write-ahead log.
-func (env *env) openFile() *store.Store { return env.openFileAt(env.path()) }
-
-func (env *env) openFileAt(path string) *store.Store {
+func (env *env) openFile() *store.Store {
 	env.mu.Lock()
 	defer env.mu.Unlock()
 	if env.opened == nil {
 		var err error
 		// While a disk is slow, servers may hold the file's lock for longer than Open waits.
 		for deadline := time.Now().Add(patience); ; {
-			env.opened, err = sqlite.Open(sqlite.Options{Path: path, Beside: true})
+			env.opened, err = sqlite.Open(sqlite.Options{Path: env.path(), Beside: true})
 			if err == nil || !strings.Contains(err.Error(), "database is locked") || time.Now().After(deadline) {
 				break
 			}

@@ -5,9 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -49,8 +47,6 @@ func StartRedis(t testing.TB, args ...string) *Server {
 	}
 	s := &Server{t: t, dir: t.TempDir()}
 	base := append([]string{
-		// A write beyond the file size limit must fail, not kill the process.
-		"sh", "-c", `trap "" XFSZ; exec "$0" "$@"`,
 		path, "--bind", "127.0.0.1", "--protected-mode", "yes",
 		"--dir", s.dir, "--save", "", "--appendonly", "no",
 	}, args...)
@@ -100,32 +96,6 @@ func (s *Server) Resume() {
 		s.t.Fatalf("resuming redis-server: %v", err)
 	}
 }
-
-// FillDisk simulates a disk that is almost full: until the process is restarted, its files can grow
-// by only room bytes. It returns false if the machine has no prlimit. A server that fsyncs every
-// append exits when an append fails; Restart starts it again.
-func (s *Server) FillDisk(room int64) bool {
-	s.t.Helper()
-	limit, err := exec.LookPath("prlimit")
-	if err != nil {
-		return false
-	}
-	var largest int64
-	files, _ := filepath.Glob(filepath.Join(s.dir, "appendonlydir", "*.aof"))
-	for _, file := range files {
-		if info, err := os.Stat(file); err == nil {
-			largest = max(largest, info.Size())
-		}
-	}
-	out, err := exec.Command(limit, "--pid", strconv.Itoa(s.run.Pid()), fmt.Sprintf("--fsize=%d:", largest+room)).CombinedOutput()
-	if err != nil {
-		s.t.Fatalf("limiting redis-server's files: %v: %s", err, out)
-	}
-	return true
-}
-
-// Exited returns a channel that is closed when the process has ended for any reason.
-func (s *Server) Exited() <-chan struct{} { return s.run.Exited() }
 
 // Restart kills the process if it is running and starts it again with the same arguments,
 // port and directory. It keeps only the data in its append-only file.

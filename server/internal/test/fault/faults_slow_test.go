@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
@@ -58,23 +57,6 @@ var redisFaults = []fault{
 	{"redis is a replica, read-only", inStore, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
 		require.NoError(s.t, s.env.redis.Do(s.t.Context(), "REPLICAOF", "127.0.0.1", "1").Err())
 		return func() { require.NoError(s.t, s.env.redis.Do(s.t.Context(), "REPLICAOF", "NO", "ONE").Err()) }
-	}},
-	{"the disk under redis is full", inStore, func(s *storm, _ *stormServer, rng *rand.Rand) func() {
-		room := rng.Int64N(20_000)
-		// Otherwise, Redis would not exit when it cannot write. Restart resets the setting.
-		require.NoError(s.t, s.env.redis.ConfigSet(s.t.Context(), "appendfsync", "always").Err())
-		if !s.redis.FillDisk(room) {
-			s.t.Log("prlimit is not available")
-			return func() {}
-		}
-		return func() {
-			select {
-			case <-s.redis.Exited():
-			case <-time.After(patience):
-				assert.Fail(s.t, "Redis could still write to a full disk")
-			}
-			s.redis.Restart()
-		}
 	}},
 	{"redis forgets its scripts", inStore, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
 		require.NoError(s.t, s.env.redis.ScriptFlush(s.t.Context()).Err())

@@ -91,7 +91,9 @@ func TestTokens_Place(t *testing.T) {
 	_, err = tokens.OpenPlace(ctx, "other", token)
 	requireField(t, err, "page_token")
 	const rank = "12345678"
-	for _, cursor := range []string{"", rank[1:], rank, rank + place.GameID[1:], rank + place.GameID + "a", rank + strings.Repeat("*", id.Length)} {
+	for _, cursor := range []string{
+		"", rank[1:], rank, rank + place.GameID[1:], rank + place.GameID + "a", rank + strings.Repeat("*", id.Length),
+	} {
 		token, err := tokens.Seal(ctx, "query", []byte(cursor))
 		require.NoError(t, err)
 		_, err = tokens.OpenPlace(ctx, "query", token)

@@ -105,7 +105,9 @@ func (env *env) anonymous(s *testServer, options ...grpc.DialOption) *caller {
 	c, err := client.Dial(client.Config{Target: s.addr, DialOptions: options})
 	require.NoError(env.t, err)
 	env.t.Cleanup(func() { _ = c.Close() })
-	return &caller{env: env, server: s, games: c.Games, leaderboard: c.Leaderboard, players: c.Players, challenges: c.Challenges}
+	return &caller{
+		env: env, server: s, games: c.Games, leaderboard: c.Leaderboard, players: c.Players, challenges: c.Challenges,
+	}
 }
 
 // player connects to a server with a new account.

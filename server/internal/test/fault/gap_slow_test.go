@@ -73,7 +73,8 @@ func TestOutage(t *testing.T) {
 		r.gameID = challenge.AttemptID(race.GetId(), r.id)
 	}
 	players := []*caller{env.player(server), env.player(server), env.player(server)}
-	started, err := answered(ctx, creator, creator.challenges.StartChallenge, &pb.StartChallengeRequest{ChallengeId: race.GetId()})
+	start := &pb.StartChallengeRequest{ChallengeId: race.GetId()}
+	started, err := answered(ctx, creator, creator.challenges.StartChallenge, start)
 	require.NoError(t, err)
 	open, closes := started.GetChallenge().GetOpenTime().AsTime(), started.GetChallenge().GetCloseTime().AsTime()
 
@@ -100,7 +101,8 @@ func TestOutage(t *testing.T) {
 
 	var closed *pb.Challenge
 	waittest.Until(t, "the challenge reveals its seed", func() bool {
-		got, err := answered(ctx, creator, creator.challenges.GetChallenge, &pb.GetChallengeRequest{ChallengeId: race.GetId()})
+		request := &pb.GetChallengeRequest{ChallengeId: race.GetId()}
+		got, err := answered(ctx, creator, creator.challenges.GetChallenge, request)
 		require.NoError(t, err)
 		closed = got.GetChallenge()
 		return len(closed.GetSeed()) > 0
@@ -122,8 +124,9 @@ func TestOutage(t *testing.T) {
 		require.NoError(t, err)
 		for _, e := range events {
 			if e.GetMoved() != nil {
-				assert.False(t, e.GetTime().AsTime().Before(open), "an event before the race opened: %s", brief(e))
-				assert.True(t, e.GetTime().AsTime().Before(closed.GetCloseTime().AsTime()), "an event after the race closed: %s", brief(e))
+				at := e.GetTime().AsTime()
+				assert.False(t, at.Before(open), "an event before the race opened: %s", brief(e))
+				assert.True(t, at.Before(closed.GetCloseTime().AsTime()), "an event after the race closed: %s", brief(e))
 			}
 		}
 	}

@@ -19,7 +19,8 @@ import (
 // test and its servers have ended.
 func newSQLiteEnv(t *testing.T) *env {
 	t.Helper()
-	env := &env{t: t, url: "sqlite:" + filepath.Join(t.TempDir(), "store.db"), observed: newObservations(), damaged: map[string]bool{}}
+	path := filepath.Join(t.TempDir(), "store.db")
+	env := &env{t: t, url: "sqlite:" + path, observed: newObservations(), damaged: map[string]bool{}}
 	env.ports = env.openFile
 	t.Cleanup(func() { env.closeFile(t) })
 	t.Cleanup(func() { check(t, env) })

@@ -137,6 +137,9 @@ func listen(flag, address string) (net.Listener, error) {
 	if invalid, ok := errors.AsType[*net.AddrError](err); ok {
 		return nil, &ConfigError{flag, invalid}
 	}
+	if unknown, ok := errors.AsType[*net.DNSError](err); ok && unknown.IsNotFound {
+		return nil, &ConfigError{flag, unknown}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("--%s: %w", flag, err)
 	}

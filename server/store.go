@@ -102,6 +102,9 @@ func (c *Config) file(path string) (string, error) {
 		return "", wrong("data", "must name a directory; there is a default only if HOME is set")
 	case path == "":
 		return filepath.Join(c.Data, dataFile), nil
+	case strings.HasPrefix(path, "//") && !strings.HasPrefix(path, "///"):
+		// In a URL, the next part would be a host.
+		return "", wrong("store", "the path must follow sqlite: without //, as in sqlite:%s", strings.TrimPrefix(path, "//"))
 	case strings.HasPrefix(path, "~"):
 		// Shells replace ~ only at the start of a word.
 		return "", wrong("store", "~ must be at the start of a word for the shell to replace it: write sqlite:$HOME%s", path[1:])

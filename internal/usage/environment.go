@@ -70,6 +70,9 @@ func CheckEnvironment(environ, known []string) (unknown []string, err error) {
 			strings.Contains(variable, "_SERVICE_") || strings.Contains(variable, "_PORT") {
 			continue
 		}
+		if variable == Prefix+"TLS_CLIENT_CA" { // without it, a server that required certificates would let everyone in
+			return nil, Errorf("%s: servers no longer check client certificates; a proxy can do so", variable)
+		}
 		if meant := similar(known, variable); len(meant) > 0 {
 			return nil, Errorf("the environment variable %s is unknown; did you mean %s?", variable, strings.Join(meant, " or "))
 		}
@@ -79,11 +82,14 @@ func CheckEnvironment(environ, known []string) (unknown []string, err error) {
 	return unknown, nil
 }
 
-// similar returns those of the names that cobra would suggest, if they were commands, for a misspelled one.
+// similar returns those of the names that cobra would suggest, if they were commands, for a misspelled one,
+// except those of which it is only the beginning.
 func similar(names []string, misspelled string) []string {
 	all := &cobra.Command{SuggestionsMinimumDistance: maxTypos}
 	for _, name := range names {
 		all.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}
-	return all.SuggestionsFor(misspelled)
+	return slices.DeleteFunc(all.SuggestionsFor(misspelled), func(name string) bool {
+		return strings.HasPrefix(name, misspelled)
+	})
 }

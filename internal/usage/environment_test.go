@@ -30,6 +30,7 @@ func TestCheckEnvironment(t *testing.T) {
 			environ: []string{"GRIDSTAND_THEME=dark", "GRIDSTAND_STORE=memory", "GRIDSTAND_COLOUR=no"},
 			unknown: []string{"GRIDSTAND_COLOUR", "GRIDSTAND_THEME"},
 		},
+		"only a beginning":    {environ: []string{"GRIDSTAND_MAX=1"}, unknown: []string{"GRIDSTAND_MAX"}},
 		"a letter too many":   {environ: []string{"GRIDSTAND_STOREE=redis://r"}, meant: "GRIDSTAND_STORE"},
 		"two letters swapped": {environ: []string{"GRIDSTAND_METRCIS=:1"}, meant: "GRIDSTAND_METRICS"},
 		"like the client's":   {environ: []string{"GRIDSTAND_SERVR=a"}, meant: "GRIDSTAND_SERVER"},

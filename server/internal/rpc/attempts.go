@@ -91,7 +91,7 @@ func (s *Service) createAttempt(ctx context.Context, request *pb.CreateGameReque
 	default:
 		return nil, &challenge.NotOpenError{ChallengeID: c.ID, At: c.OpenTime}
 	}
-	if err := s.takeGames(ctx, by.ID, 1); err != nil {
+	if err := s.takeGames(ctx, by.ID, 1, 0); err != nil {
 		return nil, err
 	}
 	state, err := s.beginAttempt(ctx, c, entrant)

@@ -43,13 +43,12 @@ func (s *Service) CreateChallenge(ctx context.Context, request *pb.CreateChallen
 		named, err := s.named(ctx, found[0], now)
 		return &pb.CreateChallengeResponse{Challenge: named}, err
 	}
-	if err := s.takeGames(ctx, by.ID, 1+len(wanted.Entrants)); err != nil {
-		return nil, err
-	}
+	public := 0
 	if !wanted.Private {
-		if err := s.takeChallenge(ctx); err != nil {
-			return nil, err
-		}
+		public = 1
+	}
+	if err := s.takeGames(ctx, by.ID, 1+len(wanted.Entrants), public); err != nil {
+		return nil, err
 	}
 	c, err := s.Challenges.Create(ctx, *wanted, now)
 	switch {

@@ -61,7 +61,7 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 			return s.createdGame(ctx, nil, err)
 		}
 	}
-	if err := s.takeGames(ctx, player.ID, 1); err != nil {
+	if err := s.takeGames(ctx, player.ID, 1, 0); err != nil {
 		return nil, err
 	}
 	state, err := s.begin(ctx, newID, created, seed)

@@ -31,26 +31,27 @@ func (s *Service) take(p *pacer, key string, n int, limit *int, what string) err
 	return nil
 }
 
-// takeGames counts n new games toward the limits of the player and of the caller's address, or toward
-// neither if they would exceed one.
-func (s *Service) takeGames(ctx context.Context, playerID string, n int) error {
-	if err := s.take(s.games, playerID, n, &s.Limits.NewGamesPerMinute, "new games a minute"); err != nil {
+// takeGames counts new games toward the limits of the player and of the caller's address, and new public
+// challenges toward that of the address. If they would exceed a limit, it counts nothing.
+func (s *Service) takeGames(ctx context.Context, playerID string, games, challenges int) error {
+	address := s.Address(ctx)
+	if err := s.take(s.games, playerID, games, &s.Limits.NewGamesPerMinute, "new games a minute"); err != nil {
 		return err
 	}
-	address := s.Address(ctx)
-	err := s.take(s.gamesFrom, address, n, &s.Limits.NewGamesPerAddressPerMinute, "new games from one address a minute")
+	err := s.take(s.gamesFrom, address, games, &s.Limits.NewGamesPerAddressPerMinute, "new games from one address a minute")
 	if err != nil {
-		s.games.take(playerID, -n)
+		s.games.take(playerID, -games)
+		return err
+	}
+	err = s.take(s.challengesFrom, address, challenges, &s.Limits.NewChallengesPerAddressPerMinute,
+		"new public challenges from one address a minute")
+	if err != nil {
+		s.games.take(playerID, -games)
+		s.gamesFrom.take(address, -games)
 		return err
 	}
 	s.Planner.Creates(playerID, address)
 	return nil
-}
-
-// takeChallenge counts a new public challenge toward the limit of the caller's address.
-func (s *Service) takeChallenge(ctx context.Context) error {
-	return s.take(s.challengesFrom, s.Address(ctx), 1, &s.Limits.NewChallengesPerAddressPerMinute,
-		"new public challenges from one address a minute")
 }
 
 // limitedCaller returns the calling player and counts the call toward the move rate limit.

@@ -32,11 +32,11 @@ func TestTakeGames(t *testing.T) {
 	planner := createdFrom{addresses: map[string]string{}}
 	s := New(Config{
 		Planner: planner, Budgets: &front.Budgets{},
-		Limits: limits.Limits{NewGamesPerMinute: 2, NewGamesPerAddressPerMinute: 3},
+		Limits: limits.Limits{NewGamesPerMinute: 2, NewGamesPerAddressPerMinute: 3, NewChallengesPerAddressPerMinute: 1},
 	})
-	create := func(playerID string, host byte) string {
+	create := func(playerID string, host byte, challenges int) string {
 		ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.IPv4(192, 0, 2, host), Port: 1}})
-		err := s.takeGames(ctx, playerID, 1)
+		err := s.takeGames(ctx, playerID, 1, challenges)
 		if exceeded, ok := errors.AsType[*limits.ExceededError](err); ok {
 			return exceeded.Field
 		}
@@ -44,14 +44,20 @@ func TestTakeGames(t *testing.T) {
 		return ""
 	}
 	const ofAccount, ofAddress = "new_games_per_minute", "new_games_per_address_per_minute"
+	const ofChallenges = "new_challenges_per_address_per_minute"
 	var refused []string
 	for range 4 {
-		refused = append(refused, create("ada", 1))
+		refused = append(refused, create("ada", 1, 0))
 	}
 	assert.Equal(t, []string{"", "", ofAccount, ofAccount}, refused)
-	assert.Empty(t, create("bob", 1), "refused games of another account count toward an address")
-	assert.Equal(t, ofAddress, create("bob", 1))
-	assert.Equal(t, ofAddress, create("bob", 1))
-	assert.Empty(t, create("bob", 2), "games refused because of an address count toward an account")
-	assert.Equal(t, map[string]string{"ada": "192.0.2.1", "bob": "192.0.2.2"}, planner.addresses)
+	assert.Empty(t, create("bob", 1, 0), "refused games of another account count toward an address")
+	assert.Equal(t, ofAddress, create("bob", 1, 0))
+	assert.Equal(t, ofAddress, create("bob", 1, 0))
+	assert.Empty(t, create("bob", 2, 0), "games refused because of an address count toward an account")
+	assert.Empty(t, create("cy", 3, 1))
+	assert.Equal(t, ofChallenges, create("cy", 3, 1))
+	assert.Equal(t, ofChallenges, create("cy", 3, 1))
+	assert.Empty(t, create("cy", 3, 0), "games refused because of their challenge count toward an account")
+	assert.Empty(t, create("dan", 3, 0), "games refused because of their challenge count toward an address")
+	assert.Equal(t, map[string]string{"ada": "192.0.2.1", "bob": "192.0.2.2", "cy": "192.0.2.3", "dan": "192.0.2.3"}, planner.addresses)
 }

@@ -81,7 +81,7 @@ func (s *Service) addEntrant(ctx context.Context, c *challenge.Challenge, by acc
 	case len(c.Entrants) >= challenge.MaxEntrants:
 		return nil, challenge.ErrFull
 	}
-	if err := s.takeGames(ctx, by.ID, 1); err != nil {
+	if err := s.takeGames(ctx, by.ID, 1, 0); err != nil {
 		return nil, err
 	}
 	joined, err := s.Challenges.Join(ctx, c.ID, by.ID, e)
@@ -114,10 +114,11 @@ func (s *Service) RaceNow(ctx context.Context, _ *pb.RaceNowRequest) (*pb.RaceNo
 			Entrants: []challenge.Entrant{challenge.StandIn(challengeID, nowBot)},
 		}
 	}, func(isNew bool) error {
-		if err := s.takeGames(ctx, by.ID, 1); err != nil || !isNew {
-			return err
+		created := 0
+		if isNew {
+			created = 1
 		}
-		return s.takeChallenge(ctx)
+		return s.takeGames(ctx, by.ID, 1, created)
 	})
 	if err != nil {
 		return nil, err

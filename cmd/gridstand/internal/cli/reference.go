@@ -73,6 +73,7 @@ func parseReference(text string) (reference, error) {
 	case dateForm.MatchString(text):
 		return reference{}, usage.Errorf("there is no day %s; give a day in UTC such as 2026-11-21", text)
 	case !strings.Contains(text, "/"):
+		text, _, _ = strings.Cut(text, "#") // a link's move, which is ignored
 		return reference{id: strings.ToLower(text)}, nil
 	}
 	wrong := usage.Errorf("%q is no link to a game, a challenge or a player", clean(text, 200))

@@ -36,7 +36,7 @@ here and over SSH, link the key before you use it over SSH for the first time.`,
 		Short: "Link an SSH key to your account",
 		Long: `Link an SSH key to your account. The file contains a private key, or the public
 key (.pub) of a private key beside it or in the SSH agent. Without a file, link
-the key in ~/.ssh that ssh offers first.
+the first of id_rsa, id_ecdsa and id_ed25519 in ~/.ssh.
 
 The private key does not leave this machine: ssh-keygen uses it to sign your
 player id.`,
@@ -57,7 +57,7 @@ player id.`,
 	return cmd
 }
 
-// addKey links the key in a file to the account; an empty file means the first key that ssh would offer.
+// addKey links the key in a file to the account; an empty file means defaultKey's.
 func (p *program) addKey(ctx context.Context, c *client.Client, file string) error {
 	if file == "" {
 		var err error
@@ -78,7 +78,8 @@ func (p *program) addKey(ctx context.Context, c *client.Client, file string) err
 	return p.printKey(reply.GetKey(), "linked")
 }
 
-// defaultKey returns the public key file in a directory such as ~/.ssh whose key ssh offers first.
+// defaultKey returns the public key file in a directory such as ~/.ssh whose key ssh offers first, unless an
+// agent or a setting of ssh names others.
 func defaultKey(directory string) (string, error) {
 	for _, kind := range []string{"rsa", "ecdsa", "ecdsa_sk", "ed25519", "ed25519_sk"} {
 		file := filepath.Join(directory, "id_"+kind+".pub")
@@ -86,7 +87,7 @@ func defaultKey(directory string) (string, error) {
 			return file, nil
 		}
 	}
-	return "", missingf("no SSH key was found in %s; name its file, or create one with: ssh-keygen -t ed25519", directory)
+	return "", missingf("no public key was found in %s; name the file of a key, also of one in an agent, or create one with: ssh-keygen -t ed25519", directory)
 }
 
 // signWith returns the signature of a message by the key in a file. ssh-keygen makes it: with the private

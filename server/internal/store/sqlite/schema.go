@@ -205,7 +205,7 @@ func supported(c *sqlite3.Conn, latest int64) (current bool, err error) {
 func requireLatest(c *sqlite3.Conn) error {
 	current, err := supported(c, latestVersion(upgrades))
 	if err == nil && !current {
-		err = errors.New("it was written by an earlier version of this program: start the server of this version once, or use the earlier one")
+		err = errors.New("it was written by an earlier version of this program: start the server of this version once, or run this command with the version that wrote it")
 	}
 	return err
 }

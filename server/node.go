@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -137,7 +138,8 @@ func listen(flag, address string) (net.Listener, error) {
 	if invalid, ok := errors.AsType[*net.AddrError](err); ok {
 		return nil, &ConfigError{flag, invalid}
 	}
-	if unknown, ok := errors.AsType[*net.DNSError](err); ok && unknown.IsNotFound {
+	// The error for an unknown name of a port, such as tcp/nosuch. A host may be found later.
+	if unknown, ok := errors.AsType[*net.DNSError](err); ok && strings.HasPrefix(unknown.Name, "tcp/") {
 		return nil, &ConfigError{flag, unknown}
 	}
 	if err != nil {

@@ -22,6 +22,7 @@ for part in "${parts[@]}"; do
   case $part in
     compose) command=(scripts/with-docker.sh make compose-try) ;;
     fuzz) command=(make fuzz FUZZTIME=30s) ;;
+    test-slow) command=(env GOFLAGS=-v make test-slow) ;; # so that tests that pass print their figures
     *) command=(make "$part") ;;
   esac
   "${command[@]}" 2>&1 | tee "$work/$part" || { result=FAILED status=1; }

@@ -29,13 +29,12 @@ import (
 // caller is a client: an account with its own connection to one server. It repeats calls that were
 // refused as unavailable (see untilAnswered), and records everything that it observes.
 type caller struct {
-	env         *env
-	server      *testServer
-	id, token   string // empty if the caller has no account
-	games       pb.GameServiceClient
-	leaderboard pb.LeaderboardServiceClient
-	players     pb.PlayerServiceClient
-	challenges  pb.ChallengeServiceClient
+	env        *env
+	server     *testServer
+	id, token  string // empty if the caller has no account
+	games      pb.GameServiceClient
+	players    pb.PlayerServiceClient
+	challenges pb.ChallengeServiceClient
 }
 
 // behind returns a testServer that represents all the given servers. Clients distribute their
@@ -105,9 +104,7 @@ func (env *env) anonymous(s *testServer, options ...grpc.DialOption) *caller {
 	c, err := client.Dial(client.Config{Target: s.addr, DialOptions: options})
 	require.NoError(env.t, err)
 	env.t.Cleanup(func() { _ = c.Close() })
-	return &caller{
-		env: env, server: s, games: c.Games, leaderboard: c.Leaderboard, players: c.Players, challenges: c.Challenges,
-	}
+	return &caller{env: env, server: s, games: c.Games, players: c.Players, challenges: c.Challenges}
 }
 
 // player connects to a server with a new account.

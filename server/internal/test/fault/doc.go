@@ -35,9 +35,8 @@
 //
 //   - logs without gaps, with every event that a client received;
 //   - boards that follow from the games' seeds;
-//   - leaderboards with each player's best score and nothing else;
 //   - every open game scheduled and every result recorded;
-//   - the same leaderboards and lists after a rebuild from the logs.
+//   - leaderboards and lists that are the same after a rebuild from the logs.
 //
 // The storm also requires each history to be linearizable: porcupine searches for an order of the
 // operations in which the rules and the contract (see model) explain every result.

@@ -10,26 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/gridstand/gridstand/internal/id"
-	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // greedyBot requests a seat for a bot.
 var greedyBot = &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: "greedy"}}
-
-// table creates a game of Tribolo with the requested seats. It fails the test if the game cannot
-// be created.
-func (c *caller) table(t *testing.T, request *pb.CreateGameRequest) *pb.Game {
-	t.Helper()
-	request.Variant, request.RequestId = "tribolo", id.New()
-	game, err := c.create(t.Context(), request)
-	require.NoError(t, err)
-	return game
-}
 
 // jump makes a move in Tribolo.
 func (c *caller) jump(ctx context.Context, gameID string, version int32, to *pb.Cell) (*pb.Event, error) {
@@ -47,7 +34,7 @@ func (c *caller) jump(ctx context.Context, gameID string, version int32, to *pb.
 }
 
 // participant is a watcher that reads every event of a game, from any running server, and makes a
-// random move whenever it is its turn. A participant without a seat only reads.
+// random move whenever it is its turn.
 type participant struct {
 	*watcher
 	rng *rand.Rand
@@ -57,28 +44,15 @@ type participant struct {
 	pace time.Duration
 
 	seats  []*pb.Seat
-	events []*pb.Event // guarded by mu
+	events []*pb.Event
 }
 
 // participate starts a participant in a game, which runs until the game ends.
 func participate(t *testing.T, p *participant, gameID string, c *caller) *participant {
 	t.Helper()
-	if p.rng == nil {
-		p.rng = seeded(t)
-	}
 	p.watcher = &watcher{caller: c, gameID: gameID, watching: watching{after: fromStart(), every: true}, seen: p.see}
 	p.start(t)
 	return p
-}
-
-// last returns the last event seen, or nil.
-func (p *participant) last() *pb.Event {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.events) == 0 {
-		return nil
-	}
-	return p.events[len(p.events)-1]
 }
 
 // see records an event and reacts to it, or, when a stream has been opened, reacts to the last one.
@@ -94,12 +68,10 @@ func (p *participant) see(ctx context.Context, message *pb.WatchResponse) error 
 		p.seats[e.GetSeat()].StandIn = action.TimedOut.GetStandIn()
 	}
 	if e != nil {
-		p.mu.Lock()
 		p.events = append(p.events, e)
-		p.mu.Unlock()
 	}
-	if last := p.last(); last != nil && (e != nil || message == nil) {
-		return p.play(ctx, last)
+	if n := len(p.events); n > 0 && (e != nil || message == nil) {
+		return p.play(ctx, p.events[n-1])
 	}
 	return nil
 }
@@ -113,7 +85,7 @@ func (p *participant) play(ctx context.Context, e *pb.Event) error {
 		return nil
 	}
 	seat := p.seats[position.GetTurn()]
-	if seat.GetPlayer().GetId() != c.id || c.id == "" {
+	if seat.GetPlayer().GetId() != c.id {
 		return nil
 	}
 	if p.pace > 0 {
@@ -131,44 +103,4 @@ func (p *participant) play(ctx context.Context, e *pb.Event) error {
 		return nil
 	}
 	return err
-}
-
-// awaitEvent returns the first event for which is returns true, waiting for it if necessary.
-func (p *participant) awaitEvent(t *testing.T, what string, is func(*pb.Event) bool) *pb.Event {
-	t.Helper()
-	var found *pb.Event
-	waittest.Until(t, "a participant sees "+what, func() bool {
-		over := false
-		select {
-		case <-p.done:
-			require.NoError(t, p.err)
-			over = true
-		default:
-		}
-		p.mu.Lock()
-		events := p.events
-		p.mu.Unlock()
-		if n := slices.IndexFunc(events, is); n >= 0 {
-			found = events[n]
-		}
-		require.False(t, over && found == nil, "the game ended without %s: %s", what, brief(p.last()))
-		return found != nil
-	})
-	return found
-}
-
-// awaitEvents waits for the end of the game and returns all events.
-func (p *participant) awaitEvents(t *testing.T) []*pb.Event {
-	t.Helper()
-	require.NoError(t, p.awaitEnd(t))
-	return p.events
-}
-
-// brief formats an event without its board.
-func brief(e *pb.Event) string {
-	e = proto.CloneOf(e)
-	if p := e.GetPosition(); p != nil {
-		p.Board = nil
-	}
-	return fmt.Sprint(e)
 }

@@ -321,7 +321,7 @@ func (tr *traffic) finish(t *testing.T) {
 		tr.conflated.Add(int64(w.covered()))
 	}
 	for _, p := range tr.participants {
-		p.awaitEvents(t)
+		require.NoError(t, p.awaitEnd(t), p.gameID)
 	}
 }
 

@@ -57,3 +57,24 @@ func TestEvents_Stalled(t *testing.T) {
 		})
 	}
 }
+
+// Ensure that the connection of a client that reads no responses is cut off. The client sends requests until
+// then, so that the responses fill the buffers of the connection, whatever their sizes.
+func TestResponses_Stalled(t *testing.T) {
+	t.Parallel()
+	c := servertest.Config(t).Unlimited()
+	c.Stall = time.Second
+	running, _ := servertest.Start(t, c)
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", running.Addr().String())
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	require.NoError(t, conn.(*net.TCPConn).SetReadBuffer(4<<10))
+	cut := make(chan struct{})
+	go func() {
+		defer close(cut)
+		for err := error(nil); err == nil; {
+			_, err = io.WriteString(conn, "GET /assets/style.css HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		}
+	}()
+	waittest.Receive(t, "the end of the connection", cut)
+}

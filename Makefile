@@ -70,33 +70,38 @@ bin/gridstand-server bin/gridstand:
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(STAMP)' -o $@ $(PROGRAM)
 
 .PHONY: test
+test: NEEDED := redis-server ssh-keygen systemd-analyze
 test: list-missing ## Run the quick tests, and print what is missing for some of them
 	go test ./...
 
 # Programs without which tests are skipped. go test prints the reasons of skipped tests only with -v.
-NEEDED := redis-server ssh-keygen systemd-analyze
+# A browser has several names.
+NEEDED := chromium haproxy node npm npx prlimit python3 redis-server ssh ssh-keygen systemd-analyze tmux
+BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 
 .PHONY: list-missing
-list-missing:
+list-missing: ## Print which programs that tests need are missing
 	@for program in $(NEEDED); do \
-	  command -v $$program >/dev/null || echo "$$program is not installed: the tests that need it are skipped"; \
+	  command -v $${program/chromium/$(BROWSERS)} >/dev/null || \
+	    echo "$$program is not installed: the tests that need it are skipped"; \
 	done
 
 # Few tests run at a time, because many of these start several programs.
 .PHONY: test-slow
-test-slow: NEEDED += haproxy node prlimit ssh tmux
 test-slow: list-missing ## Run the slow tests, except floods, storm and kills, and the quick ones again
 	$(SLOW) -skip '$(FLOODS)|^TestStorm' -p=2 -parallel=2 -timeout=1h ./...
 
 .PHONY: contracts
-contracts: ## Run the contracts of stores and of the API on a real Redis and a Redis Cluster, and from Python
+contracts: NEEDED := python3 redis-server
+contracts: list-missing ## Run the contracts of stores and of the API on a real Redis and a Redis Cluster, and from Python
 	$(SLOW) ./server/internal/store/storetest -run '^Test(Redis|Cluster)$$'
 	go test -vet=off -count=1 ./test/contract -store=redis
 	go test -vet=off -count=1 ./test/contract -store=cluster
 	$(SLOW) ./test/contract -run '^Test(StorageUnavailable|Python|Race_Close)'
 
 .PHONY: journeys
-journeys: ## Walk through the page in a real Chromium, and the terminal program in tmux and over SSH
+journeys: NEEDED := chromium node ssh tmux
+journeys: list-missing ## Walk through the page in a real Chromium, and the terminal program in tmux and over SSH
 	$(SLOW) ./server/internal/web/sitetest
 	$(SLOW) ./test/web -run '^TestJourney'
 	$(SLOW) ./cmd/gridstand/internal/cli -run '^TestTerminal'

@@ -15,7 +15,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
-	"runtime/pprof"
 	"strconv"
 	"syscall"
 	"testing"
@@ -54,16 +53,6 @@ func TestMain(m *testing.M) {
 
 // serve runs a server until standard input ends.
 func serve(store string) error {
-	if dir := os.Getenv("BENCH_PROFILES"); dir != "" {
-		out, err := os.Create(filepath.Join(dir, fmt.Sprintf("server-%d.cpu", os.Getpid())))
-		if err == nil {
-			err = pprof.StartCPUProfile(out)
-		}
-		if err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
-	}
 	config := server.DefaultConfig()
 	config.Listen, config.Store, config.Metrics = "127.0.0.1:0", store, "127.0.0.1:0"
 	config.Logger, config.Exhibition = slog.New(slog.DiscardHandler), false

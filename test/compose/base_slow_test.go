@@ -22,7 +22,6 @@ import (
 // the published port with curl, and redis-cli shows that Redis keeps its score on the leaderboard, in a
 // sorted set.
 func TestBase(t *testing.T) {
-	wantsDocker(t)
 	t.Parallel()
 	s := newStack(t)
 	s.up(nil, "--build")

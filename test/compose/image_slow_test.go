@@ -19,12 +19,17 @@ import (
 // TestImage covers the image on its own, without settings: it keeps games in its volume, the only
 // place that it can write to.
 func TestImage(t *testing.T) {
-	wantsDocker(t)
 	t.Parallel()
-	s := buildsServer(t)
+	s := newStack(t)
+	require.NoError(t, os.WriteFile(s.added, []byte("services:\n  server: {}\n"), 0o600))
+	s.compose("build", "server")
 	name := s.project + "-alone" // name of the container and its volume
 	t.Cleanup(func() {
-		removed(t, name)
+		if t.Failed() {
+			out, _ := tryDocker("logs", "--tail", "40", name)
+			t.Log(out)
+		}
+		_, _ = tryDocker("rm", "-f", "--volumes", name)
 		_, _ = tryDocker("volume", "rm", name)
 	})
 	run := func() {
@@ -45,25 +50,6 @@ func TestImage(t *testing.T) {
 	p.goesOn("another container with the volume")
 	p.end()
 	p.check(s.address())
-}
-
-// buildsServer builds the server's image, and returns a stack that has not been started.
-func buildsServer(t *testing.T) *stack {
-	t.Helper()
-	s := newStack(t)
-	require.NoError(t, os.WriteFile(s.added, []byte("services:\n  server: {}\n"), 0o600))
-	s.compose("build", "server")
-	return s
-}
-
-// removed removes a container with its anonymous volumes, and logs its last lines if the test failed.
-func removed(t *testing.T, container string) {
-	t.Helper()
-	if t.Failed() {
-		out, _ := tryDocker("logs", "--tail", "40", container)
-		t.Log(out)
-	}
-	_, _ = tryDocker("rm", "-f", "--volumes", container)
 }
 
 // Ensure that a release's image runs the same binary as in the release's archive.

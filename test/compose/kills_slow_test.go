@@ -12,7 +12,6 @@ import (
 // TestSingle: with one server and its Redis, a game survives the SIGKILL and the restart of each, and
 // the removal of their containers. The containers can do no more than they must.
 func TestSingle(t *testing.T) {
-	wantsDocker(t)
 	t.Parallel()
 	s := newStack(t)
 	with := settings{"GRIDSTAND_METRICS": ":9090"}
@@ -35,7 +34,6 @@ func TestSingle(t *testing.T) {
 
 // TestScaled covers docker-compose.scale.yml: several servers behind a proxy.
 func TestScaled(t *testing.T) {
-	wantsDocker(t)
 	t.Parallel()
 	s := newStack(t, "docker-compose.scale.yml")
 	s.up(nil, "--build", "--scale", "server=1")

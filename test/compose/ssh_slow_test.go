@@ -20,7 +20,6 @@ import (
 // TestSSH covers docker-compose.ssh.yml: an SSH host next to the server. A key identifies an
 // account, and the host key and the credential outlive the containers.
 func TestSSH(t *testing.T) {
-	wantsDocker(t)
 	t.Parallel()
 	s := newStack(t, "docker-compose.ssh.yml")
 	s.up(nil, "--build")

@@ -44,9 +44,10 @@ type stack struct {
 }
 
 // newStack prepares the compose files without starting anything. They are taken down when the
-// test ends.
+// test ends. It skips the test unless -compose is set.
 func newStack(t *testing.T, files ...string) *stack {
 	t.Helper()
+	wantsDocker(t)
 	dir := t.TempDir()
 	s := &stack{
 		t: t, project: strings.ToLower(t.Name()) + "-" + fmt.Sprint(os.Getpid()),

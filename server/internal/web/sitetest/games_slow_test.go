@@ -13,6 +13,7 @@ import (
 
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/testkit/transcript"
+	"github.com/gridstand/gridstand/internal/verify"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -51,10 +52,10 @@ func TestVerifier_Games(t *testing.T) {
 	for i := range actions.Fields().Len() {
 		assert.Contains(t, happened, string(actions.Fields().Get(i).Name()), "no game has such an event")
 	}
-	said := judge(t, encoded...)
+	said := run[verdict](t, "judge.mjs", encoded)
 	require.Len(t, said, len(games))
 	for i, events := range games {
-		report, err := programs(events)
+		report, err := verify.Transcript(transcript.All(events))
 		require.NoError(t, err)
 		require.Truef(t, said[i].OK, "%s, version %d: %s", report.Variant, said[i].Version, said[i].Problem)
 		assert.Equal(t, report.Versions, said[i].Checks.Versions)

@@ -62,8 +62,8 @@ type change struct {
 	Event json.RawMessage `json:"event"`
 }
 
-// judged is an item in judge.mjs's input: a transcript, along with changes to single
-// events.
+// judged is an item in the input of judge.mjs, which verifies a transcript with the page's verifier: first as
+// it is, and then with each of its changes to single events.
 type judged struct {
 	Events  []json.RawMessage `json:"events"`
 	Changed []change          `json:"changed"`
@@ -88,13 +88,6 @@ func run[T any](t *testing.T, script string, input any) []T {
 	return said
 }
 
-// judge verifies transcripts with the page's verifier: each transcript first as it is, and
-// then with each of its changes.
-func judge(t *testing.T, transcripts ...judged) []verdict {
-	t.Helper()
-	return run[verdict](t, "judge.mjs", transcripts)
-}
-
 func encode(t *testing.T, options protojson.MarshalOptions, events ...*pb.Event) []json.RawMessage {
 	t.Helper()
 	encoded := make([]json.RawMessage, len(events))
@@ -106,22 +99,6 @@ func encode(t *testing.T, options protojson.MarshalOptions, events ...*pb.Event)
 	return encoded
 }
 
-// programs returns the Go verifier's result for a transcript.
-func programs(events []*pb.Event) (verify.Report, error) {
-	return verify.Transcript(transcript.All(events))
-}
-
-// life returns the transcript of a random game with at least fewest and at most most
-// events.
-func life(t *testing.T, variant string, random *rand.Rand, fewest, most int) []*pb.Event {
-	t.Helper()
-	for {
-		if events := transcript.Life(t, variant, random); len(events) >= fewest && len(events) <= most {
-			return events
-		}
-	}
-}
-
 // TestVerifier_Altered alters each field of each event in turn, and checks that the page and the Go
 // verifier agree on every altered transcript, and that the page refuses transcripts in which events are
 // missing, repeated or swapped.
@@ -131,7 +108,11 @@ func TestVerifier_Altered(t *testing.T) {
 	var paths []string
 	var holds []bool
 	for _, variant := range []string{"classic", "tribolo"} {
-		events := life(t, variant, rand.New(rand.NewPCG(1, 16)), 10, 14)
+		random := rand.New(rand.NewPCG(1, 16))
+		events := transcript.Life(t, variant, random)
+		for len(events) < 10 || len(events) > 14 {
+			events = transcript.Life(t, variant, random)
+		}
 		input := judged{Events: encode(t, protojson.MarshalOptions{}, events...)}
 		paths, holds = append(paths, variant), append(holds, true)
 		for i, e := range events {
@@ -141,7 +122,7 @@ func TestVerifier_Altered(t *testing.T) {
 				leaf.Alter()
 				paths = append(paths, fmt.Sprintf("%s, version %d: %s", variant, i+1, leaf.Path))
 				input.Changed = append(input.Changed, change{At: i, Event: encode(t, protojson.MarshalOptions{}, copied)[0]})
-				_, err := programs(slices.Replace(slices.Clone(events), i, i+1, copied))
+				_, err := verify.Transcript(transcript.All(slices.Replace(slices.Clone(events), i, i+1, copied)))
 				holds = append(holds, err == nil)
 			}
 		}
@@ -151,7 +132,7 @@ func TestVerifier_Altered(t *testing.T) {
 			paths, holds = append(paths, variant+", "+name), append(holds, false)
 		}
 	}
-	said := judge(t, inputs...)
+	said := run[verdict](t, "judge.mjs", inputs)
 	require.Len(t, said, len(holds))
 	for i, v := range said {
 		assert.Equalf(t, holds[i], v.OK, "%s: %s", paths[i], v.Problem)

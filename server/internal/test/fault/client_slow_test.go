@@ -48,23 +48,14 @@ func behind(servers ...*testServer) *testServer {
 }
 
 // untilAnswered makes a call and checks its error. It repeats a call that was refused as UNAVAILABLE,
-// as the contract asks, and logs that: on a slow disk, the store may need longer for a call than a
-// server waits. If the test kills servers, it also repeats calls that broke off. Otherwise, it makes a
-// call that has a deadline only once, because its caller tests refusals.
+// as the contract asks: on a slow disk, the store may need longer for a call than a server waits. If the
+// test kills servers, it also repeats calls that broke off. Otherwise, it makes a call that has a deadline
+// only once, because its caller tests refusals.
 func (c *caller) untilAnswered(ctx context.Context, call func(context.Context) error) error {
 	_, limited := ctx.Deadline()
-	began, refused := time.Now(), error(nil)
-	err := playertest.Retry(ctx, func(ctx context.Context) error {
-		err := checkError(c.retryable(ctx, call(ctx)))
-		if refused == nil {
-			refused = err
-		}
-		return err
+	return playertest.Retry(ctx, func(ctx context.Context) error {
+		return checkError(c.retryable(ctx, call(ctx)))
 	}, func(err error) bool { return unavailable(err) && (c.env.serversDie || !limited) })
-	if err == nil && refused != nil {
-		c.env.t.Logf("a call was answered after %v; the first try: %v", time.Since(began), refused)
-	}
-	return err
 }
 
 // answered makes a call as c until it is answered.

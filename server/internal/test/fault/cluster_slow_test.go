@@ -35,5 +35,4 @@ func TestCluster(t *testing.T) {
 	env.awaitProgress(t, 300)
 	tr.finish(t)
 	tr.checkLinearizable(t)
-	t.Log(tr.summary())
 }

@@ -183,7 +183,7 @@ func TestSQLite_DiskFull(t *testing.T) {
 	_, err := player.resign(t.Context(), o.game.GetId())
 	require.NoError(t, err)
 	require.NoError(t, o.watcher.awaitEnd(t))
-	assert.Zero(t, o.watcher.covered())
+	assert.Zero(t, o.watcher.history.Covered(), "a game was sent instead of events")
 	require.NoError(t, syscall.Kill(server.process.Pid(), syscall.SIGTERM))
 	<-server.process.Exited()
 	assert.NoFileExists(t, path+"-wal")

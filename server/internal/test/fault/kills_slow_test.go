@@ -5,7 +5,6 @@ package fault
 import (
 	"flag"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 )
@@ -30,10 +29,8 @@ func TestStorm_Kills(t *testing.T) {
 
 	first := time.Now()
 	rng := rand.New(rand.NewPCG(seed, 0))
-	var gaps []time.Duration
 	for range *stormKills {
 		server.stop()
-		killed := time.Now()
 		if rng.IntN(10) == 0 {
 			_, unborn := env.startProgram(server.flags...)
 			<-time.After(time.Duration(rng.IntN(30)) * time.Millisecond)
@@ -41,17 +38,12 @@ func TestStorm_Kills(t *testing.T) {
 		}
 		server.restart()
 		env.awaitProgress(t, 1+rng.IntN(60))
-		gaps = append(gaps, time.Since(killed))
 	}
 	tr.finish(t)
-	took := time.Since(began).Round(time.Second)
 	t.Logf("figure: slowest turn of a bot with kills of the only server | %.1f s | %.1f s",
 		tr.slowestBot(first, time.Now()).Seconds(), tr.slowestBot(began, first).Seconds())
 	server.stop()
 	tr.checkLinearizable(t)
-	slices.Sort(gaps)
-	t.Logf("%d kills in %v, play continued after p50 %v, max %v\n%s", len(gaps), took,
-		gaps[len(gaps)/2].Round(time.Millisecond), gaps[len(gaps)-1].Round(time.Millisecond), tr.summary())
 }
 
 const (

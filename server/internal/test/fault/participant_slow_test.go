@@ -34,12 +34,10 @@ func (c *caller) jump(ctx context.Context, gameID string, version int32, to *pb.
 }
 
 // participant is a watcher that reads every event of a game, from any running server, and makes a
-// random move whenever it is its turn.
+// random move whenever it is its turn. It takes its seat back from a stand-in.
 type participant struct {
 	*watcher
 	rng *rand.Rand
-	// returns makes the participant take its seat back from a stand-in.
-	returns bool
 	// pace is the delay before a move.
 	pace time.Duration
 
@@ -88,14 +86,12 @@ func (p *participant) play(ctx context.Context, e *pb.Event) error {
 	if seat.GetPlayer().GetId() != c.id {
 		return nil
 	}
-	if p.pace > 0 {
-		<-time.After(p.pace)
-	}
+	<-time.After(p.pace)
 	var err error
 	if seat.GetStandIn() == "" {
 		legal := position.GetTribolo().GetLegalMoves()
 		_, err = c.jump(ctx, p.gameID, e.GetVersion(), legal[p.rng.IntN(len(legal))].GetCell())
-	} else if p.returns {
+	} else {
 		_, err = c.join(ctx, p.gameID)
 	}
 	err = c.retryable(ctx, err)

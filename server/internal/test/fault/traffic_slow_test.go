@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,14 +60,10 @@ type traffic struct {
 	finishing chan struct{} // closed when the traffic should end
 	group     *errgroup.Group
 
-	games, moves, undone, watches, conflated atomic.Int64
-
 	mu           sync.Mutex
 	watchers     []*watcher
 	participants []*participant
 	workloads    []*workload
-
-	calls, unknownOutcomes int // totals of all checked workloads
 }
 
 // solo returns the single-player variants.
@@ -128,7 +123,6 @@ func (tr *traffic) solo(rng *rand.Rand, player, spectator *caller) error {
 		if err != nil {
 			return fmt.Errorf("creating a game: %w", err)
 		}
-		tr.games.Add(1)
 		for range tr.load.watchers {
 			if rng.IntN(2) == 0 {
 				tr.watch(spectator, game.GetId(), watching{cut: rng.IntN(40)})
@@ -156,7 +150,6 @@ func (tr *traffic) play(rng *rand.Rand, seat *client.Seat, game *pb.Game, giveUp
 			event, err = seat.Resign(tr.ctx)
 		case n == 0 && position.GetMoveCount() > 0:
 			event, err = seat.Undo(tr.ctx, version, nil)
-			tr.undone.Add(1)
 		default:
 			event, err = seat.Move(tr.ctx, version, client.Slide(random(rng, position)), false)
 		}
@@ -169,7 +162,6 @@ func (tr *traffic) play(rng *rand.Rand, seat *client.Seat, game *pb.Game, giveUp
 		if err := tr.env.observed.event(event); err != nil {
 			return err
 		}
-		tr.moves.Add(1)
 		if event.GetResult() != nil {
 			return nil
 		}
@@ -180,7 +172,6 @@ func (tr *traffic) play(rng *rand.Rand, seat *client.Seat, game *pb.Game, giveUp
 // watch starts a watcher of a game.
 func (tr *traffic) watch(spectator *caller, gameID string, how watching) {
 	w := spectator.watch(tr.t, gameID, how)
-	tr.watches.Add(1)
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	tr.watchers = append(tr.watchers, w)
@@ -188,7 +179,6 @@ func (tr *traffic) watch(spectator *caller, gameID string, how watching) {
 
 // follow watches a game to its end with the client library, which resumes streams by itself.
 func (tr *traffic) follow(sdk *client.Client, gameID string) error {
-	tr.watches.Add(1)
 	request := &pb.WatchRequest{GameId: gameID, AfterVersion: proto.Int32(0)}
 	history := watchtest.Begin(request)
 	// The watcher uses its own connection, because the player's may be closed sooner.
@@ -205,7 +195,6 @@ func (tr *traffic) follow(sdk *client.Client, gameID string) error {
 		switch {
 		case errors.Is(err, io.EOF):
 			_, err := history.End(err)
-			tr.conflated.Add(int64(history.Covered()))
 			return err
 		case err != nil:
 			return fmt.Errorf("following %s after version %d: %w", gameID, history.Version(), err)
@@ -238,7 +227,6 @@ func (tr *traffic) playTables(rng *rand.Rand, players []*caller) error {
 			return fmt.Errorf("creating a table: %w", err)
 		}
 		gameID := game.GetId()
-		tr.games.Add(1)
 		for n := range tr.load.watchers {
 			how := watching{}
 			if n%2 == 1 {
@@ -251,7 +239,7 @@ func (tr *traffic) playTables(rng *rand.Rand, players []*caller) error {
 		}
 		var both []*participant
 		for _, player := range players[:2] {
-			p := &participant{returns: true, pace: tr.load.pause, rng: rand.New(rand.NewPCG(rng.Uint64(), 0))}
+			p := &participant{pace: tr.load.pause, rng: rand.New(rand.NewPCG(rng.Uint64(), 0))}
 			both = append(both, participate(tr.t, p, gameID, player))
 		}
 		tr.mu.Lock()
@@ -276,7 +264,6 @@ func (tr *traffic) runWorkloads(rng *rand.Rand, clients [maxPlayers][]*caller, s
 		if err != nil {
 			return err
 		}
-		tr.games.Add(1)
 		for range tr.load.watchers {
 			tr.watch(spectator, w.game.GetId(), watching{every: rng.IntN(2) == 0})
 		}
@@ -296,8 +283,6 @@ func (tr *traffic) checkLinearizable(t *testing.T) {
 	t.Helper()
 	fresh := tr.env.anonymous(tr.env.serve())
 	for _, w := range tr.workloads {
-		tr.calls += len(w.history.all)
-		tr.unknownOutcomes += w.history.unknownOutcomes()
 		require.Equal(t, porcupine.Ok, w.checkLinearizable(t, tr.env.genesis(t, fresh, w.game)), w.game.GetVariant())
 	}
 }
@@ -318,28 +303,10 @@ func (tr *traffic) finish(t *testing.T) {
 	defer tr.mu.Unlock()
 	for _, w := range tr.watchers {
 		require.NoError(t, w.awaitEnd(t), w.gameID)
-		tr.conflated.Add(int64(w.covered()))
 	}
 	for _, p := range tr.participants {
 		require.NoError(t, p.awaitEnd(t), p.gameID)
 	}
-}
-
-// summary describes the traffic in one line.
-func (tr *traffic) summary() string {
-	seen, timedOut := 0, 0
-	for _, p := range tr.participants {
-		seen += len(p.events)
-		for _, e := range p.events {
-			if e.GetTimedOut() != nil {
-				timedOut++
-			}
-		}
-	}
-	return fmt.Sprintf("%d games, %d moves of solo players acknowledged (%d of them undone), %d watchers, %d games sent instead of events; "+
-		"at tables %d events seen, %d timeouts; %d linearizable histories with %d calls, %d of unknown outcome; no event lost",
-		tr.games.Load(), tr.moves.Load(), tr.undone.Load(), tr.watches.Load(), tr.conflated.Load(), seen, timedOut,
-		len(tr.workloads), tr.calls, tr.unknownOutcomes)
 }
 
 // awaitProgress waits until clients have observed the given number of additional versions. On a slow

@@ -37,7 +37,7 @@ type watcher struct {
 	caller *caller
 	gameID string
 	watching
-	// seen, unless it is nil, is called with each message, and with nil when a stream has been opened.
+	// seen is called with each message, and with nil when a stream has been opened.
 	seen func(ctx context.Context, message *pb.WatchResponse) error
 
 	mu      sync.Mutex
@@ -49,7 +49,8 @@ type watcher struct {
 // watch starts a watcher that runs until the game or the test ends.
 func (c *caller) watch(t *testing.T, gameID string, how watching) *watcher {
 	t.Helper()
-	w := &watcher{caller: c, gameID: gameID, watching: how}
+	ignore := func(context.Context, *pb.WatchResponse) error { return nil }
+	w := &watcher{caller: c, gameID: gameID, watching: how, seen: ignore}
 	w.start(t)
 	return w
 }
@@ -92,7 +93,7 @@ func (w *watcher) follow(ctx context.Context) (bool, error) {
 	w.mu.Unlock()
 	stream, err := c.games.Watch(c.authorized(ctx), request)
 	if err == nil {
-		err = w.notify(ctx, nil)
+		err = w.seen(ctx, nil)
 	}
 	for n, begun := 0, false; ; begun = true {
 		var message *pb.WatchResponse
@@ -114,7 +115,7 @@ func (w *watcher) follow(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if err := w.notify(ctx, message); unavailable(err) {
+		if err := w.seen(ctx, message); unavailable(err) {
 			return true, playertest.Pause(ctx)
 		} else if err != nil {
 			return false, err
@@ -126,13 +127,6 @@ func (w *watcher) follow(ctx context.Context) (bool, error) {
 			return true, nil
 		}
 	}
-}
-
-func (w *watcher) notify(ctx context.Context, message *pb.WatchResponse) error {
-	if w.seen == nil {
-		return nil
-	}
-	return w.seen(ctx, message)
 }
 
 func (w *watcher) end(err error) (again bool, _ error) {
@@ -151,18 +145,11 @@ func (w *watcher) take(message *pb.WatchResponse) (over bool, _ error) {
 	return w.history.Over(), w.caller.env.observed.update(message)
 }
 
-// version returns the last version that the watcher has seen. covered returns how often it was
-// sent a game instead of events.
+// version returns the last version that the watcher has seen.
 func (w *watcher) version() int32 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.history.Version()
-}
-
-func (w *watcher) covered() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.history.Covered()
 }
 
 // awaitVersion waits until the watcher has seen a version.

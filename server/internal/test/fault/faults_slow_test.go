@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -26,12 +27,7 @@ const (
 	toServer               // between a server and its clients
 )
 
-// The two directions of a proxy, and what is wrong with one.
-const (
-	there = redistest.ToServer
-	back  = redistest.ToClient
-)
-
+// trouble is what is wrong with one direction of a proxy.
 type trouble = redistest.Trouble
 
 type fault struct {
@@ -42,7 +38,7 @@ type fault struct {
 	inject func(s *storm, h *stormServer, rng *rand.Rand) (heal func())
 }
 
-// redisFaults lists the faults that affect Redis or its connection to a server.
+// redisFaults lists the faults of Redis.
 var redisFaults = []fault{
 	{"redis is killed", inStore, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
 		s.redis.Kill()
@@ -62,31 +58,6 @@ var redisFaults = []fault{
 		require.NoError(s.t, s.env.redis.ScriptFlush(s.t.Context()).Err())
 		return func() {}
 	}},
-	{"redis is slow (latency and jitter)", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
-		slow := trouble{Delay: milliseconds(rng, 200), Jitter: milliseconds(rng, 100)}
-		return both(h.toRedis.Disturb(there, slow), h.toRedis.Disturb(back, slow))
-	}},
-	{"redis replies arrive in tiny pieces", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
-		return h.toRedis.Disturb(back, trouble{Pieces: 1 + rng.IntN(10)})
-	}},
-	{"half of a reply from redis arrives", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
-		return h.toRedis.Disturb(back, trouble{Limit: 1 + rng.IntN(300)})
-	}},
-	{"half of a command reaches redis", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
-		return h.toRedis.Disturb(there, trouble{Limit: 1 + rng.IntN(300)})
-	}},
-	{"the connection to redis is cut", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
-		return h.toRedis.Disturb(there, trouble{Cut: true})
-	}},
-	{"the connection to redis is reset", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
-		return h.toRedis.Disturb(back, trouble{Reset: true})
-	}},
-	{"commands to redis vanish (half open)", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
-		return h.toRedis.Disturb(there, trouble{Vanish: true})
-	}},
-	{"replies from redis vanish (half open)", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
-		return h.toRedis.Disturb(back, trouble{Vanish: true})
-	}},
 }
 
 // fileFaults lists the faults of a file, which only one server has open.
@@ -105,7 +76,7 @@ var fileFaults = []fault{
 	}},
 }
 
-// serverFaults lists the faults of servers and of their connections to clients.
+// serverFaults lists the faults of servers.
 var serverFaults = []fault{
 	{"a server is killed", inServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
 		h.server.stop()
@@ -121,25 +92,48 @@ var serverFaults = []fault{
 		require.NoError(s.t, h.server.process.Pause())
 		return func() { require.NoError(s.t, h.server.process.Resume()) }
 	}},
-	{"a server is slow to reach (latency and jitter)", toServer, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
-		slow := trouble{Delay: milliseconds(rng, 300), Jitter: milliseconds(rng, 100)}
-		return both(h.toClients.Disturb(there, slow), h.toClients.Disturb(back, slow))
-	}},
-	{"the connection to a server is cut", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
-		return h.toClients.Disturb(there, trouble{Cut: true})
-	}},
-	{"the connection to a server is reset", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
-		return h.toClients.Disturb(back, trouble{Reset: true})
-	}},
-	{"half of a message reaches a client", toServer, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
-		return h.toClients.Disturb(back, trouble{Limit: 1 + rng.IntN(2000)})
-	}},
-	{"calls to a server vanish (half open)", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
-		return h.toClients.Disturb(there, trouble{Vanish: true})
-	}},
-	{"responses from a server vanish (half open)", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
-		return h.toClients.Disturb(back, trouble{Vanish: true})
-	}},
+}
+
+// connectionFaults returns the faults of connections to Redis or to a server. most is the largest number of
+// bytes of a direction after which a connection is cut.
+func connectionFaults(to string, location faultLocation, most int) (faults []fault) {
+	sent, received := []redistest.Way{redistest.ToServer}, []redistest.Way{redistest.ToClient}
+	half := func(rng *rand.Rand) trouble { return trouble{Limit: 1 + rng.IntN(most)} }
+	for _, f := range []struct {
+		name string
+		ways []redistest.Way
+		draw func(rng *rand.Rand) trouble
+	}{
+		{"is slow (latency and jitter)", slices.Concat(sent, received), func(rng *rand.Rand) trouble {
+			return trouble{Delay: milliseconds(rng, 300), Jitter: milliseconds(rng, 100)}
+		}},
+		{"delivers responses in pieces", received, func(rng *rand.Rand) trouble { return trouble{Pieces: 1 + rng.IntN(10)} }},
+		{"delivers half of a response", received, half},
+		{"delivers half of a request", sent, half},
+		{"is cut", sent, func(*rand.Rand) trouble { return trouble{Cut: true} }},
+		{"is reset", received, func(*rand.Rand) trouble { return trouble{Reset: true} }},
+		{"loses requests (half open)", sent, func(*rand.Rand) trouble { return trouble{Vanish: true} }},
+		{"loses responses (half open)", received, func(*rand.Rand) trouble { return trouble{Vanish: true} }},
+	} {
+		inject := func(_ *storm, h *stormServer, rng *rand.Rand) func() {
+			proxy := h.toRedis
+			if location == toServer {
+				proxy = h.toClients
+			}
+			what := f.draw(rng)
+			var heals []func()
+			for _, way := range f.ways {
+				heals = append(heals, proxy.Disturb(way, what))
+			}
+			return func() {
+				for _, heal := range heals {
+					heal()
+				}
+			}
+		}
+		faults = append(faults, fault{"the connection to " + to + " " + f.name, location, inject})
+	}
+	return faults
 }
 
 // setting returns a fault that changes one of Redis's settings.
@@ -153,11 +147,4 @@ func setting(name, to, from string) func(*storm, *stormServer, *rand.Rand) func(
 // milliseconds draws a number of milliseconds below n.
 func milliseconds(rng *rand.Rand, n int) time.Duration {
 	return time.Duration(rng.IntN(n)) * time.Millisecond
-}
-
-func both(one, other func()) func() {
-	return func() {
-		one()
-		other()
-	}
 }

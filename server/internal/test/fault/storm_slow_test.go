@@ -99,16 +99,17 @@ func (h *stormServer) probe(ctx context.Context, rng *rand.Rand) error {
 // fault is over. The faults and their times are drawn from a seed that the test logs.
 func TestStorm(t *testing.T) {
 	t.Parallel()
-	seed := drawSeed(t)
+	seed, toClients := drawSeed(t), connectionFaults("a server", toServer, 2000)
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
 		redis := redistest.StartRedis(t, redistest.KeepsWrites...)
-		s := &storm{t: t, env: newEnv(t, redis.Addr()), redis: redis, faults: slices.Concat(redisFaults, serverFaults)}
+		s := &storm{t: t, env: newEnv(t, redis.Addr()), redis: redis}
+		s.faults = slices.Concat(redisFaults, connectionFaults("redis", toRedis, 300), serverFaults, toClients)
 		s.rage(seed, 2)
 	})
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		s := &storm{t: t, env: newSQLiteEnv(t), faults: slices.Concat(fileFaults, serverFaults)}
+		s := &storm{t: t, env: newSQLiteEnv(t), faults: slices.Concat(fileFaults, serverFaults, toClients)}
 		s.rage(seed, 1)
 	})
 }

@@ -4,8 +4,8 @@ package fault
 
 import (
 	"context"
-	"maps"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -27,11 +27,13 @@ func (env *env) operator(ctx context.Context, t *testing.T) *server.Operator {
 	return operator
 }
 
-// derived returns all leaderboards and lists.
-func (env *env) derived(ctx context.Context, t *testing.T) map[string]map[string]any {
+// derived returns all lists, and the leaderboards that are current at the given time.
+func (env *env) derived(ctx context.Context, t *testing.T, at time.Time) map[string]any {
 	t.Helper()
-	all := env.lists(ctx, t)
-	maps.Copy(all, env.boards(ctx, t))
+	all := env.boards(ctx, t, at)
+	for name, games := range env.lists(ctx, t) {
+		all[name] = games
+	}
 	return all
 }
 
@@ -53,17 +55,18 @@ func (env *env) deleteDerived(ctx context.Context, t *testing.T) {
 // result is identical, entry by entry. No server may be running.
 func checkRebuilt(ctx context.Context, t *testing.T, env *env) {
 	t.Helper()
-	kept := env.derived(ctx, t)
+	now := time.Now()
+	kept := env.derived(ctx, t, now)
 	due := env.scheduled(ctx, t, century)
 	env.deleteDerived(ctx, t)
-	require.Empty(t, env.derived(ctx, t))
+	require.Empty(t, env.derived(ctx, t, now))
 	operator := env.operator(ctx, t)
 	defer operator.Close()
 	rebuilt, err := operator.Rebuild(ctx)
 	require.NoError(t, err)
-	assert.Equal(t, kept, env.derived(ctx, t))
+	assert.Equal(t, kept, env.derived(ctx, t, now))
 	for _, gameID := range rebuilt.Damaged {
-		assert.True(t, env.isDamaged(gameID), "the rebuild reports game %s as damaged", gameID)
+		assert.True(t, env.damaged[gameID], "the rebuild reports game %s as damaged", gameID)
 	}
 	assert.Subset(t, due, env.scheduled(ctx, t, century))
 }

@@ -8,15 +8,15 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/server/internal/leaderboard"
+	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -80,46 +80,20 @@ func (env *env) scheduled(ctx context.Context, t *testing.T, within time.Duratio
 	return games
 }
 
-// boards returns all current leaderboards, by name and player. It requires that each variant with an
-// all-time leaderboard also has one of a week and one of a day, so that none is missed by its name.
-func (env *env) boards(ctx context.Context, t *testing.T) map[string]map[string]any {
+// boards returns the leaderboards that are current at the given time, by name.
+func (env *env) boards(ctx context.Context, t *testing.T, at time.Time) map[string]any {
 	t.Helper()
-	all, kinds := map[string]map[string]any{}, map[string]bool{}
-	for _, b := range boardNames() {
-		entries := map[string]any{}
-		require.NoError(t, env.ports().Boards.Entries(ctx, b, func(some []store.BoardEntry) error {
-			for _, e := range some {
-				before, ok := entries[e.PlayerID]
-				assert.True(t, !ok || before == e, "board %v has two entries for a player: %v and %v", b, before, e)
-				entries[e.PlayerID] = e
+	all, ports := map[string]any{}, env.ports()
+	now := func(context.Context) (time.Time, error) { return at, nil }
+	boards := leaderboard.New(ports.Boards, page.NewTokens(ports.Secrets), now)
+	for _, v := range variants.All() {
+		for _, window := range []leaderboard.Window{leaderboard.All, leaderboard.Week, leaderboard.Day} {
+			shown, err := boards.List(ctx, v.ID, window, "", page.MaxSize)
+			require.NoError(t, err)
+			require.Empty(t, shown.Next, "one page is compared")
+			if shown.Total > 0 {
+				all[fmt.Sprintf("board %v of %s", window, v.ID)] = shown
 			}
-			return nil
-		}))
-		if len(entries) > 0 {
-			all[fmt.Sprintf("board %s of %s", b.Window, b.Variant)] = entries
-			kind, _, _ := strings.Cut(b.Window, "-")
-			kinds[b.Variant+" "+kind] = true
-		}
-	}
-	for _, v := range variants.All() {
-		assert.Equal(t, kinds[v.ID+" all"], kinds[v.ID+" week"], "the weekly boards of %s", v.ID)
-		assert.Equal(t, kinds[v.ID+" all"], kinds[v.ID+" day"], "the daily boards of %s", v.ID)
-	}
-	return all
-}
-
-// boardNames returns the leaderboards that games of today and yesterday count toward.
-func boardNames() (all []store.Board) {
-	today := time.Now().UTC()
-	windows := map[string]bool{"all": true}
-	for _, day := range []time.Time{today, today.AddDate(0, 0, -1)} {
-		year, week := day.ISOWeek()
-		windows[day.Format("day-2006-01-02")] = true
-		windows[fmt.Sprintf("week-%d-W%02d", year, week)] = true
-	}
-	for _, v := range variants.All() {
-		for window := range windows {
-			all = append(all, store.Board{Variant: v.ID, Window: window})
 		}
 	}
 	return all
@@ -147,7 +121,7 @@ func (env *env) lists(ctx context.Context, t *testing.T) map[string]map[string]a
 				break
 			}
 		}
-		maps.DeleteFunc(games, func(gameID string, _ any) bool { return env.isDamaged(gameID) })
+		maps.DeleteFunc(games, func(gameID string, _ any) bool { return env.damaged[gameID] })
 		if len(games) > 0 {
 			all[fmt.Sprintf("list %+v", l)] = games
 		}

@@ -23,7 +23,7 @@ import (
 // check compares the store, both directly and through a fresh server, with what the clients
 // observed.
 func check(t *testing.T, env *env) {
-	if t.Failed() || t.Skipped() {
+	if t.Failed() || t.Skipped() || env.unchecked {
 		return
 	}
 	ctx := context.WithoutCancel(t.Context())
@@ -66,7 +66,7 @@ func (env *env) logs(ctx context.Context, t *testing.T) map[string][]store.Recor
 	t.Helper()
 	logs := map[string][]store.Record{}
 	for _, gameID := range env.gameIDs(ctx, t) {
-		if !env.isDamaged(gameID) {
+		if !env.damaged[gameID] {
 			logs[gameID] = env.log(ctx, t, gameID)
 		}
 	}

@@ -3,8 +3,8 @@
 package fault
 
 import (
-	"context"
 	"log/slog"
+	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +16,7 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+	"github.com/gridstand/gridstand/server"
 	"github.com/gridstand/gridstand/server/internal/store"
 	redisstore "github.com/gridstand/gridstand/server/internal/store/redis"
 )
@@ -39,6 +40,8 @@ type env struct {
 	// serversDie is set if the test kills servers at any time. Clients then also repeat calls that
 	// broke off and calls that have a deadline.
 	serversDie bool
+	// unchecked is set if the store is not checked after the test.
+	unchecked bool
 
 	mu      sync.Mutex
 	damaged map[string]bool // games whose logs the test damaged
@@ -59,45 +62,27 @@ func newRedisEnv(t *testing.T) *env {
 	return newEnv(t, redistest.StartRedis(t).Addr())
 }
 
-// newEnvOn is like newEnv, but uses the Redis server or cluster that the client connects to.
-func newEnvOn(t *testing.T, addr string, client redis.UniversalClient) *env {
-	t.Helper()
-	env := openEnv(t, addr, client)
-	t.Cleanup(func() { check(t, env) })
-	return env
-}
-
 // newUncheckedEnv is like newRedisEnv, but does not check the store after the test.
 func newUncheckedEnv(t *testing.T) *env {
 	t.Helper()
-	addr := redistest.StartRedis(t).Addr()
-	return openEnv(t, addr, redistest.NewClient(t, addr))
+	env := newRedisEnv(t)
+	env.unchecked = true
+	return env
 }
 
-func openEnv(t *testing.T, addr string, client redis.UniversalClient) *env {
+// newEnvOn is like newEnv, but uses the Redis server or cluster that the client connects to.
+func newEnvOn(t *testing.T, addr string, client redis.UniversalClient) *env {
 	t.Helper()
 	// All ports use a client that retries, because the test reads immediately after faults.
 	ports, err := redisstore.New(redisstore.Clients{Appends: client, Calls: client, Background: client, Name: addr})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = ports.Close() })
-	return &env{
+	env := &env{
 		t: t, url: "redis://" + addr, addr: addr, redis: client, ports: func() *store.Store { return ports },
 		observed: newObservations(), damaged: map[string]bool{},
 	}
-}
-
-// markDamaged records that a game's log differs from what the servers know, so that the log is
-// not checked.
-func (env *env) markDamaged(gameID string) {
-	env.mu.Lock()
-	defer env.mu.Unlock()
-	env.damaged[gameID] = true
-}
-
-func (env *env) isDamaged(gameID string) bool {
-	env.mu.Lock()
-	defer env.mu.Unlock()
-	return env.damaged[gameID]
+	t.Cleanup(func() { check(t, env) })
+	return env
 }
 
 // testServer is a server of an env.
@@ -115,38 +100,27 @@ type testServer struct {
 	flags []string
 }
 
-// serve starts a server in this process.
-func (env *env) serve() *testServer {
+// tcp returns the server's address.
+func (s *testServer) tcp(t *testing.T) net.Addr {
+	t.Helper()
+	addr, err := net.ResolveTCPAddr("tcp", s.addr)
+	require.NoError(t, err)
+	return addr
+}
+
+// serve starts a server in this process, with changes to its configuration.
+func (env *env) serve(changes ...func(*server.Config)) *testServer {
 	env.t.Helper()
 	config := testConfig(env.url)
-	config.Logger = slog.New(failOnError{slog.NewTextHandler(env.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}), env.t})
+	for _, change := range changes {
+		change(&config)
+	}
+	config.Logger = slog.New(slog.NewJSONHandler(newServerLog(env.t), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	running, stop := servertest.Start(env.t, config)
 	return &testServer{addr: running.Addr().String(), stop: stop}
-}
-
-// failOnError is a log handler that fails the test when an error is logged, unless tests cause
-// the error on purpose.
-type failOnError struct {
-	slog.Handler
-	t *testing.T
-}
-
-func (a failOnError) Handle(ctx context.Context, r slog.Record) error {
-	if r.Level >= slog.LevelError && !expected(r.Message) {
-		a.t.Errorf("the server logged an error: %s", r.Message)
-	}
-	return a.Handler.Handle(ctx, r)
 }
 
 // expected reports whether tests cause this error on purpose.
 func expected(message string) bool {
 	return message == "game damaged" || message == "the database file is damaged" || strings.HasPrefix(message, "store rollback: ")
-}
-
-func (a failOnError) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return failOnError{a.Handler.WithAttrs(attrs), a.t}
-}
-
-func (a failOnError) WithGroup(name string) slog.Handler {
-	return failOnError{a.Handler.WithGroup(name), a.t}
 }

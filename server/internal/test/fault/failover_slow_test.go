@@ -40,7 +40,7 @@ func TestFailover(t *testing.T) {
 	for i, event := range lost {
 		c := []*caller{a, b}[i]
 		lost[i] = c.playTo(t, after(event), 6)
-		env.markDamaged(event.GetGameId())
+		env.damaged[event.GetGameId()] = true
 	}
 	master.Kill()
 	proxy.Redirect(replica.Addr())

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/internal/testkit/process"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
@@ -39,7 +40,7 @@ func (env *env) serveProcess(flags ...string) *testServer {
 func (env *env) serveMeasured(flags ...string) (*testServer, gauges) {
 	env.t.Helper()
 	s := env.serveProgram(append([]string{"--metrics", "127.0.0.1:0", "--pprof"}, flags...)...)
-	return s, s.gauges(env.t)
+	return s, gauges{"http://" + waittest.Receive(env.t, "the address of the metrics", s.metrics)}
 }
 
 // serveProgram is like serveProcess but keeps the limits, unless flags include unlimited.
@@ -74,9 +75,9 @@ func (s *testServer) restart() {
 }
 
 // startProgram is like serveProgram, but does not wait for the server to be ready.
-func (env *env) startProgram(flags ...string) (*processLog, *process.Process) {
+func (env *env) startProgram(flags ...string) (*serverLog, *process.Process) {
 	env.t.Helper()
-	log := &processLog{t: env.t, addr: make(chan string, 1), metrics: make(chan string, 1)}
+	log := newServerLog(env.t)
 	words := append(slices.Clone(env.wrapper), process.Build(env.t, "cmd/gridstand-server"))
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Args = append(cmd.Args,
@@ -90,9 +91,9 @@ func (env *env) startProgram(flags ...string) (*processLog, *process.Process) {
 	return log, process
 }
 
-// processLog reads the log of a server process. It copies the log to the test's output, extracts
-// the address, and fails the test on errors as failOnError does.
-type processLog struct {
+// serverLog reads the log of a server. It copies the log to the test's output, extracts the address, and
+// fails the test when an error is logged, unless tests cause the error on purpose.
+type serverLog struct {
 	t    *testing.T
 	addr chan string
 	// metrics receives the address of the metrics, if the process serves them.
@@ -102,8 +103,12 @@ type processLog struct {
 	line []byte // an incomplete line
 }
 
+func newServerLog(t *testing.T) *serverLog {
+	return &serverLog{t: t, addr: make(chan string, 1), metrics: make(chan string, 1)}
+}
+
 // Write implements io.Writer.
-func (l *processLog) Write(p []byte) (int, error) {
+func (l *serverLog) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, _ = l.t.Output().Write(p)
@@ -118,7 +123,7 @@ func (l *processLog) Write(p []byte) (int, error) {
 	}
 }
 
-func (l *processLog) read(line []byte) {
+func (l *serverLog) read(line []byte) {
 	var entry struct{ Level, Msg, Address string }
 	if err := json.Unmarshal(line, &entry); err != nil {
 		l.t.Errorf("the server printed: %s", line) // for example, a data race or a panic

@@ -84,7 +84,7 @@ func TestRolledBack(t *testing.T) {
 			lost = running.playTo(t, after(lost), 9)
 			watcher := env.anonymous(running.server).watch(t, lost.GetGameId(), watching{})
 			watcher.awaitVersion(t, 9)
-			env.markDamaged(lost.GetGameId())
+			env.damaged[lost.GetGameId()] = true
 			env.awaitAckedHeartbeats(t, 1)
 			restore()
 			for id, at := range env.heartbeats(t) {

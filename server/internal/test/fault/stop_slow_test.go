@@ -4,10 +4,8 @@ package fault
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"strings"
 	"sync"
@@ -24,11 +22,12 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	connecttest "github.com/gridstand/gridstand/internal/testkit/connect"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
-	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
 )
 
 // Ensure that a stopping server answers every call that it executes, so that servers can be
@@ -36,10 +35,7 @@ import (
 func TestServerStopped(t *testing.T) {
 	t.Parallel()
 	env := newSQLiteEnv(t)
-	config := testConfig(env.url)
-	config.Logger = slog.New(failOnError{slog.NewTextHandler(t.Output(), nil), t})
-	running, stop := servertest.Start(t, config)
-	server := &testServer{addr: running.Addr().String()}
+	server := env.serve()
 	const players, moves = 6, 20
 	type playing struct {
 		gameID string
@@ -53,7 +49,7 @@ func TestServerStopped(t *testing.T) {
 		player := env.player(server)
 		game, games := player.start(t, "6x6"), player.games
 		if i%2 == 1 {
-			games = pb.NewGameServiceClient(connecttest.Dial(t, running.Addr(), connecttest.JSON))
+			games = pb.NewGameServiceClient(connecttest.Dial(t, server.tcp(t), connecttest.JSON))
 		}
 		ready := sync.OnceFunc(begun.Done)
 		group.Go(func() error {
@@ -78,7 +74,7 @@ func TestServerStopped(t *testing.T) {
 		})
 	}
 	begun.Wait()
-	stop()
+	server.stop()
 	require.NoError(t, group.Wait())
 	for _, p := range all {
 		assert.EqualValues(t, p.acked, env.length(t, p.gameID), "a call was carried out but not answered")
@@ -90,23 +86,30 @@ func TestServerStopped(t *testing.T) {
 // and streams that stay open until the client ends them.
 func TestServerStopped_HeldOpen(t *testing.T) {
 	t.Parallel()
-	raw := func(ctx context.Context, t *testing.T, addr string, window uint32) *rawConn {
-		t.Helper()
-		c, err := dialRaw(ctx, &net.Dialer{}, addr, window)
+	env := newSQLiteEnv(t)
+	// A server that waits for a client does not stop in time.
+	running := env.serve(func(c *server.Config) { c.StopTimeout = time.Hour })
+	player := env.player(running)
+	game := player.start(t, "6x6")
+	raw := func(window uint32) *rawConn {
+		c, err := dialRaw(t.Context(), &net.Dialer{}, running.addr, window)
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = c.conn.Close() })
 		return c
 	}
-	// write opens connections, writes text to each of them, and then reads the given number of
-	// lines from it.
-	write := func(text func(gameID string) string, lines int) func(ctx context.Context, t *testing.T, addr, gameID string) {
-		return func(ctx context.Context, t *testing.T, addr, gameID string) {
+	call := func(c *rawConn, method string, request proto.Message) {
+		_, err := c.call(method, request)
+		require.NoError(t, err)
+	}
+	// write opens connections, writes text to each of them, and then reads the given number of lines from it.
+	write := func(text string, lines int) func() {
+		return func() {
 			for range 5 {
-				conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+				conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", running.addr)
 				require.NoError(t, err)
 				t.Cleanup(func() { _ = conn.Close() })
 				require.NoError(t, conn.(*net.TCPConn).SetReadBuffer(slowWindow))
-				_, err = io.WriteString(conn, text(gameID))
+				_, err = io.WriteString(conn, text)
 				require.NoError(t, err)
 				answer := bufio.NewReaderSize(conn, 16)
 				for range lines {
@@ -116,78 +119,61 @@ func TestServerStopped_HeldOpen(t *testing.T) {
 			}
 		}
 	}
-	greet := func(n int) func(ctx context.Context, t *testing.T, addr, gameID string) {
-		return write(func(string) string { return http2.ClientPreface[:n] }, 0)
-	}
-	web := func(request string, lines int) func(ctx context.Context, t *testing.T, addr, gameID string) {
-		return write(func(gameID string) string { return strings.ReplaceAll(request, "GAME", gameID) }, lines)
-	}
-	holds := map[string]func(ctx context.Context, t *testing.T, addr, gameID string){
-		"silent connections":              greet(0),
-		"connections that are not set up": greet(len(http2.ClientPreface)),
-		"requests that do not arrive": func(ctx context.Context, t *testing.T, addr, _ string) {
-			c := raw(ctx, t, addr, slowWindow)
+	events := "GET /g/" + game.GetId() + "/events HTTP/1.1\r\nHost: gridstand\r\n\r\n"
+	for name, hold := range map[string]func(){
+		"silent connections":              write("", 0),
+		"connections that are not set up": write(http2.ClientPreface, 0),
+		"requests that do not arrive": func() {
+			c := raw(slowWindow)
 			for range 5 {
 				_, err := c.open(pb.GameService_Move_FullMethodName)
 				require.NoError(t, err)
 			}
 		},
-		"incomplete requests": func(ctx context.Context, t *testing.T, addr, gameID string) {
-			c := raw(ctx, t, addr, slowWindow)
+		"incomplete requests": func() {
+			c := raw(slowWindow)
 			for _, method := range []string{
 				pb.GameService_Move_FullMethodName, pb.GameService_Watch_FullMethodName, grpc_health_v1.Health_Watch_FullMethodName,
 				grpc_reflection_v1.ServerReflection_ServerReflectionInfo_FullMethodName,
 			} {
 				stream, err := c.open(method)
 				require.NoError(t, err)
-				require.NoError(t, c.send(stream, false, frame(&pb.WatchRequest{GameId: gameID})))
+				require.NoError(t, c.send(stream, false, frame(&pb.WatchRequest{GameId: game.GetId()})))
 			}
 		},
-		"responses and watches that are not read": func(ctx context.Context, t *testing.T, addr, gameID string) {
-			c := raw(ctx, t, addr, 0)
+		"responses and watches that are not read": func() {
+			c := raw(0)
 			for range 5 {
-				_, err := c.call(pb.GameService_ListGames_FullMethodName, &pb.ListGamesRequest{PageSize: 200})
-				require.NoError(t, err)
-				_, err = c.call(pb.GameService_Watch_FullMethodName, &pb.WatchRequest{GameId: gameID, AfterVersion: fromStart()})
-				require.NoError(t, err)
+				call(c, pb.GameService_ListGames_FullMethodName, &pb.ListGamesRequest{PageSize: 200})
+				call(c, pb.GameService_Watch_FullMethodName, &pb.WatchRequest{GameId: game.GetId(), AfterVersion: fromStart()})
 			}
 		},
-		"incomplete HTTP headers":          web("GET / HTTP/1.1\r\nHost: gridst", 0),
-		"HTTP requests without their body": web(httpCall("ListGames", 20, ""), 0),
-		"incomplete HTTP bodies":           web(httpCall("ListGames", 20, "{"), 0),
-		"idle HTTP connections":            web("GET /assets/main.js HTTP/1.1\r\nHost: gridstand\r\n\r\n", 1),
+		"incomplete HTTP headers":          write("GET / HTTP/1.1\r\nHost: gridst", 0),
+		"HTTP requests without their body": write(httpCall("ListGames", 20, ""), 0),
+		"incomplete HTTP bodies":           write(httpCall("ListGames", 20, "{"), 0),
+		"idle HTTP connections":            write("GET /assets/main.js HTTP/1.1\r\nHost: gridstand\r\n\r\n", 1),
 		// The responses to this many requests exceed what the server may send before the client
 		// reads.
-		"HTTP responses that are not read":           web(strings.Repeat(httpCall("ListVariants", 2, "{}"), 500), 1),
-		"Server-Sent Events":                         web("GET /g/GAME/events HTTP/1.1\r\nHost: gridstand\r\n\r\n", 10),
-		"Server-Sent Events that are not read":       web("GET /g/GAME/events?after_version=0 HTTP/1.1\r\nHost: gridstand\r\n\r\n", 0),
-		"Server-Sent Events of a client that writes": web(strings.Repeat("GET /g/GAME/events HTTP/1.1\r\nHost: gridstand\r\n\r\n", 2), 1),
-		"watches": func(ctx context.Context, t *testing.T, addr, gameID string) {
-			c := raw(ctx, t, addr, 1<<16)
+		"HTTP responses that are not read":           write(strings.Repeat(httpCall("ListVariants", 2, "{}"), 500), 1),
+		"Server-Sent Events":                         write(events, 10),
+		"Server-Sent Events that are not read":       write(strings.Replace(events, "events", "events?after_version=0", 1), 0),
+		"Server-Sent Events of a client that writes": write(events+events, 1),
+		"watches": func() {
+			c := raw(1 << 16)
 			for range 5 {
-				_, err := c.call(pb.GameService_Watch_FullMethodName, &pb.WatchRequest{GameId: gameID})
-				require.NoError(t, err)
-				_, err = c.call(grpc_health_v1.Health_Watch_FullMethodName, &grpc_health_v1.HealthCheckRequest{})
-				require.NoError(t, err)
+				call(c, pb.GameService_Watch_FullMethodName, &pb.WatchRequest{GameId: game.GetId()})
+				call(c, grpc_health_v1.Health_Watch_FullMethodName, &grpc_health_v1.HealthCheckRequest{})
 			}
 		},
-	}
-	env := newSQLiteEnv(t)
-	config := testConfig(env.url)
-	config.StopTimeout = time.Hour // A server that waits for a client does not stop in time.
-	config.Logger = slog.New(failOnError{slog.NewTextHandler(t.Output(), nil), t})
-	running, stop := servertest.Start(t, config)
-	player := env.player(&testServer{addr: running.Addr().String()})
-	game := player.start(t, "6x6")
-	for name, hold := range holds {
+	} {
 		t.Log(name)
-		hold(t.Context(), t, running.Addr().String(), game.GetId())
+		hold()
 	}
 	player.playTo(t, game, 20)
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		stop()
+		running.stop()
 	}()
 	waittest.Receive(t, "the server's stop", stopped)
 }

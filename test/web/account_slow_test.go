@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
@@ -68,7 +70,11 @@ func TestJourney_Account(t *testing.T) {
 	tribolo := ada.Create(t, &pb.CreateGameRequest{Variant: "tribolo", Seats: []*pb.SeatRequest{
 		{Occupant: &pb.SeatRequest_Caller{Caller: &pb.Caller{}}}, greedy, greedy,
 	}})
-	race := "/c/" + s.race(ada.Ctx, "3x3")
+	made, err := s.challenges.CreateChallenge(ada.Ctx, &pb.CreateChallengeRequest{
+		Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: "3x3", Limit: durationpb.New(time.Minute),
+	})
+	require.NoError(t, err)
+	race := "/c/" + made.GetChallenge().GetId()
 	pages := map[string]string{ // each page, and an expression that reports whether it is complete
 		"/":                        says("Daily game"),
 		"/g/" + live.GetId():       says("Copy link") + ` && document.querySelector("[aria-label=clap]")`,

@@ -15,6 +15,7 @@ import (
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
 	"github.com/gridstand/gridstand/test/web/browsertest"
 )
 
@@ -33,7 +34,7 @@ func TestJourney_Play(t *testing.T) {
 	tab.Press(kb.Enter)
 	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
 	g := s.newest(tab)
-	events := s.eventsAfter(g)
+	next := s.eventsAfter(g)
 	positions := []*pb.Position{g.GetPosition()}
 	waitForBoard(tab, positions[0])
 	// press presses one of the keys for up, down, left and right, at a place named after the US keyboard.
@@ -51,7 +52,7 @@ func TestJourney_Play(t *testing.T) {
 		legal := positions[i].GetTwenty48().GetLegalMoves()
 		direction := legal[i%len(legal)]
 		slide(direction)
-		e := events.next()
+		e := next()
 		require.Equal(t, direction, e.GetMoved().GetDirection(), "move %d", i+1)
 		positions = append(positions, e.GetPosition())
 		waitForBoard(tab, e.GetPosition())
@@ -61,7 +62,7 @@ func TestJourney_Play(t *testing.T) {
 	require.True(t, s.game(g.GetId()).GetRanked())
 	undone := func(to int) {
 		t.Helper()
-		e := events.next()
+		e := next()
 		require.NotNil(t, e.GetUndone())
 		assert.Equal(t, label(positions[to]), label(e.GetPosition()))
 		assert.Equal(t, positions[to].GetScores(), e.GetPosition().GetScores())
@@ -164,7 +165,7 @@ func TestJourney_Play(t *testing.T) {
 // Tribolo with taps and a keyboard to its end.
 func TestJourney_Touch(t *testing.T) {
 	t.Parallel()
-	s := start(t, withBotPace(0))
+	s := start(t, func(c *server.Config) { c.BotPace = 0 })
 	tab := s.open()
 	tab.Use(browsertest.Device{Width: 360, Height: 640, Touch: true})
 	tab.Visit("/play/classic")
@@ -173,13 +174,13 @@ func TestJourney_Touch(t *testing.T) {
 	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
 	g := s.newest(tab)
 	waitForBoard(tab, g.GetPosition())
-	events := s.eventsAfter(g)
+	next := s.eventsAfter(g)
 	at := browsertest.Eval[float64](tab, `(document.querySelector(".b48").scrollIntoView({block: "nearest"}), scrollY)`)
 	for position := g.GetPosition(); position.GetMoveCount() < 8; { // too few moves to end the game
 		legal := position.GetTwenty48().GetLegalMoves()
 		direction := legal[int(position.GetMoveCount())%len(legal)]
 		touch(tab, ".b48", swipes[direction])
-		e := events.next()
+		e := next()
 		require.Equal(t, direction, e.GetMoved().GetDirection())
 		position = e.GetPosition()
 		waitForBoard(tab, position)
@@ -191,18 +192,18 @@ func TestJourney_Touch(t *testing.T) {
 	tap(tab, ".offer button")
 	tab.Wait(`document.querySelector(".tri .legal")`)
 	const cells = `[...document.querySelectorAll(".tri rect:not(.ground)")]`
-	events = s.eventsAfter(s.newest(tab))
+	next = s.eventsAfter(s.newest(tab))
 	for range 3 {
 		tab.Wait(says("Your turn"))
 		cell := browsertest.Eval[int32](tab, cells+`.findIndex((r) => r.classList.contains("legal"))`)
 		tap(tab, ".tri .legal")
-		e := events.next()
+		e := next()
 		for e.GetSeat() != 0 { // a bot's move before the player's first one
-			e = events.next()
+			e = next()
 		}
 		assert.Equal(t, []int32{cell % 16, cell / 16}, []int32{e.GetMoved().GetCell().GetX(), e.GetMoved().GetCell().GetY()})
 		for e.GetPosition().GetTurn() != 0 {
-			e = events.next()
+			e = next()
 		}
 		last := e.GetMoved().GetCell()
 		tab.Wait(fmt.Sprintf(`document.querySelector(".tri").getAttribute("aria-label").endsWith("; last jump to %x,%d")`, last.GetX(), last.GetY()))
@@ -229,7 +230,7 @@ func TestJourney_Touch(t *testing.T) {
 	}
 	tab.Wait(`document.querySelector("[aria-live]").textContent.includes(" takes ")`)
 	tab.Press(kb.Enter)
-	e := events.next()
+	e := next()
 	assert.Equal(t, []int32{to.GetX(), to.GetY()}, []int32{e.GetMoved().GetCell().GetX(), e.GetMoved().GetCell().GetY()})
 
 	over := says("Play again")

@@ -9,13 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server"
 	"github.com/gridstand/gridstand/test/web/browsertest"
 )
 
 // TestJourney_React: a visitor without an account reacts by key and by button, which makes a guest
-// account once, and sees it rise beside the board, or counted without motion; TV shows the same. A
-// server without reactions offers none.
+// account once, and sees it rise beside the board, or counted without motion; TV shows the same.
 func TestJourney_React(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -48,15 +46,4 @@ func TestJourney_React(t *testing.T) {
 	tab.Wait(says("Game over"))
 	tab.Press("1")
 	require.EqualValues(t, 2, s.game(g.GetId()).GetVersion(), "a reaction is not in the log")
-}
-
-// TestJourney_ReactOff: a server without reactions shows no buttons.
-func TestJourney_ReactOff(t *testing.T) {
-	t.Parallel()
-	s := start(t, func(c *server.Config) { c.Reactions = false })
-	g := s.player("ada").Create(t, &pb.CreateGameRequest{Variant: "6x6"})
-	tab := s.open()
-	tab.Visit("/g/" + g.GetId())
-	tab.Wait("performance.getEntriesByName(location.origin + '/gridstand.v1.GameService/GetServerInfo').length && " + connected)
-	assert.Zero(t, browsertest.Eval[int](tab, `document.querySelectorAll(".react button").length`))
 }

@@ -3,7 +3,6 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"sync/atomic"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
-	"google.golang.org/protobuf/types/known/durationpb"
 
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
@@ -86,29 +84,20 @@ func (s *testServer) watched(g *pb.Game, n int32) {
 	waittest.Until(s.t, fmt.Sprintf("the game has %d watchers", n), func() bool { return s.game(g.GetId()).GetWatchers() == n })
 }
 
-// eventReader reads the events of a game from the server.
-type eventReader struct {
-	t      testing.TB
-	stream grpc.ServerStreamingClient[pb.WatchResponse]
-}
-
-// eventsAfter returns a reader of the events after the given version of a game.
-func (s *testServer) eventsAfter(g *pb.Game) *eventReader {
+// eventsAfter returns a function that waits for the next event after the given version of a game.
+func (s *testServer) eventsAfter(g *pb.Game) (next func() *pb.Event) {
 	s.t.Helper()
 	version := g.GetVersion()
 	stream, err := s.games.Watch(waittest.Context(s.t), &pb.WatchRequest{GameId: g.GetId(), AfterVersion: &version, EveryEvent: true})
 	require.NoError(s.t, err)
-	return &eventReader{s.t, stream}
-}
-
-// next waits for the next event.
-func (r *eventReader) next() *pb.Event {
-	r.t.Helper()
-	for {
-		update, err := r.stream.Recv()
-		require.NoError(r.t, err)
-		if e := update.GetEvent(); e != nil {
-			return e
+	return func() *pb.Event {
+		s.t.Helper()
+		for {
+			update, err := stream.Recv()
+			require.NoError(s.t, err)
+			if e := update.GetEvent(); e != nil {
+				return e
+			}
 		}
 	}
 }
@@ -164,16 +153,6 @@ func (s *testServer) fetch(path, token string) *http.Response {
 	return response
 }
 
-// race creates a race as the caller and returns its id.
-func (s *testServer) race(caller context.Context, variant string) string {
-	s.t.Helper()
-	made, err := s.challenges.CreateChallenge(caller, &pb.CreateChallengeRequest{
-		Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: variant, Limit: durationpb.New(time.Minute),
-	})
-	require.NoError(s.t, err)
-	return made.GetChallenge().GetId()
-}
-
 // clock is a store's clock, which a test can move forward.
 type clock struct{ ahead atomic.Int64 }
 
@@ -183,9 +162,4 @@ func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Lo
 func (c *clock) midnight(later time.Duration) {
 	now := c.now().UTC()
 	c.ahead.Add(int64(now.Truncate(24 * time.Hour).Add(24*time.Hour + later).Sub(now)))
-}
-
-// withBotPace sets the time between two moves of a bot.
-func withBotPace(pace time.Duration) func(*server.Config) {
-	return func(c *server.Config) { c.BotPace = pace }
 }

@@ -52,7 +52,7 @@ func TestJourney_TV(t *testing.T) {
 	empty.Wait(`document.querySelectorAll(".stage .tile").length > 0`)
 	assert.True(t, browsertest.Eval[bool](empty, `[...document.querySelectorAll("main a")].some((a) => a.innerText === "Play" && a.pathname === "/play/classic")`))
 
-	s := start(t, withBotPace(50*time.Millisecond), func(c *server.Config) { c.Exhibition = true })
+	s := start(t, func(c *server.Config) { c.BotPace, c.Exhibition = 50*time.Millisecond, true })
 	tab := s.open()
 	before(tab, ended+fast)
 	tab.Visit("/")

@@ -72,11 +72,11 @@ func readEvery(t *testing.T, tab *browsertest.Tab, g *pb.Game) {
 
 // TestJourney_Watch: a spectator watches a game while connections are cut in the middle of messages,
 // the tab is hidden and the server is replaced. The page shows every event once, says so to screen
-// readers, and verifies the game at its end.
+// readers, offers no reactions because the server has none, and verifies the game at its end.
 func TestJourney_Watch(t *testing.T) {
 	t.Parallel()
 	c := servertest.Config(t)
-	c.Store = server.File(filepath.Join(t.TempDir(), "games.sqlite"))
+	c.Store, c.Reactions = server.File(filepath.Join(t.TempDir(), "games.sqlite")), false
 	first, stop := servertest.Start(t, c)
 	s := reach(t, first)
 	proxy := redistest.StartProxy(t, s.address)
@@ -110,6 +110,8 @@ func TestJourney_Watch(t *testing.T) {
 	}
 	waitForBoard(tab, g.GetPosition())
 	readEvery(t, tab, g)
+	tab.Wait("performance.getEntriesByName(location.origin + '/gridstand.v1.GameService/GetServerInfo').length")
+	assert.Zero(t, browsertest.Eval[int](tab, `document.querySelectorAll(".react button").length`), "the server has no reactions")
 
 	// A hidden tab has no stream, and shows what it missed when it becomes visible.
 	s.watched(g, 1)

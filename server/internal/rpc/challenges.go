@@ -87,18 +87,11 @@ func (s *Service) ListChallenges(ctx context.Context, request *pb.ListChallenges
 			return nil, err
 		}
 	}
-	ids := make([]string, len(places))
-	for i, place := range places {
-		ids[i] = place.GameID
-	}
-	all, now, err := s.Challenges.GetAll(ctx, ids...)
+	all, now, err := s.Challenges.GetAll(ctx, collect(places, func(p store.Place) string { return p.GameID })...)
 	if err != nil {
 		return nil, err
 	}
-	creators := make([]string, len(all))
-	for i, c := range all {
-		creators[i] = c.Creator.ID
-	}
+	creators := collect(all, func(c *challenge.Challenge) string { return c.Creator.ID })
 	if all, err = s.present(ctx, all...); err != nil {
 		return nil, err
 	}

@@ -43,11 +43,7 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 	games, next, err := directory.Collect(ctx, s.Directory, &s.pages, list, caller(ctx).ID, request.GetPageToken(), size,
 		func(ctx context.Context, candidates []store.Place) (map[string]ranked, error) {
 			s.Budgets.Charge(s.Address(ctx), skipCost(skipped))
-			ids := make([]string, len(candidates))
-			for i, candidate := range candidates {
-				ids[i] = candidate.GameID
-			}
-			heads, err := s.Log.Heads(ctx, ids)
+			heads, err := s.Log.Heads(ctx, collect(candidates, func(p store.Place) string { return p.GameID }))
 			if err != nil {
 				return nil, err
 			}
@@ -220,4 +216,13 @@ func (s *Service) hidden(ctx context.Context, l store.List, heads []gamelog.Head
 		}
 	}
 	return s.Leaderboard.Hidden(ctx, players...)
+}
+
+// collect returns the result of a function for each element.
+func collect[T, R any](all []T, of func(T) R) []R {
+	results := make([]R, len(all))
+	for i, one := range all {
+		results[i] = of(one)
+	}
+	return results
 }

@@ -91,10 +91,7 @@ func (s *Service) raceRecord(ctx context.Context, stored *profilev1.Profile) (*p
 	}
 	rivals := profile.Rivals(stored)
 	rivals = rivals[:min(len(rivals), maxRivals)]
-	ids := make([]string, len(rivals))
-	for i, r := range rivals {
-		ids[i] = r.PlayerID
-	}
+	ids := collect(rivals, func(r *profile.Rival) string { return r.PlayerID })
 	players, err := s.Accounts.Players(ctx, ids)
 	if err != nil {
 		return nil, err

@@ -89,11 +89,7 @@ func (s *Service) GetRank(ctx context.Context, request *pb.GetRankRequest) (*pb.
 
 // entries converts the entries of a leaderboard and adds the players' names.
 func (s *Service) entries(ctx context.Context, lines []leaderboard.Entry) ([]*pb.Entry, error) {
-	ids := make([]string, len(lines))
-	for i, l := range lines {
-		ids[i] = l.PlayerID
-	}
-	players, err := s.Accounts.Players(ctx, ids)
+	players, err := s.Accounts.Players(ctx, collect(lines, func(l leaderboard.Entry) string { return l.PlayerID }))
 	if err != nil {
 		return nil, err
 	}

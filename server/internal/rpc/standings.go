@@ -13,6 +13,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
 	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/page"
@@ -101,11 +102,7 @@ func (s *Service) boardStandings(ctx context.Context, board []leaderboard.Entry)
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]string, len(entries))
-	for i, e := range entries {
-		ids[i] = e.GetGameId()
-	}
-	states, err := s.states(ctx, ids)
+	states, err := s.states(ctx, collect(entries, (*pb.Entry).GetGameId))
 	if err != nil {
 		return nil, err
 	}
@@ -189,24 +186,13 @@ func (s *Service) hiddenEntrants(ctx context.Context, c *challenge.Challenge) (m
 // entrantStates returns the states of the games of c's entrants, in the order of the
 // entrants. The state of an unreadable game is nil.
 func (s *Service) entrantStates(ctx context.Context, c *challenge.Challenge) ([]*replay.State, error) {
-	ids := make([]string, len(c.Entrants))
-	for i, e := range c.Entrants {
-		ids[i] = e.GameID
-	}
-	return s.states(ctx, ids)
+	return s.states(ctx, collect(c.Entrants, func(e challenge.Entrant) string { return e.GameID }))
 }
 
 // states returns the states of games. The state of an unreadable game is nil.
 func (s *Service) states(ctx context.Context, ids []string) ([]*replay.State, error) {
 	heads, err := s.Log.Heads(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	states := make([]*replay.State, len(heads))
-	for i, head := range heads {
-		states[i] = head.State
-	}
-	return states, nil
+	return collect(heads, func(h gamelog.Head) *replay.State { return h.State }), err
 }
 
 // rankEntrants returns the standings of c without hidden players. states holds the states

@@ -69,6 +69,17 @@ func answered[Q, A any](
 	return answer, err
 }
 
+// gameOf makes a call as c until it is answered with a game, and records the game.
+func gameOf[Q any, A interface{ GetGame() *pb.Game }](
+	ctx context.Context, c *caller, call func(context.Context, Q, ...grpc.CallOption) (A, error), request Q,
+) (*pb.Game, error) {
+	response, err := answered(ctx, c, call, request)
+	if err != nil {
+		return nil, err
+	}
+	return response.GetGame(), c.env.observed.game(response.GetGame())
+}
+
 // retryable converts err to Unavailable if the test kills servers and err did not come from a
 // server. Otherwise, it returns err unchanged.
 func (c *caller) retryable(ctx context.Context, err error) error {
@@ -129,11 +140,7 @@ func (c *caller) authorized(ctx context.Context) context.Context {
 
 // create creates a game. If the request has an ID, repeating the request returns the same game.
 func (c *caller) create(ctx context.Context, request *pb.CreateGameRequest) (*pb.Game, error) {
-	response, err := answered(ctx, c, c.games.CreateGame, request)
-	if err != nil {
-		return nil, err
-	}
-	return response.GetGame(), c.env.observed.game(response.GetGame())
+	return gameOf(ctx, c, c.games.CreateGame, request)
 }
 
 // ofVariant returns a request for a new game of a variant.
@@ -151,11 +158,7 @@ func (c *caller) start(t *testing.T, variant string) *pb.Game {
 
 // join takes a seat, which the server chooses.
 func (c *caller) join(ctx context.Context, gameID string) (*pb.Game, error) {
-	response, err := answered(ctx, c, c.games.JoinGame, &pb.JoinGameRequest{GameId: gameID})
-	if err != nil {
-		return nil, err
-	}
-	return response.GetGame(), c.env.observed.game(response.GetGame())
+	return gameOf(ctx, c, c.games.JoinGame, &pb.JoinGameRequest{GameId: gameID})
 }
 
 // slide returns the request for a move in 2048.
@@ -191,11 +194,7 @@ func (c *caller) resign(ctx context.Context, gameID string) (*pb.Event, error) {
 
 // get reads a game.
 func (c *caller) get(ctx context.Context, gameID string) (*pb.Game, error) {
-	response, err := answered(ctx, c, c.games.GetGame, &pb.GetGameRequest{GameId: gameID})
-	if err != nil {
-		return nil, err
-	}
-	return response.GetGame(), c.env.observed.game(response.GetGame())
+	return gameOf(ctx, c, c.games.GetGame, &pb.GetGameRequest{GameId: gameID})
 }
 
 // random returns a random legal move in p.

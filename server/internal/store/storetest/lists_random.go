@@ -13,51 +13,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// pagesWhileGamesMove checks that while a list is read in pages, each game that keeps its
-// place is listed exactly once, no matter which other games move between pages. There are
-// only a few different scores, so that many games have the same score.
-func pagesWhileGamesMove(t *testing.T, lists store.Lists, seed uint64) {
-	start, l := now(), store.List{Order: store.ByScore, Status: store.Active}
-	random := rand.New(rand.NewPCG(seed, 1))
-	put := func(n int) {
-		game := listing(start, n)
-		game.Score = random.Int32N(3)
-		write(t, lists, game)
-	}
-	const games = 12
-	for range 6 {
-		for n := range games {
-			put(n)
-		}
-		require.NoError(t, lists.Forget(t.Context(), l, gameIDs(12, 13, 14, 15)...))
-		moved, seen := map[string]bool{}, map[string]int{}
-		for after := (store.Place{}); ; {
-			n := 1 + random.IntN(4)
-			page, err := lists.Page(t.Context(), l, after, n)
-			require.NoError(t, err)
-			for _, place := range page {
-				seen[place.GameID]++
-			}
-			if len(page) < n {
-				break
-			}
-			after = page[n-1]
-			for range random.IntN(3) {
-				n := random.IntN(games + 4) // The game may be new.
-				moved[gameID(n)] = true
-				if random.IntN(2) == 0 {
-					require.NoError(t, lists.Forget(t.Context(), l, gameID(n)))
-				} else {
-					put(n)
-				}
-			}
-		}
-		for n := range games {
-			require.True(t, moved[gameID(n)] || seen[gameID(n)] == 1)
-		}
-	}
-}
-
 var testVariants = []string{"classic", "twos", "tribolo"}
 
 // randomListings compares the lists with a model that sorts all games, while games
@@ -142,6 +97,9 @@ func nextListing(l store.Listing, id string, start time.Time, random *rand.Rand)
 // requireList checks that a list has its games in its order.
 func requireList(t *testing.T, lists store.Lists, games map[string]store.Listing, l store.List) {
 	t.Helper()
+	order := func(a, b store.Place) int {
+		return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(b.GameID, a.GameID))
+	}
 	var want []store.Place
 	for _, g := range games {
 		listed := !g.Private && (l.Status == store.AnyStatus || g.Status == l.Status) && (l.Variant == "" || g.Variant == l.Variant)
@@ -152,8 +110,17 @@ func requireList(t *testing.T, lists store.Lists, games map[string]store.Listing
 			want = append(want, store.Place{Rank: l.Rank(g), GameID: g.GameID})
 		}
 	}
-	slices.SortFunc(want, func(a, b store.Place) int {
-		return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(b.GameID, a.GameID))
-	})
+	slices.SortFunc(want, order)
 	require.Equal(t, want, places(t, lists, l), "%+v", l)
+
+	// A page follows any place, also that of a game that has moved or was removed since.
+	for _, place := range want {
+		for _, after := range []store.Place{{Rank: place.Rank, GameID: gameID(0)}, {Rank: place.Rank + 1, GameID: place.GameID}} {
+			page, err := lists.Page(t.Context(), l, after, len(want))
+			require.NoError(t, err)
+			follows := func(p store.Place) bool { return order(after, p) < 0 }
+			first := slices.IndexFunc(append(want, store.Place{}), follows)
+			require.Equal(t, slices.Concat(want[first:]), slices.Concat(page), "%+v after %v", l, after)
+		}
+	}
 }

@@ -144,7 +144,7 @@ func (r *rig) sound(gameID string, last store.ID) {
 func ms(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 10) }
 
 // Ensure that an append writes the entry and its meta and notifies followers, all with
-// the same time.
+// the same time, but without the seed, and that a refused append does not notify them.
 func TestAppend(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -171,6 +171,14 @@ func TestAppend(t *testing.T) {
 			assert.Equal(t, map[string]string{"last": last.String(), "time": at, "head": string(e.Head)}, c.meta)
 			assert.Equal(t, "e "+last.String()+" "+at+" "+string(e.Raw), (<-messages).Payload)
 			assert.Equal(t, 2, c.keys)
+
+			stale, late := entry(last), entry(last)
+			stale.Prev.Digest++
+			late.NotAfter = appended.Time.Add(-time.Hour)
+			for _, refused := range []store.Entry{stale, late} {
+				_, err = r.store.Games.Append(ctx, gameID, refused)
+				require.Error(t, err)
+			}
 		}
 	})
 }

@@ -2,7 +2,9 @@ package account_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -117,18 +119,27 @@ func TestKeys_Invalid(t *testing.T) {
 	assert.True(t, account.ValidFingerprint(fingerprint))
 }
 
-// Ensure that a credential is accepted from its creation until its revocation, and that other
-// servers notice the revocation when they read the credentials again.
+// Ensure that a credential is listed and accepted from its creation until its revocation, and that
+// other servers notice the revocation when they read the credentials again.
 func TestCredentials(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx := t.Context()
 		operator, server := account.NewCredentials(s.Credentials), account.NewCredentials(s.Credentials)
-		one, err := operator.Create(ctx, "host-1")
+		began, err := s.Time(ctx)
 		require.NoError(t, err)
 		two, err := operator.Create(ctx, "host-2")
 		require.NoError(t, err)
+		one, err := operator.Create(ctx, "host-1")
+		require.NoError(t, err)
 		assert.NotEqual(t, one, two)
+		listed, err := operator.List(ctx)
+		require.NoError(t, err)
+		require.Len(t, listed, 2)
+		for i, c := range listed {
+			assert.Equal(t, fmt.Sprint("host-", i+1), c.Name)
+			assert.WithinRange(t, c.Created, began.Truncate(time.Millisecond), began.Add(time.Minute))
+		}
 		for credential, want := range map[string]string{one: "host-1", two: "host-2"} {
 			name, err := server.Verify(ctx, credential)
 			require.NoError(t, err)
@@ -140,6 +151,9 @@ func TestCredentials(t *testing.T) {
 		}
 		require.NoError(t, operator.Revoke(ctx, "host-1"))
 		require.ErrorIs(t, operator.Revoke(ctx, "host-1"), account.ErrNoCredential)
+		left, err := operator.List(ctx)
+		require.NoError(t, err)
+		assert.Equal(t, listed[1:], left)
 		_, err = account.NewCredentials(s.Credentials).Verify(ctx, one)
 		require.ErrorIs(t, err, account.ErrBadCredential)
 		waittest.Until(t, "a server refuses a credential that was revoked", func() bool {

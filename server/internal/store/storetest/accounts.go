@@ -82,18 +82,6 @@ func Accounts(t *testing.T, open Open) {
 		}
 		requireHolder(t, s, "Ann", "")
 	})
-	t.Run("Create does not change an account", func(t *testing.T) {
-		s := open(t)
-		stored := mustCreate(t, s, newAccount("Ann"), keepAccounts)
-		same, other := newAccount("ANN"), newAccount("aNn")
-		same.ID, same.Bot = stored.ID, true
-		for _, a := range []store.Account{same, other, newAccount("A.n n"), newAccount("ann-")} {
-			holder, err := s.Accounts.Create(t.Context(), a, keepAccounts)
-			require.NoError(t, err)
-			assert.Equal(t, stored, holder)
-		}
-		requireAccounts(t, s, []string{stored.ID, other.ID}, stored)
-	})
 	t.Run("one of several concurrent calls gets a name", func(t *testing.T) {
 		s := open(t)
 		var ids []string
@@ -117,28 +105,6 @@ func Accounts(t *testing.T, open Open) {
 		require.NoError(t, err)
 		require.Len(t, found, 1)
 		assert.Contains(t, found, holder)
-	})
-	t.Run("SetSecret and Renew create no account", func(t *testing.T) {
-		s := open(t)
-		stored := mustCreate(t, s, newAccount("Ann"), keepAccounts)
-		for range 2 {
-			found, err := s.Accounts.SetSecret(t.Context(), stored.ID, "another digest")
-			require.NoError(t, err)
-			assert.True(t, found)
-		}
-		rotated := stored
-		rotated.Secret = "another digest"
-		requireAccounts(t, s, []string{stored.ID}, rotated)
-		holder, err := s.Accounts.Create(t.Context(), stored, keepAccounts)
-		require.NoError(t, err)
-		assert.Equal(t, rotated, holder)
-
-		unknown := id.New()
-		found, err := s.Accounts.SetSecret(t.Context(), unknown, "digest")
-		require.NoError(t, err)
-		assert.False(t, found)
-		require.NoError(t, s.Accounts.Renew(t.Context(), keepAccounts, unknown))
-		requireAccounts(t, s, []string{unknown})
 	})
 }
 

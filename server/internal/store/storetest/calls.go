@@ -2,10 +2,22 @@ package storetest
 
 import (
 	"context"
+	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
 
 	"github.com/gridstand/gridstand/server/internal/store"
 )
+
+// CallsEnd tests that calls end when their context does.
+func CallsEnd(t *testing.T, open Open) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, err := range Calls(ctx, open(t)) {
+		assert.ErrorIs(t, err, context.Canceled, name)
+	}
+}
 
 // Calls calls the methods that clients' calls lead to, apart from those of games and
 // lists, and returns their errors by name.

@@ -16,22 +16,21 @@ func TestMain(m *testing.M) { testmain.Run(m) }
 // suites are the tests of the contract, by interface. The subtests of each suite run one
 // after another, each on an empty store.
 var suites = map[string]func(t *testing.T, open storetest.Open){
-	"games":       storetest.Games,
-	"feed":        storetest.Feed,
-	"engine":      storetest.Engine,
-	"dumper":      storetest.Dumper,
-	"lists":       storetest.Lists,
-	"queue":       storetest.Queue,
-	"heartbeats":  storetest.Heartbeats,
-	"accounts":    storetest.Accounts,
-	"renames":     storetest.Renames,
-	"keys":        storetest.Keys,
-	"sessions":    storetest.Sessions,
-	"credentials": storetest.Credentials,
-	"boards":      storetest.Boards,
-	"challenges":  storetest.Challenges,
-	"secrets":     storetest.Secrets,
-	"profiles":    storetest.Profiles,
+	"games":      storetest.Games,
+	"feed":       storetest.Feed,
+	"calls":      storetest.CallsEnd,
+	"dumper":     storetest.Dumper,
+	"lists":      storetest.Lists,
+	"queue":      storetest.Queue,
+	"heartbeats": storetest.Heartbeats,
+	"accounts":   storetest.Accounts,
+	"renames":    storetest.Renames,
+	"keys":       storetest.Keys,
+	"sessions":   storetest.Sessions,
+	"boards":     storetest.Boards,
+	"challenges": storetest.Challenges,
+	"secrets":    storetest.Secrets,
+	"profiles":   storetest.Profiles,
 }
 
 // clockSuites are the tests of the contract that depend on the clock. They run on the
@@ -39,7 +38,7 @@ var suites = map[string]func(t *testing.T, open storetest.Open){
 var clockSuites = map[string]func(t *testing.T, open storetest.OpenClock){
 	"games":      storetest.GamesExpire,
 	"accounts":   storetest.AccountsExpire,
-	"renames":    storetest.RenamesInTime,
+	"renames":    storetest.RenamesExpire,
 	"keys":       storetest.KeysExpire,
 	"sessions":   storetest.SessionsExpire,
 	"boards":     storetest.BoardsExpire,

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -77,8 +76,6 @@ func Sessions(t *testing.T, open Open) {
 		require.ErrorIs(t, err, store.ErrNoLink, "an ended session is not opened again")
 		require.NoError(t, s.Sessions.Renew(t.Context(), ann.ID, "a", keepAccounts))
 		requireSessions(t, s, ann.ID)
-		_, err = s.Sessions.Offer(t.Context(), id.New(), "third", linkFor)
-		require.ErrorIs(t, err, store.ErrNoAccount)
 	})
 	t.Run("concurrent calls keep to the limit", func(t *testing.T) {
 		s := open(t)
@@ -113,18 +110,6 @@ func Sessions(t *testing.T, open Open) {
 
 // SessionsExpire tests the part of the contract of store.Sessions that depends on the clock.
 func SessionsExpire(t *testing.T, open OpenClock) {
-	t.Run("a link expires", func(t *testing.T) {
-		s, forward := open(t)
-		ann := mustCreate(t, s, newAccount("Ann"), keepAccounts)
-		offer(t, s, ann.ID, "link")
-		forward(linkFor - time.Second)
-		opened, err := openSession(t, s, "link", "a")
-		require.NoError(t, err)
-		forward(2 * time.Second)
-		_, err = openSession(t, s, "link", "a")
-		require.ErrorIs(t, err, store.ErrNoLink)
-		requireSessions(t, s, ann.ID, opened)
-	})
 	t.Run("a session expires unless it is renewed", func(t *testing.T) {
 		s, forward := open(t)
 		ann := mustCreate(t, s, newAccount("Ann"), keepAccounts)

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -84,22 +83,6 @@ func Challenges(t *testing.T, open Open) {
 		assert.Equal(t, first, getChallenge(t, s, "a"))
 		assert.Equal(t, []string{"a"}, listChallenges(t, s, 2, 10))
 		assert.Empty(t, listChallenges(t, s, 3, 10))
-	})
-	t.Run("concurrent calls create one challenge", func(t *testing.T) {
-		s := open(t)
-		stored := allSucceed(t, 16, func(n int) (store.Challenge, error) {
-			c := testChallenge(t, s, "a", 1+uint8(n%4), int64(n))
-			c.Encoded = fmt.Append(nil, n)
-			return s.Challenges.Create(t.Context(), c)
-		})
-		one := getChallenge(t, s, "a")
-		assert.EqualValues(t, 1, one.Revision)
-		assert.Equal(t, fmt.Sprint(one.Created.UnixMilli()), string(one.Encoded))
-		for _, c := range stored {
-			assert.Equal(t, one, c)
-		}
-		assert.Equal(t, []string{"a"}, listChallenges(t, s, one.Kind, 10))
-		assert.Equal(t, []string{"a"}, listChallenges(t, s, 0, 10))
 	})
 	t.Run("an update replaces one revision", func(t *testing.T) {
 		s := open(t)

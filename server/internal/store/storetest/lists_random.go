@@ -25,7 +25,9 @@ func randomListings(t *testing.T, lists store.Lists, seed uint64) {
 			for range 1 + random.IntN(4) {
 				id := gameID(random.IntN(16))
 				if l, ok := model[id]; ok && random.IntN(8) == 0 {
-					forgetEverywhere(t, lists, l)
+					for _, list := range allLists([]string{"", l.Variant}, l.Players...) {
+						require.NoError(t, lists.Forget(t.Context(), list, id))
+					}
 					delete(model, id)
 					delete(batch, id)
 					continue
@@ -35,16 +37,8 @@ func randomListings(t *testing.T, lists store.Lists, seed uint64) {
 			}
 			write(t, lists, slices.Collect(maps.Values(batch))...)
 		}
-		for _, variant := range append(testVariants, "", "unknown") {
-			for _, status := range []store.Status{store.AnyStatus, store.Waiting, store.Active, store.Finished} {
-				requireList(t, lists, model, store.List{Variant: variant, Status: status})
-			}
-			for _, order := range []store.Order{store.ByScore, store.ByWatchers} {
-				requireList(t, lists, model, store.List{Variant: variant, Status: store.Active, Order: order})
-			}
-		}
-		for n := range 5 {
-			requireList(t, lists, model, store.List{PlayerID: playerID(n)})
+		for _, l := range allLists(append(testVariants, "", "unknown"), playerID(0), playerID(1), playerID(2), playerID(3), playerID(4)) {
+			requireList(t, lists, model, l)
 		}
 	}
 	game := listing(start, 99)
@@ -55,11 +49,9 @@ func randomListings(t *testing.T, lists store.Lists, seed uint64) {
 	require.Equal(t, []store.Place{{Rank: 1<<53 - 1, GameID: game.GameID}}, first, "the greatest rank is not exact")
 }
 
-// forgetEverywhere removes a game from all lists.
-func forgetEverywhere(t *testing.T, lists store.Lists, g store.Listing) {
-	t.Helper()
-	var all []store.List
-	for _, variant := range []string{"", g.Variant} {
+// allLists returns all lists of the given variants and players.
+func allLists(variants []string, players ...string) (all []store.List) {
+	for _, variant := range variants {
 		for _, status := range []store.Status{store.AnyStatus, store.Waiting, store.Active, store.Finished} {
 			all = append(all, store.List{Variant: variant, Status: status})
 		}
@@ -67,12 +59,10 @@ func forgetEverywhere(t *testing.T, lists store.Lists, g store.Listing) {
 			all = append(all, store.List{Variant: variant, Status: store.Active, Order: order})
 		}
 	}
-	for _, playerID := range g.Players {
+	for _, playerID := range players {
 		all = append(all, store.List{PlayerID: playerID})
 	}
-	for _, l := range all {
-		require.NoError(t, lists.Forget(t.Context(), l, g.GameID))
-	}
+	return all
 }
 
 // nextListing returns the listing of a game after another event. A zero listing becomes a

@@ -39,12 +39,6 @@ func Profiles(t *testing.T, open Open) {
 		assert.Zero(t, getProfile(t, s, bob.ID))
 		requireAccounts(t, s, []string{ann.ID, bob.ID}, ann, bob)
 	})
-	t.Run("a player without an account gets none", func(t *testing.T) {
-		s := open(t)
-		require.NoError(t, s.Profiles.Update(t.Context(), playerID(1), store.Profile{Encoded: []byte("nobody")}))
-		assert.Zero(t, getProfile(t, s, playerID(1)))
-		requireAccounts(t, s, []string{playerID(1)})
-	})
 	t.Run("no concurrent update is lost", func(t *testing.T) {
 		s := open(t)
 		ann := mustCreate(t, s, newAccount("Ann"), 0)

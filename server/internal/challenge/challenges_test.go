@@ -164,6 +164,9 @@ func TestDaily(t *testing.T) {
 			assert.ErrorIs(t, err, challenge.ErrNoDay, date)
 		}
 		_, _, _, err = env.Daily(ctx, "threes", "")
+		require.ErrorIs(t, err, challenge.ErrNoDaily)
+		env.Dailies = nil
+		_, _, _, err = env.Daily(ctx, "", "")
 		assert.ErrorIs(t, err, challenge.ErrNoDaily)
 	})
 }
@@ -179,22 +182,5 @@ func TestDayStreak(t *testing.T) {
 			}
 			env.forward(c.CloseTime.Sub(now))
 		}
-	})
-}
-
-// Ensure that a server without daily games says so, and that another server reads what a rematch has to
-// beat.
-func TestStored(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		target := &challenge.Target{GameID: id.New(), Player: bob, Score: 1234}
-		rematch := env.create(challenge.Challenge{Kind: replay.Rematch, Target: target})
-		none := env.server()
-		none.Dailies = nil
-		_, _, _, err := none.Daily(t.Context(), "", "")
-		require.ErrorIs(t, err, challenge.ErrNoDaily)
-		found, _, err := none.Get(t.Context(), rematch.ID)
-		require.NoError(t, err)
-		assert.Equal(t, target, found.Target)
 	})
 }

@@ -50,24 +50,6 @@ func TestLoad_Mends(t *testing.T) {
 	})
 }
 
-// Ensure that a game that never existed is reported as not found rather than damaged.
-func TestLoad_NotFound(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, r *rig) {
-		_, err := r.log.Load(t.Context(), name("a"), store.ID{}, nil)
-		require.ErrorIs(t, err, ErrNotFound)
-		_, found, err := r.log.At(t.Context(), name("a"), 1)
-		require.NoError(t, err)
-		assert.False(t, found)
-		heads, err := r.log.Heads(t.Context(), []string{name("a")})
-		require.NoError(t, err)
-		assert.Equal(t, []Head{{}}, heads)
-		heads, err = r.log.Heads(t.Context(), nil)
-		require.NoError(t, err)
-		assert.Empty(t, heads)
-	})
-}
-
 // Ensure that logs longer than a page are read completely, from the beginning and from the
 // middle.
 func TestLoad_Long(t *testing.T) {

@@ -6,20 +6,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/gridstand/gridstand/server/internal/store"
 )
-
-func TestParseID_RoundTrip(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		want := store.ID{Version: rapid.Int32Min(0).Draw(t, "version"), Digest: rapid.Uint64().Draw(t, "digest")}
-		got, err := store.ParseID(want.String())
-		require.NoError(t, err)
-		require.Equal(t, want, got)
-	})
-}
 
 func TestParseID(t *testing.T) {
 	t.Parallel()

@@ -13,50 +13,55 @@ import (
 	"github.com/gridstand/gridstand/internal/id"
 	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
 	"github.com/gridstand/gridstand/server/internal/directory"
-	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/store"
-	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// full is a queue whose Remove fails with err if err is set, as if the disk were full.
+// full is a queue that counts removed jobs. Its Remove fails with err if err is set, as if the disk were
+// full.
 type full struct {
 	store.Queue
-	err error
+	err     error
+	removed int
 }
 
 func (f *full) Remove(ctx context.Context, gameID string) error {
 	if f.err != nil {
 		return f.err
 	}
+	f.removed++
 	return f.Queue.Remove(ctx, gameID)
 }
 
 // Ensure that the end of a game and its result are stored either together or not at all.
 func TestManager_Within(t *testing.T) {
 	t.Parallel()
-	s := storetest.OnSQLite(t, sqlite.Options{Memory: true})
+	s := storetest.New(t)
 	require.True(t, s.Transactional())
 	ctx, jobs := t.Context(), &full{Queue: s.Queue}
 	m := newManager(s, jobs)
+	hub := match.NewHub(match.Config{
+		Log: m.Log, Feed: s.Feed, Transactional: true, Jobs: m, Observer: observed{}, ServerID: "here", Idle: time.Hour,
+	})
 
 	ann, seed, gameID := replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}, game.NewSeed(), id.New()
-	draft, err := gamelog.NewGame(gameID, replaytest.Created(t, "classic", ann, seed), seed)
-	require.NoError(t, err)
-	last, err := m.Log.Append(ctx, draft)
-	require.NoError(t, err)
-	_, err = s.Accounts.Create(ctx, store.Account{ID: ann.ID, Name: ann.Name}, 0)
+	_, err := s.Accounts.Create(ctx, store.Account{ID: ann.ID, Name: ann.Name}, 0)
 	require.NoError(t, err)
 	require.NoError(t, m.Begin(ctx, gameID))
-	for last.Event.State.Result == nil && scoreOf(last.Tip.State) == 0 {
-		draft, err = last.Tip.Draft(replay.Entry{Action: replay.Moved{Move: last.Tip.State.LegalMoves()[0]}}, time.Time{}, nil)
-		require.NoError(t, err)
-		last, err = m.Log.Append(ctx, draft)
-		require.NoError(t, err)
-	}
-	draft, err = last.Tip.Draft(replay.Entry{Action: replay.Resigned{}}, time.Time{}, nil)
+	state, err := hub.Create(ctx, gameID, replaytest.Created(t, "classic", ann, seed), seed)
 	require.NoError(t, err)
-	draft.Then = m.Within
+	served, err := hub.Acquire(ctx, gameID)
+	require.NoError(t, err)
+	defer served.Release()
+	call := match.Call{PlayerID: ann.ID, Seat: game.NoSeat}
+	for state.Status != replay.Finished && scoreOf(state) == 0 {
+		call.Version, call.Action = state.Version, replay.Moved{Move: state.LegalMoves()[0]}
+		event, err := served.Do(ctx, call)
+		require.NoError(t, err)
+		state = event.State
+	}
+	call.Version, call.Action = state.Version, replay.Resigned{}
 
 	// stored requires that both the end of the game and its result are stored if ended is
 	// set, and that neither is stored otherwise.
@@ -68,7 +73,7 @@ func TestManager_Within(t *testing.T) {
 		}
 		tail, err := s.Games.Tail(ctx, gameID)
 		require.NoError(t, err)
-		assert.Equal(t, int(last.Tip.ID.Version)+n, int(tail.Last.Version))
+		assert.Equal(t, int(state.Version)+n, int(tail.Last.Version))
 		board, err := s.Boards.Page(ctx, store.Board{Variant: "classic", Window: "all"}, 0, 10)
 		require.NoError(t, err)
 		assert.Len(t, board.Entries, n)
@@ -84,14 +89,14 @@ func TestManager_Within(t *testing.T) {
 	}
 	stored(false)
 	jobs.err = store.Failed(store.Full, "the disk is full")
-	_, err = m.Log.Append(ctx, draft)
+	_, err = served.Do(ctx, call)
 	require.ErrorIs(t, err, jobs.err)
 	stored(false)
 	jobs.err = nil
-	appended, err := m.Log.Append(ctx, draft)
+	_, err = served.Do(ctx, call)
 	require.NoError(t, err)
-	assert.True(t, appended.Then)
 	stored(true)
+	assert.Equal(t, 1, jobs.removed, "the result is not recorded again")
 }
 
 func scoreOf(s *replay.State) int32 { return directory.Of(s, 0).Score }

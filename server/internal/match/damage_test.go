@@ -196,7 +196,10 @@ func TestPublished_Forged(t *testing.T) {
 		state := m.play(t, 3)
 		// Publish a move from another history, a version far ahead, and garbage.
 		entry := env.content(name("a")).log[2].Values["e"].(string)
-		for _, payload := range []string{"e 5-77 9999999999999 " + entry, "e 99-77 1 x", "e 5-77 1 ", "a -5", "e 4-1 1 x"} {
+		for _, payload := range []string{
+			"e 5-77 9999999999999 " + entry, "e 99-77 1 x", "e 5-77 1 ", "a -5", "e 4-1 1 x",
+			"x", "e", "e ", "e 1-1", "e 1-1 x y", "e x 1 y", "a", "a ", "a x",
+		} {
 			require.NoError(t, env.client.Publish(ctx, "game:{"+name("a")+"}:feed", payload).Err())
 		}
 		_, err := m.Confirm(ctx)

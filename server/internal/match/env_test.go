@@ -125,10 +125,6 @@ type work struct {
 	soon  []string
 	ended []*replay.State
 	err   error
-	// within contains the states passed to Within. stored is the number of finished games
-	// for which Appended was told that Within had been called.
-	within []*replay.State
-	stored int
 	// attended is the number of calls of Attended.
 	attended int
 }
@@ -140,23 +136,15 @@ func (w *work) EnqueueSoon(_ context.Context, gameID string) error {
 	return w.err
 }
 
-func (w *work) Within(_ context.Context, next *replay.State) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.within = append(w.within, next)
-	return w.err
-}
+func (w *work) Within(context.Context, *replay.State) error { panic("the store has no transactions") }
 
-func (w *work) Appended(_ context.Context, final *replay.State, within bool) {
+func (w *work) Appended(_ context.Context, final *replay.State, _ bool) {
 	if final.Status != replay.Finished {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ended = append(w.ended, final)
-	if within {
-		w.stored++
-	}
 }
 
 func (w *work) Attended(context.Context, *Match) {

@@ -202,27 +202,6 @@ func TestWatch_Delivered(t *testing.T) {
 	})
 }
 
-// Ensure that Confirm returns the latest state of the log for a watched match that was
-// confirmed a moment ago, even if the feed has not delivered the other server's move yet.
-func TestConfirm_Watched(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		here, there := env.still(env.addr), env.still(env.addr)
-		here.create(name("a"), "classic")
-		m, elsewhere := here.match(name("a")), there.match(name("a"))
-		watcher := elsewhere.newWatcher(t.Context(), Spectator)
-		defer watcher.Close()
-		for range 20 {
-			moved := m.play(t, 1)
-			for range 2 {
-				state, err := elsewhere.Confirm(t.Context())
-				require.NoError(t, err)
-				require.Equal(t, moved.Version, state.Version)
-			}
-		}
-	})
-}
-
 // Ensure that a confirmation begins after the call that requests it, because one that is
 // already running may have read the log before an append that has since been acknowledged.
 func TestConfirm_BeginsAfterCall(t *testing.T) {

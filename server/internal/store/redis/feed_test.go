@@ -65,21 +65,6 @@ func follow(t *testing.T, client goredis.UniversalClient) *feed {
 	return f
 }
 
-// Ensure that invalid messages are ignored.
-func TestFeed_Rubbish(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, r *rig) {
-		last, f, rec := r.create(name("a"), 1), follow(t, r.client), newRecorder()
-		f.Follow(name("a"), rec)
-		rec.expect(t, "listening")
-		for _, rubbish := range []string{"x", "e", "e ", "e 1-1", "e 1-1 x y", "e x 1 y", "a", "a ", "a x"} {
-			require.NoError(t, r.client.Publish(t.Context(), feedKey(name("a")), rubbish).Err())
-		}
-		r.play(name("a"), last, 1)
-		rec.expect(t, "version 2")
-	})
-}
-
 // Ensure that a broken connection is replaced, that every listener learns that it may
 // have missed entries, and that following can start while Redis is unavailable.
 func TestFeed_Reconnect(t *testing.T) {

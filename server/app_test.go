@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -51,37 +50,8 @@ func TestStart_NoReflection(t *testing.T) {
 	assert.Equal(t, codes.Unimplemented, status.Code(err))
 }
 
-func TestStart_AddressTaken(t *testing.T) {
-	t.Parallel()
-	srv, _ := servertest.Start(t, servertest.Config(t))
-	for _, change := range []func(*server.Config){
-		func(c *server.Config) { c.Listen = srv.Addr().String() },
-		func(c *server.Config) { c.Metrics = srv.Addr().String() },
-	} {
-		c := servertest.Config(t)
-		change(&c)
-		_, err := server.Start(t.Context(), c)
-		assert.ErrorIs(t, err, syscall.EADDRINUSE)
-	}
-}
-
 func TestRun(t *testing.T) {
 	t.Parallel()
-
-	t.Run("wrong value", func(t *testing.T) {
-		t.Parallel()
-		for flag, change := range map[string]func(*server.Config){
-			"store":    func(c *server.Config) { c.Store = "localhost" },
-			"pprof":    func(c *server.Config) { c.Pprof = true },
-			"tls-cert": func(c *server.Config) { c.TLSCert, c.TLSKey = "missing.pem", "missing.pem" },
-		} {
-			c := servertest.Config(t)
-			change(&c)
-			var e *server.ConfigError
-			require.ErrorAs(t, server.Run(t.Context(), c), &e)
-			assert.Equal(t, flag, e.Flag)
-		}
-	})
 
 	t.Run("stopped while waiting for redis", func(t *testing.T) {
 		t.Parallel()

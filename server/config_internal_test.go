@@ -35,10 +35,7 @@ func TestConfig_Validate(t *testing.T) {
 		{"public-url", func(c *Config) { c.PublicURL = "http://me@play.example" }},
 		{"stop-timeout", func(c *Config) { c.StopTimeout = -1 }},
 		{"message_bytes", func(c *Config) { c.Limits.MessageBytes = -1 }},
-		{"streams_per_connection", func(c *Config) { c.Limits.StreamsPerConnection = -1 }},
-		{"max-moves-per-second", func(c *Config) { c.Limits.MovesPerSecond = -1 }},
 		{"max-new-games-per-minute", func(c *Config) { c.Limits.NewGamesPerMinute = 1 << 32 }},
-		{"max-watchers-per-game", func(c *Config) { c.Limits.WatchersPerGame = -1 }},
 	} {
 		c := DefaultConfig()
 		tt.change(&c)
@@ -48,9 +45,4 @@ func TestConfig_Validate(t *testing.T) {
 			assert.NotContains(t, e.Error(), "\n")
 		}
 	}
-
-	unlimited := DefaultConfig()
-	unlimited.Limits.MessageBytes, unlimited.Limits.StreamsPerConnection, unlimited.Limits.MovesPerSecond = 0, 0, 0
-	unlimited.Limits.NewGamesPerMinute, unlimited.Limits.WatchersPerGame = 0, 0
-	assert.NoError(t, unlimited.validate(), "no limits")
 }

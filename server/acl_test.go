@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gridstand/gridstand/internal/sshsig"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
@@ -22,8 +23,6 @@ import (
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
-	"github.com/gridstand/gridstand/server/internal/store"
-	storeredis "github.com/gridstand/gridstand/server/internal/store/redis"
 )
 
 var aclLine = regexp.MustCompile(`(?m)^    ACL SETUSER gridstand .*$`)
@@ -78,6 +77,16 @@ func testACL(t *testing.T, addr, parameters string) {
 		_, err = pb.NewLeaderboardServiceClient(conn).ListScores(calls, &pb.ListScoresRequest{Variant: "classic"})
 		require.NoError(t, err)
 		_, _ = pb.NewLeaderboardServiceClient(conn).GetRank(calls, &pb.GetRankRequest{Variant: "classic", PlayerId: "me"})
+		challenges := pb.NewChallengeServiceClient(conn)
+		race, err := challenges.CreateChallenge(calls, &pb.CreateChallengeRequest{
+			Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: "classic", Limit: durationpb.New(time.Minute),
+		})
+		require.NoError(t, err)
+		listed, err := challenges.ListChallenges(calls, &pb.ListChallengesRequest{})
+		require.NoError(t, err)
+		require.NotEmpty(t, listed.GetChallenges())
+		_, err = challenges.LeaveChallenge(calls, &pb.LeaveChallengeRequest{ChallengeId: race.GetChallenge().GetId()})
+		require.NoError(t, err)
 		_, err = pb.NewPlayerServiceClient(conn).RotateToken(calls, &pb.RotateTokenRequest{})
 		require.NoError(t, err)
 		playBySSH(calls, t, srv.Addr(), c)
@@ -85,8 +94,6 @@ func testACL(t *testing.T, addr, parameters string) {
 			return admin.Exists(ctx, "heartbeats:{beat}", "claim:reconcile:{beat}").Val() == 2
 		})
 	})
-
-	t.Run("challenges can be stored", func(t *testing.T) { keepChallenge(t, c) })
 
 	t.Run("operators can do their work", func(t *testing.T) {
 		operator, err := server.Operate(ctx, c)
@@ -142,27 +149,6 @@ func testACL(t *testing.T, addr, parameters string) {
 		assert.NotContains(t, log.String(), "redis can lose", "INFO shows the rest")
 		assert.Contains(t, log.String(), "cannot read appendfsync from redis")
 	})
-}
-
-// keepChallenge calls every store method for challenges, and lets a challenge expire.
-func keepChallenge(t *testing.T, c server.Config) {
-	s, err := storeredis.Open(t.Context(), c.Store, c.Logger)
-	require.NoError(t, err)
-	defer func() { assert.NoError(t, s.Close()) }()
-	ctx, now := t.Context(), time.Now()
-	kept, err := s.Challenges.Create(ctx, store.Challenge{ID: "kept", Kind: 2, Listed: true, Created: now, Expires: now.Add(time.Hour)})
-	require.NoError(t, err)
-	expired, err := s.Challenges.Create(ctx, store.Challenge{ID: "expired", Kind: 2, Listed: true, Created: now, Expires: now.Add(time.Hour)})
-	require.NoError(t, err)
-	require.NoError(t, s.Challenges.Update(ctx, kept))
-	expired.Expires = now
-	require.NoError(t, s.Challenges.Update(ctx, expired))
-	found, _, err := s.Challenges.Get(ctx, "kept", "expired")
-	require.NoError(t, err)
-	assert.Len(t, found, 1)
-	places, err := s.Challenges.List(ctx, 2, store.Place{}, 10)
-	require.NoError(t, err)
-	assert.NotEmpty(t, places) // It may contain challenges that have expired.
 }
 
 // playBySSH links and removes a key, creates an account for another key through an SSH

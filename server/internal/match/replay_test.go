@@ -90,6 +90,9 @@ func TestHistory(t *testing.T) {
 				require.Equal(t, want.State.Version, e.Version())
 				require.True(t, want.Entry.Same(e.Entry))
 				require.Equal(t, want.State.Position, e.State.Position)
+				if in := m.ring.at(e.Version()); in != nil {
+					require.Same(t, in, e, "events in memory are shared")
+				}
 			}
 		}
 	})

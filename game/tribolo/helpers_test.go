@@ -72,11 +72,6 @@ func lane(t *testing.T, drawn, others string) tribolo.Board {
 	return b
 }
 
-// laneOf returns the ten cells of a lane, as drawn.
-func laneOf(p game.Position) string {
-	return p.(*tribolo.Position).Board().String()[:len(". . . . . . . . . .")]
-}
-
 func position(t *testing.T, b tribolo.Board, turn int, resigned ...int) *tribolo.Position {
 	t.Helper()
 	var set tribolo.SeatSet

@@ -19,15 +19,11 @@ func TestJumps(t *testing.T) {
 		x, y  int32
 		want  []game.Cell
 	}{
-		"up right":                        {". . B / . R . / . . .", 0, 2, []game.Cell{{X: 1, Y: 1}}},
-		"a whole row":                     {". R R R R R R R R R R R R R R B", 0, 0, row(1, 14)},
-		"as far as the first own cell":    {". R B R B", 0, 0, []game.Cell{{X: 1}}},
-		"two opponents in two directions": {"B G . R B", 2, 0, []game.Cell{{X: 1}, {X: 3}}},
-		"three ways":                      {". R B / G G . / B . B", 0, 0, []game.Cell{{Y: 1}, {X: 1}, {X: 1, Y: 1}}},
-		"one direction of two":            {"G R . R B", 2, 0, []game.Cell{{X: 3}}},
-		"two opponents in one direction":  {". R G B", 0, 0, nil},
-		"a wall between":                  {". R # B", 0, 0, nil},
-		"not from row 10 to the next 0":   {". . B / . . . / . . . / . . . / . . . / . . . / . . . / . . . / . . . / . R / .", 0, 10, nil},
+		"a whole row":                    {". R R R R R R R R R R R R R R B", 0, 0, row(1, 14)},
+		"as far as the first own cell":   {". R B R B", 0, 0, []game.Cell{{X: 1}}},
+		"three ways":                     {". R B / G G . / B . B", 0, 0, []game.Cell{{Y: 1}, {X: 1}, {X: 1, Y: 1}}},
+		"two opponents in one direction": {". R G B", 0, 0, nil},
+		"not from row 10 to the next 0":  {". . B / . . . / . . . / . . . / . . . / . . . / . . . / . . . / . . . / . R / .", 0, 10, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -52,45 +48,6 @@ func row(first, last int32) []game.Cell {
 		cells = append(cells, cell(x, 0))
 	}
 	return cells
-}
-
-// Ensure that the turn goes to the first seat that has a move: the next seat, the one after
-// that, or the mover.
-func TestTurn(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		lane     string
-		mover    int
-		x        int32
-		resigned []int
-		want     int
-	}{
-		"the next seat":                       {"B R . . R G . . . .", 0, 2, nil, 1},
-		"the one after, as the next is stuck": {"B R . . . . . . R G", 0, 2, nil, 2},
-		"the one after, as the next resigned": {"B R . . R G . R G .", 0, 2, []int{1}, 2},
-		"the mover, as both are stuck":        {"B R . . . . . . R B", 0, 2, nil, 0},
-		"the mover, as both resigned":         {"B R . R B . B G . .", 0, 2, []int{1, 2}, 0},
-		"no seat, as all are stuck":           {"B R . . . . . . . .", 0, 2, nil, game.NoSeat},
-		"no seat, as the others resigned":     {"B R . . R G . . . .", 0, 2, []int{1, 2}, game.NoSeat},
-		"blue after green":                    {"G R . . R B . . . .", 2, 2, nil, 0},
-		"red after green, as blue is stuck":   {"G R . . . . . . R B", 2, 2, []int{0}, game.NoSeat},
-		"green after red":                     {"R B . . B G . . . .", 1, 2, nil, 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := position(t, lane(t, tc.lane, "BRG"), tc.mover, tc.resigned...)
-			next, _, err := tribolo.New().Move(p, tc.mover, to(tc.x, 0), nil)
-			require.NoError(t, err)
-			require.Equal(t, tc.want, next.Turn(), laneOf(next))
-			if tc.want == game.NoSeat {
-				assert.Equal(t, game.NoMoves, next.Ended())
-				assert.Nil(t, next.LegalMoves())
-			} else {
-				assert.Equal(t, game.ReasonNone, next.Ended())
-				assert.NotEmpty(t, next.LegalMoves())
-			}
-		})
-	}
 }
 
 func TestIllegalMoves(t *testing.T) {

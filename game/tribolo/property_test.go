@@ -62,16 +62,19 @@ func TestProperty_Game(t *testing.T) {
 				m := p.LegalMoves()[s.choice%len(p.LegalMoves())]
 				requireMove(t, p, next, m, change)
 				requireTurn(t, turn, next)
-			case s.resigns == turn:
-				require.Equal(t, p.Board(), next.Board())
-				requireTurn(t, turn, next)
 			default:
 				require.Equal(t, p.Board(), next.Board())
-				require.Equal(t, turn, next.Turn())
+				require.Equal(t, p.Resigned().With(s.resigns), next.Resigned())
+				if s.resigns == turn {
+					requireTurn(t, turn, next)
+				} else {
+					require.Equal(t, turn, next.Turn())
+				}
 			}
 			p = next
 		}
 		require.Equal(t, game.NoMoves, p.Ended(), "the game did not end within MaxMoves")
+		require.Nil(t, p.LegalMoves())
 		require.LessOrEqual(t, p.MoveCount(), int32(tribolo.MaxMoves))
 	})
 }
@@ -79,8 +82,8 @@ func TestProperty_Game(t *testing.T) {
 // requireMove checks how a move changed the cells.
 func requireMove(t *rapid.T, p, next *tribolo.Position, m game.Move, change game.Change) {
 	mover, g := p.Turn(), gridOf(p.Cells())
-	taken := g.Taken(mover, m.Cell)
-	g.Play(mover, m.Cell)
+	taken := g.taken(mover, m.Cell)
+	g.play(mover, m.Cell)
 	require.Equal(t, gridOf(next.Cells()), g, "%s, after %v on\n%s", next.Board(), m.Cell, p.Board())
 	require.Equal(t, taken, change.Taken)
 	require.Equal(t, taken, p.Taken(m))
@@ -89,6 +92,7 @@ func requireMove(t *rapid.T, p, next *tribolo.Position, m game.Move, change game
 	require.Equal(t, p.Scores()[mover]+change.Gained, next.Scores()[mover])
 	require.EqualValues(t, 1+len(taken), change.Gained)
 	require.Equal(t, p.MoveCount()+1, next.MoveCount())
+	require.Equal(t, p.Resigned(), next.Resigned())
 	before, after := p.Board(), next.Board()
 	require.Equal(t, before.Empty().Len()-1, after.Empty().Len())
 	require.Equal(t, before.Walls(), after.Walls())
@@ -101,7 +105,7 @@ func requireTurn(t *rapid.T, mover int, p *tribolo.Position) {
 	g := gridOf(p.Cells())
 	for i := 1; i <= tribolo.Seats; i++ {
 		seat := (mover + i) % tribolo.Seats
-		able := !p.Resigned().Has(seat) && len(g.Moves(seat)) > 0
+		able := !p.Resigned().Has(seat) && len(g.moves(seat)) > 0
 		require.Equal(t, seat == p.Turn(), able, "%s, after %s", tribolo.OwnerOf(seat), tribolo.OwnerOf(mover))
 		if able {
 			return

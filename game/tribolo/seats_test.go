@@ -4,65 +4,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/tribolo"
 )
-
-// Ensure that a resignation passes the turn on only if it was that seat's turn, and leaves the
-// cells and the scores unchanged.
-func TestResign(t *testing.T) {
-	t.Parallel()
-	// On this lane blue may move to 2, red to 6 and green to 3. Red and green may do so both
-	// before and after blue's move.
-	const open = "B R . . R G . . . ."
-	for name, tc := range map[string]struct {
-		lane  string
-		turn  int
-		order []int
-		want  int
-	}{
-		"the seat to move":                    {open, 0, []int{0}, 1},
-		"a seat to move later":                {open, 0, []int{1}, 0},
-		"the last in the order":               {open, 2, []int{2}, 0},
-		"two in turn":                         {open, 0, []int{0, 1}, 2},
-		"two out of turn":                     {open, 0, []int{2, 1}, 0},
-		"all":                                 {open, 0, []int{0, 1, 2}, game.NoSeat},
-		"one twice":                           {open, 0, []int{0, 0}, 1},
-		"the seat to move, the next is stuck": {"B R . . . . . . R G", 0, []int{0}, 2},
-		"the only one that can move":          {"B R . . . . . . . .", 0, []int{0}, game.NoSeat},
-		"when no seat can move":               {"B . . . . . . . . R", game.NoSeat, []int{1}, game.NoSeat},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := position(t, lane(t, tc.lane, "BRG"), tc.turn)
-			var next game.Position = p
-			var resigned tribolo.SeatSet
-			for _, seat := range tc.order {
-				next = tribolo.New().Resign(next, seat)
-				resigned = resigned.With(seat)
-			}
-			require.Equal(t, position(t, p.Board(), tc.want, toSeats(resigned)...), next)
-			assert.Equal(t, tc.want, next.Turn())
-			assert.Equal(t, tc.want == game.NoSeat, next.Ended() == game.NoMoves)
-			assert.Equal(t, resigned, next.(*tribolo.Position).Resigned())
-			assert.Equal(t, p.Scores(), next.Scores())
-			assert.Equal(t, p.MoveCount(), next.MoveCount())
-			assert.Zero(t, p.Resigned(), "the previous position changed")
-		})
-	}
-}
-
-func toSeats(set tribolo.SeatSet) []int {
-	var seats []int
-	for seat := range tribolo.Seats {
-		if set.Has(seat) {
-			seats = append(seats, seat)
-		}
-	}
-	return seats
-}
 
 func TestWinners(t *testing.T) {
 	t.Parallel()

@@ -8,14 +8,7 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/tribolo"
-	"github.com/gridstand/gridstand/game/tribolo/tribolotest"
 )
-
-// gridOf returns the plain grid with the given cells.
-func gridOf(cells []tribolo.Owner) *tribolotest.Grid {
-	g := tribolotest.Of(cells)
-	return &g
-}
 
 func cellsOf(b tribolo.Board) []tribolo.Owner {
 	var cells []tribolo.Owner
@@ -42,11 +35,11 @@ func TestBoard_EqualsTheRules(t *testing.T) {
 			for q := range b.Moves(seat).All() {
 				listed = append(listed, q.Cell())
 			}
-			require.Equal(t, g.Moves(seat), listed, "%s on\n%s", tribolo.OwnerOf(seat), b)
+			require.Equal(t, g.moves(seat), listed, "%s on\n%s", tribolo.OwnerOf(seat), b)
 			for x := range tribolo.Columns {
 				for y := range tribolo.Rows {
 					q, _ := tribolo.SquareOf(cell(int32(x), int32(y)))
-					want := g.Taken(seat, q.Cell())
+					want := g.taken(seat, q.Cell())
 					var taken []game.Cell
 					for over := range b.Taken(seat, q).All() {
 						taken = append(taken, over.Cell())
@@ -61,14 +54,14 @@ func TestBoard_EqualsTheRules(t *testing.T) {
 					if len(want) > 0 {
 						moves++
 					}
-					require.Equal(t, len(want), plain.Play(seat, q.Cell()))
+					require.Equal(t, len(want), plain.play(seat, q.Cell()))
 					require.Equal(t, len(want), after.Play(seat, q))
 					require.Equal(t, *gridOf(cellsOf(after)), plain, "%s, after %s to %d,%d on\n%s", after, tribolo.OwnerOf(seat), x, y, b)
 				}
 			}
 			for resigned := range tribolo.SeatSet(1 << tribolo.Seats) {
 				next, legal := b.Next(seat, resigned)
-				want := g.Next(seat, resigned)
+				want := g.next(seat, resigned)
 				require.Equal(t, want, next, "after %s, resigned %b, on\n%s", tribolo.OwnerOf(seat), resigned, b)
 				if next != game.NoSeat {
 					require.Equal(t, b.Moves(next), legal)

@@ -16,7 +16,6 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/gridstand/gridstand/internal/sshsig"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
@@ -163,9 +162,7 @@ func playBySSH(calls context.Context, t *testing.T, addr net.Addr, c server.Conf
 	players := pb.NewPlayerServiceClient(servertest.Dial(t, addr))
 	me, err := players.GetPlayer(calls, &pb.GetPlayerRequest{PlayerId: "me"})
 	require.NoError(t, err)
-	signature, err := sshsig.Sign(sshtest.Key(t), "gridstand", me.GetPlayer().GetId())
-	require.NoError(t, err)
-	added, err := players.AddKey(calls, &pb.AddKeyRequest{Signature: signature})
+	added, err := players.AddKey(calls, &pb.AddKeyRequest{Signature: sshtest.Sign(t, sshtest.Key(t), me.GetPlayer().GetId())})
 	require.NoError(t, err)
 	_, err = players.ListKeys(calls, &pb.ListKeysRequest{})
 	require.NoError(t, err)

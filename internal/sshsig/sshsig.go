@@ -1,9 +1,8 @@
-// Package sshsig creates and verifies SSH key signatures in the format of "ssh-keygen -Y sign",
+// Package sshsig verifies SSH key signatures in the format of "ssh-keygen -Y sign",
 // which OpenSSH describes in PROTOCOL.sshsig.
 package sshsig
 
 import (
-	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/sha512"
@@ -41,37 +40,6 @@ type signed struct {
 	Magic                              [6]byte
 	Namespace, Reserved, HashAlgorithm string
 	Hash                               []byte
-}
-
-// Sign returns the armored signature of a message. The namespace states the purpose of the
-// signature and must not be empty.
-func Sign(signer ssh.Signer, namespace, message string) (string, error) {
-	e := envelope{
-		Magic: magic, Version: version, PublicKey: string(signer.PublicKey().Marshal()),
-		Namespace: namespace, HashAlgorithm: "sha512",
-	}
-	data, err := e.signed(message)
-	if err != nil {
-		return "", err
-	}
-	signature, err := sign(signer, data)
-	if err != nil {
-		return "", fmt.Errorf("signing with the key: %w", err)
-	}
-	e.Signature = string(ssh.Marshal(signature))
-	return string(pem.EncodeToMemory(&pem.Block{Type: armorType, Bytes: ssh.Marshal(e)})), nil
-}
-
-// sign signs data. With an RSA key it uses SHA-512 instead of SHA-1, the default.
-func sign(signer ssh.Signer, data []byte) (*ssh.Signature, error) {
-	if signer.PublicKey().Type() != ssh.KeyAlgoRSA {
-		return signer.Sign(rand.Reader, data)
-	}
-	with, ok := signer.(ssh.AlgorithmSigner)
-	if !ok {
-		return nil, errors.New("the key cannot sign with SHA-512")
-	}
-	return with.SignWithAlgorithm(rand.Reader, data, ssh.KeyAlgoRSASHA512)
 }
 
 // Verify returns the key that signed a message in a namespace. Error messages are meant to follow

@@ -3,7 +3,6 @@ package sshsig_test
 import (
 	"bytes"
 	"crypto/ecdsa"
-	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
@@ -28,14 +27,12 @@ const message = "abcdefghijklmnopqrstuvwxyz"
 // signers returns one key of each accepted type.
 func signers(t *testing.T) map[string]ssh.Signer {
 	t.Helper()
-	_, edwards, err := ed25519.GenerateKey(rand.Reader)
-	require.NoError(t, err)
 	curve, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
 	require.NoError(t, err)
 	long, err := rsa.GenerateKey(rand.Reader, 2048)
 	require.NoError(t, err)
-	all := map[string]ssh.Signer{}
-	for name, key := range map[string]any{"ed25519": edwards, "ecdsa": curve, "rsa": long} {
+	all := map[string]ssh.Signer{"ed25519": sshtest.Key(t)}
+	for name, key := range map[string]any{"ecdsa": curve, "rsa": long} {
 		all[name], err = ssh.NewSignerFromKey(key)
 		require.NoError(t, err)
 	}
@@ -45,8 +42,7 @@ func signers(t *testing.T) map[string]ssh.Signer {
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	for name, signer := range signers(t) {
-		armored, err := sshsig.Sign(signer, "gridstand", message)
-		require.NoError(t, err, name)
+		armored := sshtest.Sign(t, signer, message)
 		key, err := sshsig.Verify(armored, "gridstand", message)
 		require.NoError(t, err, name)
 		assert.Equal(t, signer.PublicKey().Marshal(), key.Marshal())
@@ -62,8 +58,7 @@ func TestVerify(t *testing.T) {
 
 func TestVerify_Malformed(t *testing.T) {
 	t.Parallel()
-	armored, err := sshsig.Sign(signers(t)["ed25519"], "gridstand", message)
-	require.NoError(t, err)
+	armored := sshtest.Sign(t, sshtest.Key(t), message)
 	for name, text := range map[string]string{
 		"empty":            "",
 		"text":             message,
@@ -107,10 +102,8 @@ func TestVerify_Weak(t *testing.T) {
 // requireRefused requires that a signature with the given key and format is refused.
 func requireRefused(t *testing.T, key []byte, format, want string) {
 	t.Helper()
-	signer := forged{signers(t)["ed25519"], key, format}
-	armored, err := sshsig.Sign(signer, "gridstand", message)
-	require.NoError(t, err)
-	_, err = sshsig.Verify(armored, "gridstand", message)
+	signer := forged{sshtest.Key(t), key, format}
+	_, err := sshsig.Verify(sshtest.Sign(t, signer, message), "gridstand", message)
 	require.ErrorContains(t, err, want)
 }
 
@@ -134,7 +127,7 @@ func (f forged) Sign(_ io.Reader, _ []byte) (*ssh.Signature, error) {
 	return &ssh.Signature{Format: f.format, Blob: []byte("signature")}, nil
 }
 
-// Ensure that this package and ssh-keygen accept each other's signatures.
+// Ensure that the signatures of ssh-keygen are accepted.
 func TestSSHKeygen(t *testing.T) {
 	t.Parallel()
 	program, err := exec.LookPath("ssh-keygen")
@@ -160,26 +153,13 @@ func TestSSHKeygen(t *testing.T) {
 	key, err := sshsig.Verify(keygen(message, "-Y", "sign", "-n", "gridstand", "-f", path), "gridstand", message)
 	require.NoError(t, err)
 	assert.Equal(t, want.Marshal(), key.Marshal())
-
-	private, err := os.ReadFile(path)
-	require.NoError(t, err)
-	signer, err := ssh.ParsePrivateKey(private)
-	require.NoError(t, err)
-	armored, err := sshsig.Sign(signer, "gridstand", message)
-	require.NoError(t, err)
-	signature := filepath.Join(directory, "signature")
-	require.NoError(t, os.WriteFile(signature, []byte(armored), 0o600))
-	allowed := filepath.Join(directory, "allowed")
-	require.NoError(t, os.WriteFile(allowed, append([]byte("ann "), public...), 0o600))
-	keygen(message, "-Y", "verify", "-n", "gridstand", "-I", "ann", "-f", allowed, "-s", signature)
 }
 
 // FuzzVerify verifies arbitrary text: if the text is accepted, it must be a signature of the
 // message.
 func FuzzVerify(f *testing.F) {
 	signer := sshtest.Key(f)
-	armored, err := sshsig.Sign(signer, "gridstand", message)
-	require.NoError(f, err)
+	armored := sshtest.Sign(f, signer, message)
 	f.Add(armored, message)
 	f.Add(armored, "")
 	f.Fuzz(func(t *testing.T, text, about string) {

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/crypto/ssh"
 	"google.golang.org/grpc/metadata"
 
-	"github.com/gridstand/gridstand/internal/sshsig"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
@@ -29,9 +28,7 @@ func (k sshKey) fingerprint() string { return ssh.FingerprintSHA256(k.PublicKey(
 // proof returns an AddKey request that proves the player's ownership of the key.
 func (k sshKey) proof(t *testing.T, playerID string) *pb.AddKeyRequest {
 	t.Helper()
-	signature, err := sshsig.Sign(k, "gridstand", playerID)
-	require.NoError(t, err)
-	return &pb.AddKeyRequest{Signature: signature, Comment: "a key of " + playerID[:4]}
+	return &pb.AddKeyRequest{Signature: sshtest.Sign(t, k, playerID), Comment: "a key of " + playerID[:4]}
 }
 
 // host is an SSH host that uses a server.

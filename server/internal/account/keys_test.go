@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
 
-	"github.com/gridstand/gridstand/internal/sshsig"
 	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server/internal/account"
@@ -26,9 +25,7 @@ const fingerprint = "SHA256:n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg"
 func proof(t *testing.T, playerID string) (signature, name string) {
 	t.Helper()
 	signer := sshtest.Key(t)
-	signature, err := sshsig.Sign(signer, "gridstand", playerID)
-	require.NoError(t, err)
-	return signature, ssh.FingerprintSHA256(signer.PublicKey())
+	return sshtest.Sign(t, signer, playerID), ssh.FingerprintSHA256(signer.PublicKey())
 }
 
 // Ensure that a key's player is cached for a while, but no longer once the same server has

@@ -130,9 +130,9 @@ func TestTimedOut(t *testing.T) {
 	require.ErrorIs(t, err, replay.ErrInvalid, "a resigned seat cannot be taken back")
 }
 
-// Ensure that the game ends when the last human's time runs out, even if that player has
-// several seats.
-func TestTimedOut_Ends(t *testing.T) {
+// Ensure that the game ends when the last human leaves or runs out of time, no matter whether the other
+// seats have bots, stand-ins or players who resigned, but not if that player has another seat.
+func TestApply_LastHuman(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name  string
@@ -145,36 +145,24 @@ func TestTimedOut_Ends(t *testing.T) {
 		{"against another player", []replay.Seat{annSits, bobSits, botSits}, false},
 		{"against the same player", []replay.Seat{annSits, annSits, botSits}, false},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			s := *clocked(t, 0, annSits, bobSits, botSits)
-			s.Seats = tt.seats
-			assert.Equal(t, tt.ends, s.LastHuman(0))
-			right, wrong := replay.TimedOut{StandIn: "greedy"}, replay.TimedOut{}
-			if tt.ends {
-				right, wrong = wrong, right
-			}
-			_, err := s.Apply(replay.Entry{Seat: 0, Action: wrong}, s.Deadline())
-			require.ErrorIs(t, err, replay.ErrInvalid)
-			over := after(t, &s, limit, 0, right)
-			require.Equal(t, tt.ends, over.Status == replay.Finished)
-			if tt.ends {
-				assert.Equal(t, &replay.Result{Reason: game.TimedOut, Winners: []int{0, 1, 2}}, over.Result)
-				assert.False(t, over.Scored(0))
-			}
-		})
+		s := clocked(t, 0, tt.seats...)
+		assert.Equal(t, tt.ends, s.LastHuman(0), tt.name)
+		right, wrong := replay.TimedOut{StandIn: "greedy"}, replay.TimedOut{}
+		if tt.ends {
+			right, wrong = wrong, right
+		}
+		_, err := s.Apply(replay.Entry{Seat: 0, Action: wrong}, s.Deadline())
+		require.ErrorIs(t, err, replay.ErrInvalid, tt.name)
+		late, gone := after(t, s, limit, 0, right), apply(t, s, 0, replay.Resigned{})
+		if !tt.ends {
+			assert.Equal(t, replay.Active, late.Status, tt.name)
+			assert.Equal(t, 1, gone.Turn(), tt.name)
+			continue
+		}
+		assert.Equal(t, &replay.Result{Reason: game.TimedOut, Winners: []int{0, 1, 2}}, late.Result, tt.name)
+		assert.False(t, late.Scored(0), tt.name)
+		assert.Equal(t, &replay.Result{Reason: game.Resigned, Winners: []int{1, 2}}, gone.Result, tt.name)
 	}
-
-	sd := seed(7)
-	c := created(t, "classic", sd)
-	c.TurnLimit = limit
-	s := begin(t, c, sd)
-	for s.Position.Scores()[0] == 0 {
-		s = step(t, s, time.Second)
-	}
-	over := after(t, s, limit, 0, replay.TimedOut{})
-	assert.Equal(t, game.TimedOut, over.Result.Reason)
-	assert.True(t, over.Scored(0), "a score of 2048 counts however the game ended")
 }
 
 // Ensure that an undo restarts the clock, and that a saved state keeps its clock.

@@ -35,9 +35,6 @@ func TestRankable(t *testing.T) {
 		{"a program's account", []Seat{program}, false},
 		{"a program's account and an open seat", []Seat{program, bot, open}, false},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			assert.Equal(t, tt.want, Rankable(tt.seats))
-		})
+		assert.Equal(t, tt.want, Rankable(tt.seats), tt.name)
 	}
 }

@@ -48,34 +48,6 @@ func resigned(s *replay.State) []bool {
 	return which
 }
 
-// Ensure that a game ends when the last human leaves, no matter whether the other seats have
-// bots or stand-ins.
-func TestApply_NoHumanLeft(t *testing.T) {
-	t.Parallel()
-	away := replay.Seat{Player: bob, StandIn: "greedy"}
-	for _, tt := range []struct {
-		name  string
-		seats []replay.Seat
-		ends  bool
-	}{
-		{"bots", []replay.Seat{annSits, botSits, botSits}, true},
-		{"a bot and a stand-in", []replay.Seat{annSits, away, botSits}, true},
-		{"a bot and a human", []replay.Seat{annSits, bobSits, botSits}, false},
-		{"the same player in another seat", []replay.Seat{annSits, annSits, botSits}, false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			s := apply(t, clocked(t, 0, tt.seats...), 0, replay.Resigned{})
-			assert.Equal(t, tt.ends, s.Status == replay.Finished)
-			if tt.ends {
-				assert.Equal(t, &replay.Result{Reason: game.Resigned, Winners: []int{1, 2}}, s.Result)
-			} else {
-				assert.Equal(t, 1, s.Turn())
-			}
-		})
-	}
-}
-
 // Ensure that a resignation that leaves no seat able to move ends the game as if it had been
 // played out.
 func TestApply_ResignationLeavesNoMove(t *testing.T) {
@@ -111,14 +83,11 @@ func TestApply_ByBot(t *testing.T) {
 		{"a bot's", []replay.Seat{botSits, annSits, botSits}, true},
 		{"a stand-in's", []replay.Seat{{Player: ann, StandIn: "greedy"}, botSits, botSits}, true},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			s := clocked(t, 0, tt.seats...)
-			s = apply(t, s, 0, replay.Moved{Move: s.LegalMoves()[0], ByBot: true})
-			assert.Equal(t, tt.ranked, s.Ranked)
-			s = step(t, s, time.Second)
-			assert.Equal(t, tt.ranked, s.Ranked, "Ranked does not change later")
-		})
+		s := clocked(t, 0, tt.seats...)
+		s = apply(t, s, 0, replay.Moved{Move: s.LegalMoves()[0], ByBot: true})
+		assert.Equal(t, tt.ranked, s.Ranked, tt.name)
+		s = step(t, s, time.Second)
+		assert.Equal(t, tt.ranked, s.Ranked, "%s: Ranked does not change later", tt.name)
 	}
 }
 
@@ -140,12 +109,9 @@ func TestScored_Seats(t *testing.T) {
 		{"resigned", apply(t, gone, 1, replay.Resigned{}), []bool{false, false, false}},
 		{"abandoned", apply(t, s, game.NoSeat, replay.Abandoned{}), []bool{false, false, false}},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			for seat, want := range tt.want {
-				assert.Equal(t, want, tt.state.Scored(seat), "seat %d", seat)
-			}
-		})
+		for seat, want := range tt.want {
+			assert.Equal(t, want, tt.state.Scored(seat), "%s, seat %d", tt.name, seat)
+		}
 	}
 
 	full := playOut(t, clocked(t, 0, annSits, botSits, botSits))

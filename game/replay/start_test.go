@@ -16,35 +16,32 @@ import (
 func TestStart(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {
-		t.Run(v.ID, func(t *testing.T) {
-			t.Parallel()
-			sd := seed(7)
-			c := created(t, v.ID, sd)
-			c.Private = true
-			entry := replay.Entry{Seat: game.NoSeat, Action: c}
-			event, err := replay.Start("g", entry, sd, at(5))
-			require.NoError(t, err)
-			assert.Equal(t, entry, event.Entry)
-			assert.Equal(t, game.Change{}, event.Change)
+		sd := seed(7)
+		c := created(t, v.ID, sd)
+		c.Private = true
+		entry := replay.Entry{Seat: game.NoSeat, Action: c}
+		event, err := replay.Start("g", entry, sd, at(5))
+		require.NoError(t, err, v.ID)
+		assert.Equal(t, entry, event.Entry, v.ID)
+		assert.Equal(t, game.Change{}, event.Change, v.ID)
 
-			s := event.State
-			assert.Equal(t, "g", s.ID)
-			assert.Equal(t, v.ID, s.Variant.ID)
-			assert.EqualValues(t, 1, s.Version)
-			assert.Equal(t, ann, s.Creator)
-			assert.Equal(t, c.Seats, s.Seats)
-			assert.Equal(t, replay.Active, s.Status)
-			assert.Equal(t, board(t, v.Rules.Start(sd.Draws(1))), board(t, s.Position))
-			assert.Nil(t, s.Result)
-			assert.True(t, s.Private)
-			assert.False(t, s.Ranked)
-			assert.Equal(t, sd.Commitment(), s.Commitment)
-			assert.Equal(t, at(5), s.CreateTime)
-			assert.Equal(t, at(5), s.UpdateTime)
-			assert.Equal(t, v.Rules.Start(sd.Draws(1)).Turn(), s.Turn())
-			assert.NotEmpty(t, s.LegalMoves())
-			assert.True(t, s.RevealedSeed().IsZero())
-		})
+		s := event.State
+		assert.Equal(t, "g", s.ID, v.ID)
+		assert.Equal(t, v.ID, s.Variant.ID, v.ID)
+		assert.EqualValues(t, 1, s.Version, v.ID)
+		assert.Equal(t, ann, s.Creator, v.ID)
+		assert.Equal(t, c.Seats, s.Seats, v.ID)
+		assert.Equal(t, replay.Active, s.Status, v.ID)
+		assert.Equal(t, board(t, v.Rules.Start(sd.Draws(1))), board(t, s.Position), v.ID)
+		assert.Nil(t, s.Result, v.ID)
+		assert.True(t, s.Private, v.ID)
+		assert.False(t, s.Ranked, v.ID)
+		assert.Equal(t, sd.Commitment(), s.Commitment, v.ID)
+		assert.Equal(t, at(5), s.CreateTime, v.ID)
+		assert.Equal(t, at(5), s.UpdateTime, v.ID)
+		assert.Equal(t, v.Rules.Start(sd.Draws(1)).Turn(), s.Turn(), v.ID)
+		assert.NotEmpty(t, s.LegalMoves(), v.ID)
+		assert.True(t, s.RevealedSeed().IsZero(), v.ID)
 	}
 }
 
@@ -93,18 +90,15 @@ func TestStart_Refused(t *testing.T) {
 			good, replay.ErrUnknown,
 		},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			c := created(t, "classic", good)
-			entry := replay.Entry{Seat: game.NoSeat}
-			tt.change(&entry, &c)
-			if entry.Action == nil && tt.name != "nothing" {
-				entry.Action = c
-			}
-			event, err := replay.Start("g", entry, tt.seed, at(1))
-			assert.ErrorIs(t, err, tt.want)
-			assert.Nil(t, event)
-		})
+		c := created(t, "classic", good)
+		entry := replay.Entry{Seat: game.NoSeat}
+		tt.change(&entry, &c)
+		if entry.Action == nil && tt.name != "nothing" {
+			entry.Action = c
+		}
+		event, err := replay.Start("g", entry, tt.seed, at(1))
+		assert.ErrorIs(t, err, tt.want, tt.name)
+		assert.Nil(t, event, tt.name)
 	}
 }
 
@@ -159,10 +153,7 @@ func TestEntry_Same(t *testing.T) {
 		{"resigned again", replay.Entry{Seat: 1, Action: replay.Resigned{}}, replay.Entry{Seat: 1, Action: replay.Resigned{}}, true},
 		{"resigned and abandoned", replay.Entry{Seat: 1, Action: replay.Resigned{}}, replay.Entry{Seat: 1, Action: replay.Abandoned{}}, false},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			assert.Equal(t, tt.want, tt.a.Same(tt.b))
-			assert.Equal(t, tt.want, tt.b.Same(tt.a))
-		})
+		assert.Equal(t, tt.want, tt.a.Same(tt.b), tt.name)
+		assert.Equal(t, tt.want, tt.b.Same(tt.a), tt.name)
 	}
 }

@@ -101,41 +101,31 @@ func TestBots_WorkBounded(t *testing.T) {
 	}
 }
 
-func TestBots_DeadlineGivesBestSoFar(t *testing.T) {
+// Ensure that a search that is cut short gives the best move so far, and one that is canceled gives none.
+func TestBots_Ends(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {
 		for _, name := range searching(v.Kind) {
 			p := v.Rules.Start(seed(1).Draws(1))
-			endless := Options{Depth: maxDepth, Rollouts: 1 << 40}
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
-			m, err := seeded(t, name, v, endless).Choose(ctx, p)
-			cancel()
-			require.NoError(t, err, "%s %s", v.ID, name)
-			require.Contains(t, p.LegalMoves(), m)
-
+			choose := func(ctx context.Context, limit time.Duration) (game.Move, error) {
+				endless := Options{Depth: maxDepth, Rollouts: 1 << 40, Time: limit}
+				return seeded(t, name, v, endless).Choose(ctx, p)
+			}
+			soon, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+			defer cancel()
 			passed, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
-			m, err = seeded(t, name, v, endless).Choose(passed, p)
-			cancel()
-			require.NoError(t, err, "%s %s", v.ID, name)
-			require.Contains(t, p.LegalMoves(), m)
-
-			endless.Time = time.Millisecond
-			m, err = seeded(t, name, v, endless).Choose(t.Context(), p)
-			require.NoError(t, err, "%s %s", v.ID, name)
-			require.Contains(t, p.LegalMoves(), m)
-		}
-	}
-}
-
-func TestBots_Cancel(t *testing.T) {
-	t.Parallel()
-	for _, v := range variants.All() {
-		for _, name := range searching(v.Kind) {
-			ctx, cancel := context.WithCancel(t.Context())
-			timer := time.AfterFunc(2*time.Millisecond, cancel)
-			defer timer.Stop()
-			_, err := seeded(t, name, v, Options{Depth: maxDepth, Rollouts: 1 << 40}).
-				Choose(ctx, v.Rules.Start(seed(1).Draws(1)))
+			defer cancel()
+			for _, end := range []struct {
+				ctx   context.Context
+				limit time.Duration
+			}{{soon, 0}, {passed, 0}, {t.Context(), time.Millisecond}} {
+				m, err := choose(end.ctx, end.limit)
+				require.NoError(t, err, "%s %s", v.ID, name)
+				require.Contains(t, p.LegalMoves(), m)
+			}
+			canceled, cancel := context.WithCancel(t.Context())
+			defer time.AfterFunc(2*time.Millisecond, cancel).Stop()
+			_, err := choose(canceled, 0)
 			require.ErrorIs(t, err, context.Canceled, "%s %s", v.ID, name)
 		}
 	}

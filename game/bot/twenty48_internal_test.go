@@ -31,12 +31,9 @@ func TestGreedyAndRote(t *testing.T) {
 		{"rote, even, right comes last", "rote", 4, []int32{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0}, game.Right},
 		{"rote, only up", "rote", 5, []int32{0, 0, 0, 0, 0, 0, 0, 0, 2, 4, 2, 4, 4, 2, 4, 2}, game.Up},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			m, err := seeded(t, tc.bot, v, Options{}).Choose(t.Context(), board48(t, v, tc.moves, tc.tiles...))
-			require.NoError(t, err)
-			assert.Equal(t, game.Slide(tc.want), m)
-		})
+		m, err := seeded(t, tc.bot, v, Options{}).Choose(t.Context(), board48(t, v, tc.moves, tc.tiles...))
+		require.NoError(t, err, tc.name)
+		assert.Equal(t, game.Slide(tc.want), m, tc.name)
 	}
 }
 

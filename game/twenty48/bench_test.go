@@ -9,40 +9,30 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 )
 
-// BenchmarkMove plays the moves of one game of every variant over and over. The case "served"
-// creates a stream for each version, as the server does. The case "engine" draws everything
-// from one stream, so that board operations take up a larger share of the time.
+// BenchmarkMove plays the moves of one game of every variant over and over, with a stream of draws for
+// each version, as the server does.
 func BenchmarkMove(b *testing.B) {
 	for _, v := range variants.All() {
 		if v.Kind != game.Twenty48 {
 			continue
 		}
 		var played []game.Position
+		var moves []game.Move
 		p := v.Rules.Start(seed(1).Draws(1))
 		for version := int32(2); p.Turn() != game.NoSeat && len(played) < 500; version++ {
-			played = append(played, p)
+			played, moves = append(played, p), append(moves, p.LegalMoves()[0])
 			var err error
 			p, _, err = v.Rules.Move(p, 0, p.LegalMoves()[0], seed(1).Draws(version))
 			require.NoError(b, err)
 		}
-		for _, mode := range []string{"engine", "served"} {
-			b.Run(v.ID+"/"+mode, func(b *testing.B) {
-				b.ReportAllocs()
-				moves := make([]game.Move, len(played))
-				for i, p := range played {
-					moves[i] = p.LegalMoves()[0]
+		b.Run(v.ID, func(b *testing.B) {
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				at := i % len(played)
+				if _, _, err := v.Rules.Move(played[at], 0, moves[at], seed(1).Draws(int32(i))); err != nil {
+					b.Fatal(err)
 				}
-				d := seed(1).Draws(1)
-				for i := 0; b.Loop(); i++ {
-					if mode == "served" {
-						d = seed(1).Draws(int32(i))
-					}
-					at := i % len(played)
-					if _, _, err := v.Rules.Move(played[at], 0, moves[at], d); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
+			}
+		})
 	}
 }

@@ -111,12 +111,12 @@ func TestGrid_Copied(t *testing.T) {
 	assert.False(t, p.Legal().Has(game.Up))
 }
 
-// BenchmarkSlides slides boards from random games of classic in all four directions.
+// BenchmarkSlides slides random boards in all four directions.
 func BenchmarkSlides(b *testing.B) {
 	b.ReportAllocs()
 	var boards []twenty48.Board64
-	for _, cells := range playedCells() {
-		boards = append(boards, pack(cells))
+	for random := rand.New(rand.NewPCG(1, 2)); len(boards) < 1000; {
+		boards = append(boards, pack(randomCells(random)))
 	}
 	s := twenty48.NewSlider()
 	for b.Loop() {
@@ -126,24 +126,4 @@ func BenchmarkSlides(b *testing.B) {
 			}
 		}
 	}
-}
-
-// playedCells returns the boards of random games of classic.
-func playedCells() [][]uint8 {
-	rules := twenty48.New(classic(4, 4))
-	random := rand.New(rand.NewPCG(1, 2))
-	var all [][]uint8
-	for g := range byte(10) {
-		p := rules.Start(seed(g).Draws(1))
-		for version := int32(2); p.Turn() != game.NoSeat; version++ {
-			all = append(all, p.(*twenty48.Position).Grid().Cells)
-			legal := p.LegalMoves()
-			var err error
-			p, _, err = rules.Move(p, 0, legal[random.IntN(len(legal))], seed(g).Draws(version))
-			if err != nil {
-				panic(err)
-			}
-		}
-	}
-	return all
 }

@@ -40,6 +40,7 @@ func TestAll_Complete(t *testing.T) {
 			assert.True(t, strings.HasSuffix(text, "."), "%s: %q is not a sentence", v.ID, text)
 		}
 		assert.NotZero(t, v.Kind, v.ID)
+		assert.Equal(t, bot.Names(v.Kind), v.Bots, v.ID) // TestBots_Play of package bot plays with each.
 		assert.Positive(t, v.Seats, v.ID)
 		assert.Positive(t, v.Revision, v.ID)
 
@@ -48,18 +49,6 @@ func TestAll_Complete(t *testing.T) {
 		assert.Len(t, p.Scores(), v.Seats, v.ID)
 		assert.NotEmpty(t, p.LegalMoves(), v.ID)
 		assert.Equal(t, game.ReasonNone, p.Ended(), v.ID)
-	}
-}
-
-// Ensure that every bot that a variant lists can play it.
-func TestBots(t *testing.T) {
-	t.Parallel()
-	for _, v := range variants.All() {
-		assert.Equal(t, bot.Names(v.Kind), v.Bots, v.ID)
-		for _, name := range v.Bots {
-			_, err := bot.New(name, v, bot.Options{})
-			assert.NoError(t, err, "%s of %s", name, v.ID)
-		}
 	}
 }
 

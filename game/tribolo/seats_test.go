@@ -25,14 +25,11 @@ func TestWinners(t *testing.T) {
 		"no seat is left":                      {"R . . . . . . . . R", "RRBBG", []int{0, 1, 2}, nil},
 		"a seat without cells can be a winner": {"R . . . . . . . . R", "R", []int{1}, []int{0, 2}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := position(t, lane(t, tc.lane, tc.others), game.NoSeat, tc.resigned...)
-			for _, reason := range []game.Reason{game.NoMoves, game.Resigned, game.TimedOut} {
-				assert.Equal(t, tc.want, p.Winners(reason), "%s: %v", reason, p.Scores())
-			}
-			assert.Nil(t, p.Winners(game.Abandoned))
-		})
+		p := position(t, lane(t, tc.lane, tc.others), game.NoSeat, tc.resigned...)
+		for _, reason := range []game.Reason{game.NoMoves, game.Resigned, game.TimedOut} {
+			assert.Equal(t, tc.want, p.Winners(reason), "%s, %s: %v", name, reason, p.Scores())
+		}
+		assert.Nil(t, p.Winners(game.Abandoned), name)
 	}
 }
 

@@ -91,15 +91,11 @@ func TestChallengeStage(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for want, c := range map[string]*pb.Challenge{
-		"waiting for players":    {Status: pb.ChallengeStatus_CHALLENGE_STATUS_WAITING},
-		"opens in 12 h":          {Status: pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED, OpenTime: timestamppb.New(now.Add(12 * time.Hour))},
-		"open, closes in 12 h":   {Status: pb.ChallengeStatus_CHALLENGE_STATUS_OPEN, CloseTime: timestamppb.New(now.Add(12 * time.Hour))},
-		"open, closes in 7 days": {Status: pb.ChallengeStatus_CHALLENGE_STATUS_OPEN, CloseTime: timestamppb.New(now.Add(7*24*time.Hour - time.Second))},
-		"open, closes in 2 days": {Status: pb.ChallengeStatus_CHALLENGE_STATUS_OPEN, CloseTime: timestamppb.New(now.Add(48*time.Hour - time.Second))},
-		"open, closes in 3 min":  {Status: pb.ChallengeStatus_CHALLENGE_STATUS_OPEN, CloseTime: timestamppb.New(now.Add(121 * time.Second))},
-		"open, closes in 1 s":    {Status: pb.ChallengeStatus_CHALLENGE_STATUS_OPEN, CloseTime: timestamppb.New(now.Add(time.Millisecond))},
-		"closed 5 min ago":       {Status: pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED, CloseTime: timestamppb.New(now.Add(-5 * time.Minute))},
-		"?":                      {},
+		"waiting for players":  {Status: pb.ChallengeStatus_CHALLENGE_STATUS_WAITING},
+		"opens in 12 h":        {Status: pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED, OpenTime: timestamppb.New(now.Add(12 * time.Hour))},
+		"open, closes in 12 h": {Status: pb.ChallengeStatus_CHALLENGE_STATUS_OPEN, CloseTime: timestamppb.New(now.Add(12 * time.Hour))},
+		"closed 5 min ago":     {Status: pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED, CloseTime: timestamppb.New(now.Add(-5 * time.Minute))},
+		"?":                    {},
 		"starts in 3 s": {
 			Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Status: pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED,
 			OpenTime: timestamppb.New(now.Add(3 * time.Second)),

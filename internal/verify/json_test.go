@@ -46,14 +46,6 @@ func TestReadJSON(t *testing.T) {
 		require.NoError(t, err, name)
 		assert.Equal(t, len(events), report.Versions, name)
 	}
-
-	altered := strings.Replace(text, `"gained":4`, `"gained":8`, 1)
-	if altered == text {
-		altered = strings.Replace(text, `"gained": 4`, `"gained": 8`, 1)
-	}
-	require.NotEqual(t, text, altered)
-	_, err := verify.Transcript(verify.ReadJSON(strings.NewReader(altered)))
-	assert.ErrorContains(t, err, "the gain is 8, recomputed 4")
 }
 
 func TestReadJSON_NamesTheWrongLine(t *testing.T) {
@@ -66,12 +58,9 @@ func TestReadJSON_NamesTheWrongLine(t *testing.T) {
 		"a long line":  {text + `{"audience": ` + strings.Repeat("1", verify.MaxLine), "a line is longer than 1 MB"},
 		"nothing":      {"\n\n", "the transcript is empty"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			_, err := verify.Transcript(verify.ReadJSON(strings.NewReader(tc.text)))
-			require.ErrorContains(t, err, tc.want)
-			assert.NotContains(t, err.Error(), "\x1b")
-		})
+		_, err := verify.Transcript(verify.ReadJSON(strings.NewReader(tc.text)))
+		require.ErrorContains(t, err, tc.want, name)
+		assert.NotContains(t, err.Error(), "\x1b", name)
 	}
 	broken := errors.New("pipe broken")
 	_, err := verify.Transcript(verify.ReadJSON(iotest.ErrReader(broken)))

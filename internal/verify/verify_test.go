@@ -160,7 +160,6 @@ func TestTranscript_Altered(t *testing.T) {
 	}{
 		"a tile":                   {17, func(e *pb.Event) { board(e).Tiles[5] += 512 }, "tile 5 is "},
 		"a tile too many":          {17, func(e *pb.Event) { board(e).Tiles = append(board(e).Tiles, 2) }, "tiles has 17 entries, recomputed 16"},
-		"the board":                {17, func(e *pb.Event) { e.Position.Board = nil }, "position.twenty48 is missing"},
 		"the other board":          {17, func(e *pb.Event) { e.Position.Board = &pb.Position_Tribolo{} }, "position.twenty48 is missing"},
 		"the position":             {17, func(e *pb.Event) { e.Position = nil }, "position is missing"},
 		"the score":                {17, func(e *pb.Event) { e.Position.Scores[0] += 4 }, "score of seat 0 is "},
@@ -188,27 +187,23 @@ func TestTranscript_Altered(t *testing.T) {
 		"half a seed":              {32, func(e *pb.Event) { e.Seed = e.Seed[:16] }, "the revealed seed is invalid"},
 		"the result":               {32, func(e *pb.Event) { e.Result.Reason = pb.Result_REASON_NO_MOVES }, "the result is REASON_NO_MOVES, recomputed REASON_RESIGNED"},
 		"the winners":              {32, func(e *pb.Event) { e.Result.Winners = []int32{0} }, "the list of winners has 1 entries, recomputed 0"},
-		"the final score":          {32, func(e *pb.Event) { e.Result.Scores[0]++ }, "result.scores[0] is "},
 		"another game":             {17, func(e *pb.Event) { e.GameId = otherID }, "the event belongs to another game"},
 		"an early end":             {17, func(e *pb.Event) { e.Result = &pb.Result{} }, "the event comes after the end"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			events := clone(honest)
-			tc.alter(events[tc.version-1])
-			_, err := verify.Transcript(transcripts.All(events))
-			var difference *verify.Difference
-			require.ErrorAs(t, err, &difference)
-			assert.Contains(t, difference.What, tc.want)
-			switch tc.want {
-			case "SHA-256 of the revealed seed", "the revealed seed is invalid":
-				assert.Equal(t, int32(1), difference.Version, "the seed is checked first")
-			case "the event comes after the end":
-				assert.Equal(t, int32(18), difference.Version)
-			default:
-				assert.Equal(t, tc.version, difference.Version)
-			}
-		})
+		events := clone(honest)
+		tc.alter(events[tc.version-1])
+		_, err := verify.Transcript(transcripts.All(events))
+		var difference *verify.Difference
+		require.ErrorAs(t, err, &difference, name)
+		assert.Contains(t, difference.What, tc.want, name)
+		switch tc.want {
+		case "SHA-256 of the revealed seed", "the revealed seed is invalid":
+			assert.Equal(t, int32(1), difference.Version, "%s: the seed is checked first", name)
+		case "the event comes after the end":
+			assert.Equal(t, int32(18), difference.Version, name)
+		default:
+			assert.Equal(t, tc.version, difference.Version, name)
+		}
 	}
 }
 
@@ -229,15 +224,12 @@ func TestTranscript_MissingOrMovedEvents(t *testing.T) {
 		"one of them twice":  {slices.Insert(clone(honest), 10, honest[9]), nil, "version 11: found version 10 instead"},
 		"something after it": {append(clone(honest), honest[31]), nil, "version 32: the event comes after the end of the game"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			_, err := verify.Transcript(transcripts.All(tc.events))
-			if tc.want != nil {
-				assert.ErrorIs(t, err, tc.want)
-				return
-			}
-			assert.EqualError(t, err, tc.text)
-		})
+		_, err := verify.Transcript(transcripts.All(tc.events))
+		if tc.want != nil {
+			assert.ErrorIs(t, err, tc.want, name)
+			continue
+		}
+		assert.EqualError(t, err, tc.text, name)
 	}
 }
 
@@ -248,13 +240,10 @@ func TestTranscript_NewerServer(t *testing.T) {
 		"a revision": func(events []*pb.Event) { events[0].GetCreated().RulesRevision = 1000 },
 		"an event":   func(events []*pb.Event) { events[5].Action = nil },
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			events := transcript(t, "classic", seedOf(t, 1), 30)
-			alter(events)
-			_, err := verify.Transcript(transcripts.All(events))
-			assert.ErrorIs(t, err, verify.ErrUnknown)
-			assert.False(t, strings.ContainsRune(err.Error(), '\n'))
-		})
+		events := transcript(t, "classic", seedOf(t, 1), 30)
+		alter(events)
+		_, err := verify.Transcript(transcripts.All(events))
+		assert.ErrorIs(t, err, verify.ErrUnknown, name)
+		assert.False(t, strings.ContainsRune(err.Error(), '\n'), name)
 	}
 }

@@ -2,9 +2,7 @@ package client_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
 
 	"github.com/gridstand/gridstand/client"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -15,32 +13,24 @@ import (
 func Example_leaderboard() {
 	target, stop := startServer()
 	defer stop()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
+	ctx := context.Background()
 
 	c, err := client.Dial(client.Config{Target: target})
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	defer c.Close()
 	game, err := playedGame(ctx, c, 20) // enough moves for a score
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	ada := game.SeatAt(0).GetPlayer()
 
-	// Results are recorded shortly after the end of a game.
-	rank := &pb.GetRankRequest{Variant: "classic", Window: pb.Window_WINDOW_ALL_TIME, PlayerId: ada.GetId()}
-	mine, err := c.Leaderboard.GetRank(ctx, rank)
-	for errors.Is(err, client.ErrNoScore) {
-		<-time.After(50 * time.Millisecond)
-		mine, err = c.Leaderboard.GetRank(ctx, rank)
-	}
+	mine, err := c.Leaderboard.GetRank(ctx, &pb.GetRankRequest{
+		Variant: "classic", Window: pb.Window_WINDOW_ALL_TIME, PlayerId: ada.GetId(),
+	})
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	fmt.Println(ada.GetName(), "has rank", mine.GetEntry().GetRank())
 
@@ -48,8 +38,7 @@ func Example_leaderboard() {
 		Variant: "classic", Window: pb.Window_WINDOW_ALL_TIME, PageSize: 10,
 	})
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	for _, entry := range board.GetEntries() {
 		same := entry.GetGameId() == game.GetId()

@@ -15,23 +15,20 @@ func ExampleSeat() {
 
 	c, err := client.Dial(client.Config{Target: target, UserAgent: "example/1.0"})
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	defer c.Close()
 
 	// A program that will run again must store its token: see LogIn.
 	player, token, err := c.CreatePlayer(ctx, "ada", false)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	c.SetToken(token)
 
 	game, err := c.NewGame(ctx, "classic", client.GameOptions{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	fmt.Printf("%s plays %s, ranked: %t\n", player.GetName(), game.GetVariant(), game.GetRanked())
 
@@ -40,8 +37,7 @@ func ExampleSeat() {
 		legal := game.GetPosition().GetTwenty48().GetLegalMoves()
 		event, err := seat.Move(ctx, game.GetVersion(), client.Slide(legal[0]), false)
 		if err != nil {
-			fmt.Println(err)
-			return
+			panic(err)
 		}
 		game.Apply(event)
 	}
@@ -49,8 +45,7 @@ func ExampleSeat() {
 
 	event, err := seat.Resign(ctx)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	game.Apply(event)
 	fmt.Println("over:", game.Over(), game.GetResult().GetReason())

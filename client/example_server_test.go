@@ -42,16 +42,14 @@ func Example_server() {
 
 	c, err := client.Dial(client.Config{Target: target})
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	defer c.Close()
 	accounts := map[string]*client.Client{}
 	for _, name := range []string{"ada", "bob"} {
 		_, token, err := c.CreatePlayer(ctx, name, false)
 		if err != nil {
-			fmt.Println(err)
-			return
+			panic(err)
 		}
 		accounts[name] = c.As(token)
 	}
@@ -62,13 +60,11 @@ func Example_server() {
 		{Occupant: &pb.SeatRequest_Bot{Bot: "greedy"}},
 	}})
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	game, err := accounts["bob"].Join(ctx, waiting.GetId(), nil)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	fmt.Println("bob has seat", accounts["bob"].Seat(game).Index())
 	fmt.Println(waiting.GetStatus(), "became", game.GetStatus())

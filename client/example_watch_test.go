@@ -18,14 +18,12 @@ func ExampleClient_Watch() {
 
 	c, err := client.Dial(client.Config{Target: target})
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	defer c.Close()
 	game, err := playedGame(ctx, c, 3) // a game with versions 1 to 5
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 
 	// Start with the first event and stop at version 3.
@@ -35,8 +33,7 @@ func ExampleClient_Watch() {
 	for seen.GetVersion() < 3 {
 		update, err := watch.Next()
 		if err != nil {
-			fmt.Println(err)
-			return
+			panic(err)
 		}
 		if seen.Update(update) {
 			fmt.Println("saw version", seen.GetVersion())
@@ -55,8 +52,7 @@ func ExampleClient_Watch() {
 			return
 		}
 		if err != nil {
-			fmt.Println(err)
-			return
+			panic(err)
 		}
 		if update.Connection.State == client.Reconnecting {
 			fmt.Println("no connection, trying again in", update.Connection.Delay)

@@ -29,23 +29,20 @@ func TestCause_Website(t *testing.T) {
 		http.StatusBadGateway: client.CauseNoBackend, http.StatusServiceUnavailable: client.CauseNoBackend,
 		http.StatusGatewayTimeout: client.CauseNoBackend,
 	} {
-		t.Run(http.StatusText(status), func(t *testing.T) {
-			t.Parallel()
-			site := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Content-Type", "text/html; charset=utf-8")
-				w.WriteHeader(status)
-				_, _ = io.WriteString(w, "<!DOCTYPE html><title>A page</title>")
-			}))
-			site.Config.Protocols = new(http.Protocols)
-			site.Config.Protocols.SetUnencryptedHTTP2(true)
-			site.Start()
-			t.Cleanup(site.Close)
-			c := dial(t, client.Config{Target: site.Listener.Addr().String()})
-			_, err := c.Games.GetServerInfo(waittest.Context(t), &pb.GetServerInfoRequest{})
-			require.Error(t, err)
-			assert.Equal(t, want, client.CauseOf(err))
-			assert.EqualError(t, err, fmt.Sprintf("HTTP status %d", status))
-		})
+		site := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, "<!DOCTYPE html><title>A page</title>")
+		}))
+		site.Config.Protocols = new(http.Protocols)
+		site.Config.Protocols.SetUnencryptedHTTP2(true)
+		site.Start()
+		t.Cleanup(site.Close)
+		c := dial(t, client.Config{Target: site.Listener.Addr().String()})
+		_, err := c.Games.GetServerInfo(waittest.Context(t), &pb.GetServerInfoRequest{})
+		require.Error(t, err, status)
+		assert.Equal(t, want, client.CauseOf(err), status)
+		assert.EqualError(t, err, fmt.Sprintf("HTTP status %d", status), status)
 	}
 }
 
@@ -54,23 +51,20 @@ func TestCause_Website(t *testing.T) {
 func TestCause_WebsiteWithoutHTTP2(t *testing.T) {
 	t.Parallel()
 	for name, protocols := range map[string][]string{"refused": {"http/1.1"}, "ignored": nil} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			authority := tlstest.NewAuthority(t)
-			certFile, keyFile := tlstest.Files(t)
-			authority.Issue(t, "server", certFile, keyFile)
-			cert, err := tls.LoadX509KeyPair(certFile, keyFile)
-			require.NoError(t, err)
-			config := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}, NextProtos: protocols}
-			l, err := tls.Listen("tcp", "127.0.0.1:0", config)
-			require.NoError(t, err)
-			site := &http.Server{Handler: http.NotFoundHandler(), ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
-			go func() { _ = site.Serve(l) }()
-			t.Cleanup(func() { assert.NoError(t, site.Close()) })
-			c := dial(t, client.Config{Target: l.Addr().String(), CAFile: authority.File})
-			_, err = c.Games.GetServerInfo(waittest.Context(t), &pb.GetServerInfoRequest{})
-			assert.Equal(t, client.CauseNotGridstand, client.CauseOf(err), err)
-			assert.EqualError(t, err, "no HTTP/2")
-		})
+		authority := tlstest.NewAuthority(t)
+		certFile, keyFile := tlstest.Files(t)
+		authority.Issue(t, "server", certFile, keyFile)
+		cert, err := tls.LoadX509KeyPair(certFile, keyFile)
+		require.NoError(t, err, name)
+		config := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}, NextProtos: protocols}
+		l, err := tls.Listen("tcp", "127.0.0.1:0", config)
+		require.NoError(t, err, name)
+		site := &http.Server{Handler: http.NotFoundHandler(), ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+		go func() { _ = site.Serve(l) }()
+		t.Cleanup(func() { assert.NoError(t, site.Close()) })
+		c := dial(t, client.Config{Target: l.Addr().String(), CAFile: authority.File})
+		_, err = c.Games.GetServerInfo(waittest.Context(t), &pb.GetServerInfoRequest{})
+		assert.Equal(t, client.CauseNotGridstand, client.CauseOf(err), "%s: %v", name, err)
+		assert.EqualError(t, err, "no HTTP/2", name)
 	}
 }

@@ -67,30 +67,27 @@ var targets = map[string][2]string{
 func TestToken_NotSentInClearText(t *testing.T) {
 	t.Parallel()
 	for name, target := range targets {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s, store := newTwoFaced(t), newStore(t)
-			made := logIn(t, s.dial(t, target[0], true), store, client.OneName("ada"))
-			assert.True(t, made.TLS)
+		s, store := newTwoFaced(t), newStore(t)
+		made := logIn(t, s.dial(t, target[0], true), store, client.OneName("ada"))
+		assert.True(t, made.TLS, name)
 
-			c := s.dial(t, target[1], false)
-			_, _, err := client.LogIn(waittest.Context(t), c, store, noName)
-			require.ErrorIs(t, err, client.ErrClearText)
-			assert.ErrorContains(t, err, "ada on ")
-			_, err = client.Restore(waittest.Context(t), c, store)
-			require.ErrorIs(t, err, client.ErrClearText)
-			require.ErrorIs(t, client.RotateStored(waittest.Context(t), c, store), client.ErrClearText)
-			_, err = client.Adopt(waittest.Context(t), c, store, made.Token)
-			require.ErrorIs(t, err, client.ErrClearText)
-			for _, call := range []string{"getPlayer", "createPlayer", "rotate"} {
-				assert.Zero(t, s.plain.made(call), call)
-			}
-			assert.Empty(t, c.PlayerID())
+		c := s.dial(t, target[1], false)
+		_, _, err := client.LogIn(waittest.Context(t), c, store, noName)
+		require.ErrorIs(t, err, client.ErrClearText, name)
+		assert.ErrorContains(t, err, "ada on ", name)
+		_, err = client.Restore(waittest.Context(t), c, store)
+		require.ErrorIs(t, err, client.ErrClearText, name)
+		require.ErrorIs(t, client.RotateStored(waittest.Context(t), c, store), client.ErrClearText, name)
+		_, err = client.Adopt(waittest.Context(t), c, store, made.Token)
+		require.ErrorIs(t, err, client.ErrClearText, name)
+		for _, call := range []string{"getPlayer", "createPlayer", "rotate"} {
+			assert.Zero(t, s.plain.made(call), "%s: %s", name, call)
+		}
+		assert.Empty(t, c.PlayerID(), name)
 
-			player, err := client.Restore(waittest.Context(t), s.dial(t, target[1], true), store)
-			require.NoError(t, err)
-			assert.Equal(t, "ada", player.GetName())
-		})
+		player, err := client.Restore(waittest.Context(t), s.dial(t, target[1], true), store)
+		require.NoError(t, err, name)
+		assert.Equal(t, "ada", player.GetName(), name)
 	}
 }
 
@@ -130,19 +127,16 @@ func TestToken_MarkedWithTLS(t *testing.T) {
 			return client.RotateStored(waittest.Context(t), c, store)
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s, store := newTwoFaced(t), newStore(t)
-			const target = "localhost:7"
-			logIn(t, s.dial(t, target, false), store, client.OneName("ada"))
-			file, err := os.ReadFile(store.Path())
-			require.NoError(t, err)
-			require.NotContains(t, string(file), `"tls"`, "an older client wrote no TLS mark")
-			require.NoError(t, use(t, s.dial(t, target, false), store))
-			require.NoError(t, use(t, s.dial(t, target, true), store))
-			assert.True(t, load(t, store, target).TLS)
-			require.ErrorIs(t, use(t, s.dial(t, target, false), store), client.ErrClearText)
-		})
+		s, store := newTwoFaced(t), newStore(t)
+		const target = "localhost:7"
+		logIn(t, s.dial(t, target, false), store, client.OneName("ada"))
+		file, err := os.ReadFile(store.Path())
+		require.NoError(t, err, name)
+		require.NotContains(t, string(file), `"tls"`, "%s: an older client wrote no TLS mark", name)
+		require.NoError(t, use(t, s.dial(t, target, false), store), name)
+		require.NoError(t, use(t, s.dial(t, target, true), store), name)
+		assert.True(t, load(t, store, target).TLS, name)
+		require.ErrorIs(t, use(t, s.dial(t, target, false), store), client.ErrClearText, name)
 	}
 }
 

@@ -29,16 +29,6 @@ func assertClosed(t *testing.T, err error) {
 	assert.ErrorContains(t, err, "the client is closed")
 }
 
-// Ensure that a program can close the clients of several accounts, which share a connection.
-func TestClose_Twice(t *testing.T) {
-	t.Parallel()
-	c := (&fake{}).closable(t)
-	require.NoError(t, c.As("").Close())
-	require.NoError(t, c.Close())
-	_, err := c.Game(waittest.Context(t), gameID)
-	assert.ErrorIs(t, err, context.Canceled)
-}
-
 func TestClose_EndsRetry(t *testing.T) {
 	t.Parallel()
 	up := client.Slide(pb.Direction_DIRECTION_UP)

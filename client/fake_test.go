@@ -235,7 +235,12 @@ func tokenOf(ctx context.Context) string {
 
 // refuse returns an error with a reason from the contract.
 func refuse(code codes.Code, reason string, details ...protoadapt.MessageV1) error {
-	details = append(details, &errdetails.ErrorInfo{Domain: pb.ErrorDomain, Reason: reason})
+	return refuseWith(code, reason, nil, details...)
+}
+
+// refuseWith is like refuse, for a reason with metadata.
+func refuseWith(code codes.Code, reason string, data map[string]string, details ...protoadapt.MessageV1) error {
+	details = append(details, &errdetails.ErrorInfo{Domain: pb.ErrorDomain, Reason: reason, Metadata: data})
 	st, err := status.New(code, reason+" it is").WithDetails(details...)
 	if err != nil {
 		panic(err)
@@ -244,13 +249,7 @@ func refuse(code codes.Code, reason string, details ...protoadapt.MessageV1) err
 }
 
 func conflict(version string) error {
-	st, err := status.New(codes.Aborted, "the game is at version "+version).WithDetails(&errdetails.ErrorInfo{
-		Domain: pb.ErrorDomain, Reason: pb.ReasonVersionConflict, Metadata: map[string]string{"version": version},
-	})
-	if err != nil {
-		panic(err)
-	}
-	return st.Err()
+	return refuseWith(codes.Aborted, pb.ReasonVersionConflict, map[string]string{"version": version})
 }
 
 func retryInfo(d time.Duration) *errdetails.RetryInfo {

@@ -26,23 +26,20 @@ func TestWire_StatusLost(t *testing.T) {
 		"then refused":    {results: []error{lost, proxy}, want: &Error{Code: codes.Unavailable, Message: "HTTP status 502", Cause: CauseNoBackend}},
 		"then lost again": {results: []error{lost, lost}, want: &Error{Code: codes.Unavailable, Message: "the server is unavailable"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			calls := 0
-			invoke := func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
-				calls++
-				return tt.results[calls-1]
-			}
-			err := new(wire).unary(t.Context(), "", nil, nil, nil, invoke)
-			assert.Len(t, tt.results, calls)
-			if tt.want == nil {
-				assert.NoError(t, err)
-				return
-			}
-			assert.EqualError(t, err, tt.want.Message)
-			assert.Equal(t, tt.want.Code, status.Code(err))
-			assert.Equal(t, tt.want.Cause, CauseOf(err))
-		})
+		calls := 0
+		invoke := func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
+			calls++
+			return tt.results[calls-1]
+		}
+		err := new(wire).unary(t.Context(), "", nil, nil, nil, invoke)
+		assert.Len(t, tt.results, calls, name)
+		if tt.want == nil {
+			assert.NoError(t, err, name)
+			continue
+		}
+		assert.EqualError(t, err, tt.want.Message, name)
+		assert.Equal(t, tt.want.Code, status.Code(err), name)
+		assert.Equal(t, tt.want.Cause, CauseOf(err), name)
 	}
 }
 
@@ -71,14 +68,11 @@ func TestWire_StreamStatusLost(t *testing.T) {
 		"broken off": {[]error{io.EOF, broken}, codes.Unavailable},
 		"ended":      {[]error{io.EOF}, codes.OK},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			err := errorStream{&lossyStream{results: tt.results}, new(wire)}.RecvMsg(nil)
-			if tt.want == codes.OK {
-				assert.Equal(t, io.EOF, err)
-			} else {
-				assert.Equal(t, tt.want, status.Code(err))
-			}
-		})
+		err := errorStream{&lossyStream{results: tt.results}, new(wire)}.RecvMsg(nil)
+		if tt.want == codes.OK {
+			assert.Equal(t, io.EOF, err, name)
+		} else {
+			assert.Equal(t, tt.want, status.Code(err), name)
+		}
 	}
 }

@@ -421,9 +421,3 @@ func TestRotate(t *testing.T) {
 	_, err = c.Rotate(waittest.Context(t), func(string) error { return nil })
 	assert.ErrorIs(t, err, client.ErrBadToken)
 }
-
-func TestNewSecret(t *testing.T) {
-	t.Parallel()
-	assert.Regexp(t, `^[a-z2-7]{26}$`, client.NewSecret())
-	assert.NotEqual(t, client.NewSecret(), client.NewSecret())
-}

@@ -26,31 +26,28 @@ func TestMove_RepeatedUntilKnown(t *testing.T) {
 		"too many moves":           {refuse(codes.ResourceExhausted, pb.ReasonRateLimited, retryInfo(time.Millisecond))},
 		"the server is slow":       {refuse(codes.DeadlineExceeded, "")},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var mu sync.Mutex
-			var first *pb.MoveRequest
-			f := &fake{move: func(n int, ctx context.Context, r *pb.MoveRequest) (*pb.Event, error) {
-				mu.Lock()
-				defer mu.Unlock()
-				if first == nil {
-					first = r
-				}
-				assert.True(t, proto.Equal(first, r))
-				if n <= len(failures) {
-					return nil, failures[n-1]
-				}
-				return eventAt(r.GetVersion() + 1), nil
-			}}
-			seat := f.client(t).Seat(knownAt(3))
-			event, err := seat.Move(waittest.Context(t), 3, client.Slide(pb.Direction_DIRECTION_LEFT), true)
-			require.NoError(t, err)
-			assert.Equal(t, int32(4), event.GetVersion())
-			assert.Equal(t, pb.Direction_DIRECTION_LEFT, first.GetDirection())
-			assert.True(t, first.GetByBot())
-			assert.Equal(t, gameID, first.GetGameId())
-			assert.Equal(t, len(failures)+1, f.made("move"))
-		})
+		var mu sync.Mutex
+		var first *pb.MoveRequest
+		f := &fake{move: func(n int, ctx context.Context, r *pb.MoveRequest) (*pb.Event, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if first == nil {
+				first = r
+			}
+			assert.True(t, proto.Equal(first, r), name)
+			if n <= len(failures) {
+				return nil, failures[n-1]
+			}
+			return eventAt(r.GetVersion() + 1), nil
+		}}
+		seat := f.client(t).Seat(knownAt(3))
+		event, err := seat.Move(waittest.Context(t), 3, client.Slide(pb.Direction_DIRECTION_LEFT), true)
+		require.NoError(t, err, name)
+		assert.Equal(t, int32(4), event.GetVersion(), name)
+		assert.Equal(t, pb.Direction_DIRECTION_LEFT, first.GetDirection(), name)
+		assert.True(t, first.GetByBot(), name)
+		assert.Equal(t, gameID, first.GetGameId(), name)
+		assert.Equal(t, len(failures)+1, f.made("move"), name)
 	}
 }
 
@@ -83,19 +80,16 @@ func TestMove_Refused(t *testing.T) {
 		"after an unknown outcome":                        {storageAway(), conflict("9")},
 		"after several unknown outcomes and a rate limit": {storageAway(), refuse(codes.ResourceExhausted, pb.ReasonRateLimited), conflict("9")},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := &fake{move: func(n int, _ context.Context, _ *pb.MoveRequest) (*pb.Event, error) {
-				return nil, failures[n-1]
-			}}
-			_, err := f.client(t).Seat(knownAt(3)).Move(waittest.Context(t), 3, client.Slide(pb.Direction_DIRECTION_UP), false)
-			require.ErrorIs(t, err, client.ErrVersionConflict)
-			assert.NotErrorIs(t, err, client.ErrUnsettled)
-			version, ok := client.CurrentVersion(err)
-			assert.True(t, ok)
-			assert.Equal(t, int32(9), version)
-			assert.Equal(t, len(failures), f.made("move"))
-		})
+		f := &fake{move: func(n int, _ context.Context, _ *pb.MoveRequest) (*pb.Event, error) {
+			return nil, failures[n-1]
+		}}
+		_, err := f.client(t).Seat(knownAt(3)).Move(waittest.Context(t), 3, client.Slide(pb.Direction_DIRECTION_UP), false)
+		require.ErrorIs(t, err, client.ErrVersionConflict, name)
+		assert.NotErrorIs(t, err, client.ErrUnsettled, name)
+		version, ok := client.CurrentVersion(err)
+		assert.True(t, ok, name)
+		assert.Equal(t, int32(9), version, name)
+		assert.Equal(t, len(failures), f.made("move"), name)
 	}
 }
 
@@ -150,12 +144,9 @@ func TestMove_WrongReply(t *testing.T) {
 		"another game":    {GameId: otherID, Version: 4, Position: position()},
 		"a later version": eventAt(5),
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := &fake{move: func(int, context.Context, *pb.MoveRequest) (*pb.Event, error) { return event, nil }}
-			_, err := f.client(t).Seat(knownAt(3)).Move(waittest.Context(t), 3, client.Slide(pb.Direction_DIRECTION_UP), false)
-			assert.ErrorIs(t, err, client.ErrBadStream)
-		})
+		f := &fake{move: func(int, context.Context, *pb.MoveRequest) (*pb.Event, error) { return event, nil }}
+		_, err := f.client(t).Seat(knownAt(3)).Move(waittest.Context(t), 3, client.Slide(pb.Direction_DIRECTION_UP), false)
+		assert.ErrorIs(t, err, client.ErrBadStream, name)
 	}
 }
 

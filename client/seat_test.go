@@ -208,15 +208,3 @@ func TestGame(t *testing.T) {
 	require.ErrorIs(t, err, client.ErrBadStream)
 	require.ErrorIs(t, client.CheckGame(g), client.ErrBadStream)
 }
-
-func TestCheckEvent(t *testing.T) {
-	t.Parallel()
-	e := eventAt(3)
-	require.NoError(t, client.CheckEvent(e))
-	e.Action = &pb.Event_Created{Created: &pb.Created{Seats: []*pb.Seat{{}, {}}}}
-	require.ErrorIs(t, client.CheckEvent(e), client.ErrBadStream)
-	e = eventAt(3)
-	e.GameId = ""
-	require.ErrorIs(t, client.CheckEvent(e), client.ErrBadStream)
-	require.ErrorIs(t, client.CheckEvent(nil), client.ErrBadStream)
-}

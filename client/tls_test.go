@@ -39,25 +39,22 @@ func TestTLS(t *testing.T) {
 		"another server's certificate": {elsewhere, client.ErrUnreachable, client.CauseUntrusted},
 		"encrypted by mistake":         {client.Config{Target: plain, TLS: true}, client.ErrUnreachable, client.CauseNoTLS},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := dial(t, tc.config)
-			_, err := c.Games.GetServerInfo(waittest.Context(t), &pb.GetServerInfoRequest{})
-			if tc.want == nil {
-				require.NoError(t, err)
-				return
-			}
-			assert.ErrorIs(t, err, tc.want)
-			assert.Equal(t, tc.cause, client.CauseOf(err))
+		c := dial(t, tc.config)
+		_, err := c.Games.GetServerInfo(waittest.Context(t), &pb.GetServerInfoRequest{})
+		if tc.want == nil {
+			require.NoError(t, err, name)
+			continue
+		}
+		assert.ErrorIs(t, err, tc.want, name)
+		assert.Equal(t, tc.cause, client.CauseOf(err), name)
 
-			w := c.Watch(waittest.Context(t), client.WatchOptions{GameID: client.NewSecret()})
-			defer w.Close()
-			u, err := w.Next()
-			require.NoError(t, err)
-			assert.Equal(t, client.Reconnecting, u.Connection.State, "the Watch should keep trying")
-			assert.ErrorIs(t, u.Connection.Err, client.ErrUnreachable)
-			assert.Equal(t, tc.cause, client.CauseOf(u.Connection.Err), "the first failure should have the cause")
-		})
+		w := c.Watch(waittest.Context(t), client.WatchOptions{GameID: client.NewSecret()})
+		u, err := w.Next()
+		w.Close()
+		require.NoError(t, err, name)
+		assert.Equal(t, client.Reconnecting, u.Connection.State, "%s: the Watch should keep trying", name)
+		assert.ErrorIs(t, u.Connection.Err, client.ErrUnreachable, name)
+		assert.Equal(t, tc.cause, client.CauseOf(u.Connection.Err), "%s: the first failure should have the cause", name)
 	}
 }
 

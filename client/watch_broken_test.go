@@ -17,13 +17,14 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-func TestWatch_HostileServer(t *testing.T) {
+// Ensure that events that could make a program fail are found. TestWatch shows that a Watch ends at one.
+func TestCheckEvent(t *testing.T) {
 	t.Parallel()
 	board := func(edit func(b *pb.Twenty48Board)) func(*pb.Event) {
 		return func(e *pb.Event) { edit(e.GetPosition().GetTwenty48()) }
 	}
 	for name, edit := range map[string]func(e *pb.Event){
-		"another game":           func(e *pb.Event) { e.GameId = otherID },
+		"no game":                func(e *pb.Event) { e.GameId = "" },
 		"no position":            func(e *pb.Event) { e.Position = nil },
 		"no board":               func(e *pb.Event) { e.Position.Board = nil },
 		"an empty board":         func(e *pb.Event) { e.Position.Board = &pb.Position_Twenty48{} },
@@ -38,31 +39,18 @@ func TestWatch_HostileServer(t *testing.T) {
 		},
 		"version 0":       func(e *pb.Event) { e.Version = 0 },
 		"lowest version":  func(e *pb.Event) { e.Version = math.MinInt32 },
-		"highest version": func(e *pb.Event) { e.Version = math.MaxInt32 },
 		"too few tiles":   board(func(b *pb.Twenty48Board) { b.Tiles = b.GetTiles()[:3] }),
 		"huge sides":      board(func(b *pb.Twenty48Board) { b.Rows, b.Columns = 1<<16, 1<<16 }),
 		"a negative side": board(func(b *pb.Twenty48Board) { b.Rows, b.Columns = -2, -2 }),
 		"a tile of 3":     board(func(b *pb.Twenty48Board) { b.Tiles[0] = 3 }),
 		"a negative tile": board(func(b *pb.Twenty48Board) { b.Tiles[0] = math.MinInt32 }),
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := &fake{}
-			f.watch = func(_ int, _ *pb.WatchRequest, s watchStream) error {
-				if err := whole(3)(f, s); err != nil {
-					return err
-				}
-				e := eventAt(4)
-				edit(e)
-				return s.Send(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: e}})
-			}
-			w := f.client(t).Watch(waittest.Context(t), client.WatchOptions{GameID: gameID})
-			defer w.Close()
-			got, err := f.drain(w)
-			assert.Equal(t, []string{"live", "game 3"}, got)
-			assert.ErrorIs(t, err, client.ErrBadStream)
-		})
+		e := eventAt(4)
+		require.NoError(t, client.CheckEvent(e))
+		edit(e)
+		assert.ErrorIs(t, client.CheckEvent(e), client.ErrBadStream, name)
 	}
+	assert.ErrorIs(t, client.CheckEvent(nil), client.ErrBadStream)
 }
 
 func TestWatch_HonorsRetryHint(t *testing.T) {

@@ -200,6 +200,14 @@ func TestWatch(t *testing.T) {
 			want:    []string{"live", "game 3", "event 4"},
 			err:     client.ErrBadStream,
 		},
+		"an event of another game": {
+			streams: [][]act{{whole(3), send(&pb.WatchResponse{Update: &pb.WatchResponse_Event{
+				Event: &pb.Event{GameId: otherID, Version: 4, Position: position()},
+			}})}},
+			asked: after(-1),
+			want:  []string{"live", "game 3"},
+			err:   client.ErrBadStream,
+		},
 		"the stream ends before the game": {
 			streams: [][]act{{whole(3), event(4)}},
 			asked:   after(-1),

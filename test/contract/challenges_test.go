@@ -169,29 +169,25 @@ func TestDaily(t *testing.T) {
 			Day: today.GetChallenge().GetDate(), Variant: "classic", ChallengeId: today.GetChallenge().GetId(),
 			Score: today.GetAttempt().GetScore(),
 		}, record.GetResults()[2*want-2])
-		lines := s.standings(t, today.GetChallenge().GetId())
-		require.Len(t, lines, 1)
 		listed, err := s.ListStandings(s.anyone, &pb.ListStandingsRequest{ChallengeId: today.GetChallenge().GetId()})
 		require.NoError(t, err)
-		spread := listed.GetDistribution()
+		lines, spread := listed.GetStandings(), listed.GetDistribution()
+		require.Len(t, lines, 1)
 		require.Len(t, spread, int(min(12, lines[0].GetScore()+1)))
 		assert.EqualValues(t, 1, spread[len(spread)-1])
 		assert.Equal(t, today.GetAttempt().GetScore(), lines[0].GetScore())
 		entry := &pb.CreateChallengeRequest{Kind: rematch, GameId: today.GetAttempt().GetGameId()}
-		_, err = s.CreateChallenge(p.ctx, entry)
-		wantReason(t, err, pb.ReasonSeedHidden)
+		s.refuses(t, p.ctx, entry, pb.ReasonSeedHidden)
 		clock.pass(24 * time.Hour)
 		closed := s.readChallenge(t, p, today.GetChallenge().GetId()).GetChallenge()
 		assert.Equal(t, challengeOver, closed.GetStatus())
 		assert.Len(t, closed.GetSeed(), 32)
 		assert.Equal(t, closed.GetSeed(), s.get(t, today.GetAttempt().GetGameId()).GetSeed())
 		s.challenge(t, p, entry)
-		_, err = s.CreateGame(s.player(t).ctx, &pb.CreateGameRequest{ChallengeId: closed.GetId()})
-		wantReason(t, err, pb.ReasonChallengeClosed)
+		s.refuses(t, s.player(t).ctx, &pb.CreateGameRequest{ChallengeId: closed.GetId()}, pb.ReasonChallengeClosed)
 	}
 	assert.Len(t, commitments, 8, "every daily game has its own seed, and the next one's is known")
-	_, err := s.rank(p, "classic", 0)
-	wantReason(t, err, pb.ReasonNoScore)
+	s.refuses(t, s.anyone, &pb.GetRankRequest{Variant: "classic", PlayerId: p.GetId()}, pb.ReasonNoScore)
 	clock.pass(58 * 24 * time.Hour)
 	record := s.profile(t, p).GetDaily()
 	assert.Equal(t, [2]int32{0, 3}, [2]int32{record.GetStreak(), record.GetLongestStreak()})
@@ -227,8 +223,7 @@ func TestLink(t *testing.T) {
 	assert.Equal(t, pb.Result_REASON_TIMED_OUT, again.GetResult().GetReason())
 	assert.Len(t, s.standings(t, c.GetId()), 1)
 	clock.pass(24*time.Hour + 2*time.Hour)
-	_, err = s.ListStandings(p.ctx, &pb.ListStandingsRequest{ChallengeId: c.GetId(), PlayerId: "me"})
-	wantReason(t, err, pb.ReasonChallengeNotFound)
+	s.refuses(t, p.ctx, &pb.ListStandingsRequest{ChallengeId: c.GetId(), PlayerId: "me"}, pb.ReasonChallengeNotFound)
 }
 
 // Ensure that a rematch has the same tiles as its game and hides nothing.

@@ -32,18 +32,14 @@ func (s *testServer) exhibition(t testing.TB) *pb.Game {
 		return len(live) > 0
 	})
 	require.Len(t, live, 1)
-	requireExhibition(t, live[0])
-	return live[0]
-}
-
-func requireExhibition(t testing.TB, g *pb.Game) {
-	t.Helper()
+	g := live[0]
 	require.True(t, g.GetExhibition())
 	require.False(t, g.GetRanked())
 	require.False(t, g.GetPrivate())
 	for _, seat := range g.GetSeats() {
 		require.NotEmpty(t, seat.GetBot())
 	}
+	return g
 }
 
 // Ensure that the first client that lists live games on an empty store finds one that is being played,
@@ -60,8 +56,7 @@ func TestExhibition(t *testing.T) {
 	require.NotNil(t, w.event(t).GetMoved())
 	p := s.player(t)
 	g := s.game(t, p, "classic")
-	_, err := s.RaceNow(s.player(t).ctx, &pb.RaceNowRequest{})
-	require.NoError(t, err)
+	s.raceNow(t, s.player(t))
 	for range 5 {
 		require.NotNil(t, w.event(t).GetMoved())
 	}

@@ -243,9 +243,7 @@ func (f *fairness) enter() {
 	f.clock.pass(time.Millisecond) // so that no attempts end at the same time with equal points
 	switch f.when {
 	case fairCountdown:
-		started, err := f.s.StartChallenge(f.by(fairCreator).ctx, &pb.StartChallengeRequest{ChallengeId: f.challenge.GetId()})
-		require.NoError(f.t, err)
-		f.challenge = started.GetChallenge()
+		f.challenge = f.s.startRace(f.t, f.by(fairCreator).player, f.challenge.GetId())
 	case fairOpen:
 		f.open()
 	case fairOver:

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -54,11 +55,8 @@ func TestListVariants(t *testing.T) {
 		g := s.game(t, p, v.GetId())
 		assert.Len(t, g.GetSeats(), int(v.GetSeats()))
 		for _, bot := range v.GetBots() {
-			var seats []*pb.SeatRequest
-			for range v.GetSeats() {
-				seats = append(seats, botSeat(bot))
-			}
-			s.create(t, p, &pb.CreateGameRequest{Variant: v.GetId(), Seats: seats})
+			bots := slices.Repeat([]*pb.SeatRequest{botSeat(bot)}, int(v.GetSeats()))
+			s.create(t, p, &pb.CreateGameRequest{Variant: v.GetId(), Seats: bots})
 		}
 		if v.GetKind() == pb.Kind_KIND_TWENTY48 {
 			s.moves(t, p, g, 5)
@@ -119,7 +117,8 @@ func TestCreateGame(t *testing.T) {
 }
 
 // Ensure that the seats of a game for three players are taken one after the other, that a player who
-// resigns cannot move, and that the last remaining one wins.
+// resigns cannot move, and that the last remaining one wins, which counts in profiles, but on no
+// leaderboard.
 func TestThreePlayers(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -145,15 +144,17 @@ func TestThreePlayers(t *testing.T) {
 	// A further move could be the last: one draw in 800 leaves no move within three.
 	g = s.get(t, id)
 	assert.True(t, g.GetSeats()[quitter].GetResigned())
-	_, err := s.Move(players[quitter].ctx, cell(id, g.GetVersion(), 0, 0))
-	wantReason(t, err, pb.ReasonNotYourTurn)
+	s.refuses(t, players[quitter].ctx, cell(id, g.GetVersion(), 0, 0), pb.ReasonNotYourTurn)
 	end := s.resign(t, players[turn], id)
 	assert.Equal(t, pb.Result_REASON_RESIGNED, end.GetResult().GetReason())
 	assert.Equal(t, []int32{3 - turn - quitter}, end.GetResult().GetWinners(), "the last remaining seat wins regardless of its cells")
 	same(t, e, s.resign(t, players[quitter], id))
-	for _, p := range players {
-		_, err := s.rank(p, "tribolo", 0)
-		wantReason(t, err, pb.ReasonNoScore)
+	for seat, p := range players {
+		s.refuses(t, s.anyone, &pb.GetRankRequest{Variant: "tribolo", PlayerId: p.GetId()}, pb.ReasonNoScore)
+		won := map[bool]int32{true: 1}[slices.Contains(end.GetResult().GetWinners(), int32(seat))]
+		records := s.profile(t, p).GetVariants()
+		require.Len(t, records, 1)
+		same(t, &pb.VariantRecord{Variant: "tribolo", Games: 1, Wins: won}, records[0])
 	}
 	s.verified(t, id)
 }
@@ -172,20 +173,8 @@ func TestResign_CallsOff(t *testing.T) {
 		assert.Equal(t, pb.Result_REASON_ABANDONED, off.GetResult().GetReason())
 		assert.Empty(t, off.GetResult().GetWinners())
 		same(t, off, s.resign(t, host, id))
-		_, err := s.JoinGame(s.player(t).ctx, &pb.JoinGameRequest{GameId: id})
-		wantReason(t, err, pb.ReasonGameOver)
+		s.refuses(t, s.player(t).ctx, &pb.JoinGameRequest{GameId: id}, pb.ReasonGameOver)
 	}
-}
-
-// Ensure that each undo that names no version goes back one more move.
-func TestUndo(t *testing.T) {
-	t.Parallel()
-	s := serve(t)
-	p := s.player(t)
-	g := s.game(t, p, "classic")
-	s.moves(t, p, g, 3) // now at version 4
-	assert.EqualValues(t, 3, s.undo(t, p, g.GetId(), 4).GetUndone().GetToVersion())
-	assert.EqualValues(t, 2, s.undo(t, p, g.GetId(), 5).GetUndone().GetToVersion())
 }
 
 // Ensure that a stand-in plays for a player whose clock ran out until the player takes the seat back
@@ -197,8 +186,7 @@ func TestClock(t *testing.T) {
 	s, clock := startAt(t, 12, func(c *server.Config) { c.MinTurnLimit, c.BotPace = limit, time.Hour })
 	clock.stop()
 	p := s.player(t)
-	_, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "classic", TurnLimit: durationpb.New(limit - 1)})
-	wantField(t, err, "turn_limit")
+	s.refuses(t, p.ctx, &pb.CreateGameRequest{Variant: "classic", TurnLimit: durationpb.New(limit - 1)}, "turn_limit")
 	solo := s.create(t, p, &pb.CreateGameRequest{Variant: "classic", TurnLimit: durationpb.New(limit)})
 	clock.pass(limit - time.Millisecond)
 	last := s.moves(t, p, solo, 8)[7]
@@ -215,10 +203,8 @@ func TestClock(t *testing.T) {
 	require.NotNil(t, out.GetTimedOut())
 	assert.Equal(t, turn, out.GetSeat())
 	assert.Equal(t, "greedy", s.get(t, id).GetSeats()[turn].GetStandIn())
-	_, err = s.Move(players[turn].ctx, cell(id, out.GetVersion(), 0, 0))
-	wantReason(t, err, pb.ReasonNotYourTurn)
-	_, err = s.JoinGame(players[(turn+1)%3].ctx, &pb.JoinGameRequest{GameId: id, Seat: &turn})
-	wantReason(t, err, pb.ReasonSeatTaken)
+	s.refuses(t, players[turn].ctx, cell(id, out.GetVersion(), 0, 0), pb.ReasonNotYourTurn)
+	s.refuses(t, players[(turn+1)%3].ctx, &pb.JoinGameRequest{GameId: id, Seat: &turn}, pb.ReasonSeatTaken)
 	back := s.join(t, players[turn], id)
 	assert.Empty(t, back.GetSeats()[turn].GetStandIn())
 	assert.Equal(t, back.GetUpdateTime().AsTime().Add(limit), back.GetPosition().GetTurnDeadline().AsTime())
@@ -257,6 +243,5 @@ func TestAbandoned(t *testing.T) {
 	over := s.get(t, g.GetId())
 	assert.Equal(t, pb.Result_REASON_ABANDONED, over.GetResult().GetReason())
 	assert.False(t, over.GetSeats()[0].GetResigned())
-	_, err := s.Move(p.ctx, slide(g.GetId(), over.GetVersion(), pb.Direction_DIRECTION_UP))
-	wantReason(t, err, pb.ReasonGameOver)
+	s.refuses(t, p.ctx, slide(g.GetId(), over.GetVersion(), pb.Direction_DIRECTION_UP), pb.ReasonGameOver)
 }

@@ -85,8 +85,7 @@ func TestLimits(t *testing.T) {
 				_, err := s.Move(p.ctx, slide(g.GetId(), now.GetVersion(), now.GetPosition().GetTwenty48().GetLegalMoves()[0]))
 				return err
 			}, func() {
-				_, err := s.Undo(p.ctx, &pb.UndoRequest{GameId: g.GetId(), Version: 4})
-				wantReason(t, err, pb.ReasonGameTooLong)
+				s.refuses(t, p.ctx, &pb.UndoRequest{GameId: g.GetId(), Version: 4}, pb.ReasonGameTooLong)
 				s.resign(t, p, g.GetId())
 				endless := s.create(t, p, bots("classic")).GetId()
 				waittest.Until(t, "a game that only bots play ends", func() bool {
@@ -161,10 +160,8 @@ func TestLimits(t *testing.T) {
 				return err
 			}, func() {
 				s.create(t, p, first)
-				_, err := s.CreateChallenge(p.ctx, shortRace())
-				wantReason(t, err, pb.ReasonRateLimited)
-				_, err = s.JoinChallenge(p.ctx, &pb.JoinChallengeRequest{ChallengeId: run})
-				wantReason(t, err, pb.ReasonRateLimited)
+				s.refuses(t, p.ctx, shortRace(), pb.ReasonRateLimited)
+				s.refuses(t, p.ctx, &pb.JoinChallengeRequest{ChallengeId: run}, pb.ReasonRateLimited)
 				s.game(t, s.player(t), "classic")
 			}}
 		}},

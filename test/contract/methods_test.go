@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"testing"
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
@@ -83,6 +84,13 @@ func (m method) call(ctx context.Context, conn grpc.ClientConnInterface, request
 func methodOf(request proto.Message) method {
 	all := methods()
 	return all[slices.IndexFunc(all, func(m method) bool { return m.request.Descriptor() == request.ProtoReflect().Descriptor() })]
+}
+
+// refuses makes a call that the server must refuse, in the form of wanted.
+func (s *testServer) refuses(t testing.TB, ctx context.Context, request proto.Message, want string) {
+	t.Helper()
+	_, err := s.send(ctx, request)
+	wanted(t, err, want)
 }
 
 // send makes the call that has requests of this type.

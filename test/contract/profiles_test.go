@@ -62,30 +62,17 @@ func TestGetProfile(t *testing.T) {
 		require.NoError(t, err)
 		same(t, want, got)
 	}
-	_, err = s.GetProfile(s.anyone, &pb.GetProfileRequest{Name: "nobody"})
-	wantReason(t, err, pb.ReasonPlayerNotFound)
+	s.refuses(t, s.anyone, &pb.GetProfileRequest{Name: "nobody"}, pb.ReasonPlayerNotFound)
 }
 
-// Ensure that a win counts only against others.
+// Ensure that a game against oneself is not won. TestThreePlayers shows one that is.
 func TestGetProfile_Wins(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
-	g, players := s.three(t)
-	g = s.jumps(t, players, g.GetId(), 1)
-	s.resign(t, players[0], g.GetId())
-	last := s.resign(t, players[1], g.GetId())
-	require.Equal(t, []int32{2}, last.GetResult().GetWinners())
-	for i, p := range players {
-		records := s.profile(t, p).GetVariants()
-		require.Len(t, records, 1)
-		assert.EqualValues(t, 1, records[0].GetGames())
-		assert.Equal(t, int32(i/2), records[0].GetWins())
-		assert.Zero(t, records[0].GetBestScore(), "no leaderboard has games between players")
-	}
-	alone := s.table(t, players[0], callerSeat, callerSeat, callerSeat)
-	s.alone(t, players[0], alone)
-	record := s.profile(t, players[0]).GetVariants()[0]
-	assert.Equal(t, [2]int32{2, 0}, [2]int32{record.GetGames(), record.GetWins()})
+	p := s.player(t)
+	s.alone(t, p, s.table(t, p, callerSeat, callerSeat, callerSeat))
+	record := s.profile(t, p).GetVariants()[0]
+	assert.Equal(t, [2]int32{1, 0}, [2]int32{record.GetGames(), record.GetWins()})
 }
 
 // Ensure that a race counts once all its attempts are over, that a private one does not, and that the
@@ -114,9 +101,7 @@ func TestGetProfile_Races(t *testing.T) {
 		for _, p := range players {
 			s.enterRace(t, p, id, false)
 		}
-		started, err := s.StartChallenge(players[0].ctx, &pb.StartChallengeRequest{ChallengeId: id})
-		require.NoError(t, err)
-		clock.pass(started.GetChallenge().GetOpenTime().AsTime().Sub(clock.now()))
+		clock.pass(s.startRace(t, players[0], id).GetOpenTime().AsTime().Sub(clock.now()))
 		for i, p := range players {
 			before, _, _ := record(p)
 			g := s.attempt(t, p, id)

@@ -28,6 +28,15 @@ func (s *testServer) enterRace(t testing.TB, p player, id string, ready bool) *p
 	return joined.GetChallenge()
 }
 
+// raceNow enters a player into a race with others.
+func (s *testServer) raceNow(t testing.TB, p player) *pb.Challenge {
+	t.Helper()
+	entered, err := s.RaceNow(p.ctx, &pb.RaceNowRequest{})
+	require.NoError(t, err)
+	require.NotNil(t, entrantOf(entered.GetChallenge(), p))
+	return entered.GetChallenge()
+}
+
 // addBot adds a bot to the roster of a race and returns its entry.
 func (s *testServer) addBot(t testing.TB, p player, request *pb.JoinChallengeRequest) *pb.Entrant {
 	t.Helper()
@@ -47,15 +56,20 @@ func (s *testServer) raceWithBots(t *testing.T, p player, bots int) (id string, 
 	return id, gameIDs
 }
 
-func (s *testServer) startRace(p player, id string) error {
-	_, err := s.StartChallenge(p.ctx, &pb.StartChallengeRequest{ChallengeId: id})
-	return err
+// startRace starts a race, or does it again.
+func (s *testServer) startRace(t testing.TB, p player, id string) *pb.Challenge {
+	t.Helper()
+	started, err := s.StartChallenge(p.ctx, &pb.StartChallengeRequest{ChallengeId: id})
+	require.NoError(t, err)
+	return started.GetChallenge()
 }
 
 // leaveRace removes a player, or the bot with the given game, from the roster of a race.
-func (s *testServer) leaveRace(p player, id, gameID string) (*pb.Challenge, error) {
+func (s *testServer) leaveRace(t testing.TB, p player, id, gameID string) *pb.Challenge {
+	t.Helper()
 	left, err := s.LeaveChallenge(p.ctx, &pb.LeaveChallengeRequest{ChallengeId: id, GameId: gameID})
-	return left.GetChallenge(), err
+	require.NoError(t, err)
+	return left.GetChallenge()
 }
 
 // entrantOf returns the player's entry on the roster of a race.
@@ -80,12 +94,9 @@ func TestRace(t *testing.T) {
 	require.Equal(t, raceWaiting, c.GetStatus())
 	bot := s.addBot(t, ada, &pb.JoinChallengeRequest{ChallengeId: id, Bot: "greedy"})
 	assert.Equal(t, "greedy", bot.GetBot())
-	_, err := s.CreateGame(eve.ctx, &pb.CreateGameRequest{ChallengeId: id})
-	wantReason(t, err, pb.ReasonNotEntered)
+	s.refuses(t, eve.ctx, &pb.CreateGameRequest{ChallengeId: id}, pb.ReasonNotEntered)
 	game := entrantOf(s.enterRace(t, bob, id, false), bob).GetGameId()
-	left, err := s.leaveRace(bob, id, "")
-	require.NoError(t, err)
-	assert.Len(t, left.GetEntrants(), 2)
+	assert.Len(t, s.leaveRace(t, bob, id, "").GetEntrants(), 2)
 	c = s.enterRace(t, bob, id, true)
 	assert.Equal(t, game, entrantOf(c, bob).GetGameId(), "a player who rejoins has the same game")
 	assert.Equal(t, raceWaiting, c.GetStatus(), "ada is not ready")
@@ -94,14 +105,11 @@ func TestRace(t *testing.T) {
 	assert.Equal(t, raceScheduled, c.GetStatus())
 	opens, closes := c.GetOpenTime().AsTime(), c.GetCloseTime().AsTime()
 	assert.Equal(t, 10*time.Second, closes.Sub(opens))
-	require.NoError(t, s.startRace(ada, id), "a repeated start")
-	_, err = s.JoinChallenge(eve.ctx, &pb.JoinChallengeRequest{ChallengeId: id})
-	wantReason(t, err, pb.ReasonChallengeStarted)
-	_, err = s.leaveRace(bob, id, "")
-	wantReason(t, err, pb.ReasonChallengeStarted)
+	s.startRace(t, ada, id)
+	s.refuses(t, eve.ctx, &pb.JoinChallengeRequest{ChallengeId: id}, pb.ReasonChallengeStarted)
+	s.refuses(t, bob.ctx, &pb.LeaveChallengeRequest{ChallengeId: id}, pb.ReasonChallengeStarted)
 	clock.passTo(opens.Add(-time.Millisecond))
-	_, err = s.CreateGame(bob.ctx, &pb.CreateGameRequest{ChallengeId: id})
-	wantReason(t, err, pb.ReasonChallengeNotOpen)
+	s.refuses(t, bob.ctx, &pb.CreateGameRequest{ChallengeId: id}, pb.ReasonChallengeNotOpen)
 	clock.passTo(opens)
 	assert.Equal(t, challengeOpen, s.readChallenge(t, eve, id).GetChallenge().GetStatus())
 	g, foreign := s.attempt(t, ada, id), s.get(t, game)
@@ -111,7 +119,7 @@ func TestRace(t *testing.T) {
 	moved := s.move(t, ada, g.GetId(), g.GetVersion(), g.GetPosition())
 	assert.Equal(t, opens, moved.GetTime().AsTime())
 	end := s.resign(t, ada, g.GetId())
-	_, err = s.Move(ada.ctx, slide(g.GetId(), end.GetVersion(), moved.GetPosition().GetTwenty48().GetLegalMoves()[0]))
+	_, err := s.Move(ada.ctx, slide(g.GetId(), end.GetVersion(), moved.GetPosition().GetTwenty48().GetLegalMoves()[0]))
 	wantReason(t, err, pb.ReasonGameOver)
 	assert.Equal(t, challengeOpen, s.readChallenge(t, ada, id).GetChallenge().GetStatus(), "the bot still plays")
 	clock.resume() // The bot's attempt ends in a moment, or at the close.
@@ -141,34 +149,28 @@ func TestRaceNow(t *testing.T) {
 	s, clock := startAt(t, 12)
 	clock.stop()
 	ada, bob, eve := s.player(t), s.player(t), s.player(t)
-	enter := func(p player) *pb.Challenge {
-		response, err := s.RaceNow(p.ctx, &pb.RaceNowRequest{})
-		require.NoError(t, err)
-		require.NotNil(t, entrantOf(response.GetChallenge(), p))
-		return response.GetChallenge()
-	}
 	listed := func(id string) bool {
 		all, err := s.ListChallenges(t.Context(), &pb.ListChallengesRequest{Kind: race})
 		require.NoError(t, err)
 		return slices.ContainsFunc(all.GetChallenges(), func(c *pb.Challenge) bool { return c.GetId() == id })
 	}
-	c := enter(ada)
+	c := s.raceNow(t, ada)
 	assert.Equal(t, "greedy", c.GetEntrants()[1].GetBot())
 	assert.Nil(t, c.GetStartTime())
 	stream, err := s.WatchChallenge(ada.ctx, &pb.WatchChallengeRequest{ChallengeId: c.GetId()})
 	require.NoError(t, err)
 
-	both := enter(bob)
+	both := s.raceNow(t, bob)
 	require.Equal(t, c.GetId(), both.GetId())
 	require.Len(t, both.GetEntrants(), 2)
-	assert.Equal(t, both.GetStartTime().AsTime(), enter(eve).GetStartTime().AsTime())
+	assert.Equal(t, both.GetStartTime().AsTime(), s.raceNow(t, eve).GetStartTime().AsTime())
 	clock.passTo(both.GetStartTime().AsTime())
 	started := until(t, stream, inStatus(raceScheduled)).GetChallenge()
 	assert.Len(t, started.GetEntrants(), 3)
 	assert.Nil(t, started.GetStartTime())
 
 	fay := s.player(t)
-	alone := enter(fay)
+	alone := s.raceNow(t, fay)
 	assert.NotEqual(t, c.GetId(), alone.GetId(), "the race has started")
 	assert.True(t, listed(alone.GetId()))
 	clock.pass(40 * time.Second)
@@ -204,11 +206,9 @@ func TestRace_Again(t *testing.T) {
 		assert.Len(t, c.GetSeed(), 32)
 		assert.True(t, c.GetCloseTime().AsTime().Before(closes))
 	}
-	_, err := s.CreateChallenge(ada.ctx, after(first))
-	wantReason(t, err, pb.ReasonChallengeNotOpen)
+	s.refuses(t, ada.ctx, after(first), pb.ReasonChallengeNotOpen)
 	play(first)
-	_, err = s.CreateChallenge(eve.ctx, after(first))
-	wantReason(t, err, pb.ReasonNotEntered)
+	s.refuses(t, eve.ctx, after(first), pb.ReasonNotEntered)
 	c := s.challenge(t, ada, after(first))
 	second := c.GetId()
 	assert.Equal(t, second, s.challenge(t, bob, after(first)).GetId())
@@ -229,8 +229,7 @@ func TestRace_Again(t *testing.T) {
 	} {
 		request := after(first)
 		change(request)
-		_, err = s.CreateChallenge(ada.ctx, request)
-		wantField(t, err, "previous_challenge_id")
+		s.refuses(t, ada.ctx, request, "previous_challenge_id")
 	}
 }
 
@@ -249,9 +248,7 @@ func TestRace_AgainWithBots(t *testing.T) {
 		}
 		return names
 	}
-	got, err := s.RaceNow(ada.ctx, &pb.RaceNowRequest{})
-	require.NoError(t, err)
-	first := got.GetChallenge().GetId()
+	first := s.raceNow(t, ada).GetId()
 	s.addBot(t, ada, &pb.JoinChallengeRequest{ChallengeId: first, Bot: "rote"})
 	clock.pass(s.enterRace(t, ada, first, true).GetOpenTime().AsTime().Sub(clock.now()))
 	next := s.challenge(t, ada, &pb.CreateChallengeRequest{Kind: race, PreviousChallengeId: first})
@@ -272,14 +269,9 @@ func TestRace_Roster(t *testing.T) {
 		_, err := s.JoinChallenge(p.ctx, &pb.JoinChallengeRequest{ChallengeId: id, Bot: name})
 		return err
 	}
-	leaves := func(p player, id, gameID string) *pb.Challenge {
-		left, err := s.leaveRace(p, id, gameID)
-		require.NoError(t, err)
-		return left
-	}
 	assert.Equal(t, raceWaiting, s.enterRace(t, ada, id, true).GetStatus(), "a single entrant cannot start")
 	s.enterRace(t, ada, id, false)
-	wantReason(t, s.startRace(bob, id), pb.ReasonNotCreator)
+	s.refuses(t, bob.ctx, &pb.StartChallengeRequest{ChallengeId: id}, pb.ReasonNotCreator)
 	wantReason(t, bot(bob, "greedy"), pb.ReasonNotCreator)
 	wantField(t, bot(ada, "nobody"), "bot")
 	// A request_id may be used again for another bot, also after the first one has left.
@@ -287,25 +279,24 @@ func TestRace_Roster(t *testing.T) {
 	first := s.addBot(t, ada, request)
 	same(t, first, s.addBot(t, ada, request))
 	other := s.addBot(t, ada, &pb.JoinChallengeRequest{ChallengeId: id, Bot: "greedy", RequestId: request.GetRequestId()})
-	assert.Len(t, leaves(ada, id, other.GetGameId()).GetEntrants(), 2)
+	assert.Len(t, s.leaveRace(t, ada, id, other.GetGameId()).GetEntrants(), 2)
 	s.enterRace(t, bob, id, false)
 	for range 5 {
 		require.NoError(t, bot(ada, "random"))
 	}
 	wantReason(t, bot(ada, "random"), pb.ReasonChallengeFull)
-	_, err := s.JoinChallenge(eve.ctx, &pb.JoinChallengeRequest{ChallengeId: id})
-	wantReason(t, err, pb.ReasonChallengeFull)
-	_, err = s.leaveRace(bob, id, first.GetGameId())
-	wantReason(t, err, pb.ReasonNotCreator)
-	leaves(ada, id, first.GetGameId())
-	leaves(eve, id, "")
-	assert.Len(t, leaves(ada, id, s.game(t, ada, "classic").GetId()).GetEntrants(), 7, "a game outside the race")
+	s.refuses(t, eve.ctx, &pb.JoinChallengeRequest{ChallengeId: id}, pb.ReasonChallengeFull)
+	s.refuses(t, bob.ctx, &pb.LeaveChallengeRequest{ChallengeId: id, GameId: first.GetGameId()}, pb.ReasonNotCreator)
+	s.leaveRace(t, ada, id, first.GetGameId())
+	s.leaveRace(t, eve, id, "")
+	outside := s.game(t, ada, "classic").GetId()
+	assert.Len(t, s.leaveRace(t, ada, id, outside).GetEntrants(), 7)
 	s.enterRace(t, bob, id, true)
-	assert.NotNil(t, leaves(ada, id, "").GetOpenTime(), "everyone else is ready")
+	assert.NotNil(t, s.leaveRace(t, ada, id, "").GetOpenTime(), "everyone else is ready")
 
 	bots, _ := s.raceWithBots(t, ada, 2)
-	leaves(ada, bots, "")
-	wantReason(t, s.startRace(ada, bots), pb.ReasonTooFewEntrants)
+	s.leaveRace(t, ada, bots, "")
+	s.refuses(t, ada.ctx, &pb.StartChallengeRequest{ChallengeId: bots}, pb.ReasonTooFewEntrants)
 }
 
 // Ensure that bots which a client adds to a race and removes again count as new games.
@@ -315,11 +306,9 @@ func TestRace_TooManyBots(t *testing.T) {
 	eve := s.player(t)
 	race, bots := s.raceWithBots(t, eve, 2)
 	for _, bot := range bots {
-		_, err := s.leaveRace(eve, race, bot)
-		require.NoError(t, err)
+		s.leaveRace(t, eve, race, bot)
 	}
-	_, err := s.JoinChallenge(eve.ctx, &pb.JoinChallengeRequest{ChallengeId: race, Bot: "greedy"})
-	wantReason(t, err, pb.ReasonRateLimited)
+	s.refuses(t, eve.ctx, &pb.JoinChallengeRequest{ChallengeId: race, Bot: "greedy"}, pb.ReasonRateLimited)
 }
 
 // snapshotReader reads the stream of a challenge. Recv returns io.EOF if the server announced that
@@ -467,6 +456,5 @@ func TestWatchChallenge_OtherServer(t *testing.T) {
 	listed, err := b.ListChallenges(b.anyone, &pb.ListChallengesRequest{})
 	require.NoError(t, err)
 	assert.Empty(t, listed.GetChallenges(), "the creator is hidden")
-	_, err = b.ListStandings(b.with(ada.token), &pb.ListStandingsRequest{ChallengeId: id, PlayerId: "me"})
-	wantReason(t, err, pb.ReasonNoScore)
+	b.refuses(t, b.with(ada.token), &pb.ListStandingsRequest{ChallengeId: id, PlayerId: "me"}, pb.ReasonNoScore)
 }

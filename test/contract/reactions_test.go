@@ -61,6 +61,6 @@ func TestReact_Off(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, info.GetReactions())
 	p := s.player(t)
-	_, err = s.React(p.ctx, &pb.ReactRequest{GameId: s.game(t, p, "classic").GetId(), Reaction: clap})
-	wantReason(t, err, pb.ReasonReactionsOff)
+	react := &pb.ReactRequest{GameId: s.game(t, p, "classic").GetId(), Reaction: clap}
+	s.refuses(t, p.ctx, react, pb.ReasonReactionsOff)
 }

@@ -67,7 +67,6 @@ func TestRefused(t *testing.T) {
 			protocol = overGRPC
 		}
 		_, err := over[protocol].send(row.who, row.request)
-		require.Error(t, err, "%s, %d: %v", protocol, n, row.request)
 		t.Logf("%s, %d: %T %v", protocol, n, row.request, err)
 		wanted(t, err, row.want)
 	}

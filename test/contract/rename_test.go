@@ -35,8 +35,7 @@ func TestRename(t *testing.T) {
 		name, err := s.over(t, protocol).rename(guest, "Zoe")
 		require.NoError(t, err)
 		assert.Equal(t, "Zoe", name)
-		_, err = s.over(t, protocol).rename(guest, "Eve")
-		wantReason(t, err, pb.ReasonRenamedRecently)
+		s.over(t, protocol).refuses(t, guest.ctx, &pb.RenameRequest{Name: "Eve"}, pb.ReasonRenamedRecently)
 	}
 	for _, request := range []*pb.GetPlayerRequest{{PlayerId: "me"}, {PlayerId: guest.GetId()}, {Name: "zoe"}, {Name: old}} {
 		got, err := s.GetPlayer(guest.ctx, request)
@@ -54,28 +53,17 @@ func TestRename(t *testing.T) {
 		require.Len(t, listed, 1, name)
 		assert.Equal(t, before.GetId(), listed[0].GetId())
 	}
-	got, err := s.GetChallenge(s.anyone, &pb.GetChallengeRequest{ChallengeId: raceID})
-	require.NoError(t, err)
+	got := s.readChallenge(t, player{ctx: s.anyone}, raceID).GetChallenge()
 	all, err := s.ListChallenges(s.anyone, &pb.ListChallengesRequest{Kind: race})
 	require.NoError(t, err)
 	live, err := s.watchRace(t, raceID, "").Recv()
 	require.NoError(t, err)
-	joined, err := s.JoinChallenge(guest.ctx, &pb.JoinChallengeRequest{ChallengeId: raceID})
-	require.NoError(t, err)
-	left, err := s.LeaveChallenge(guest.ctx, &pb.LeaveChallengeRequest{ChallengeId: raceID, GameId: newID()})
-	require.NoError(t, err)
-	again, err := s.CreateChallenge(guest.ctx, create)
-	require.NoError(t, err)
-	found, err := s.RaceNow(guest.ctx, &pb.RaceNowRequest{})
-	require.NoError(t, err)
-	started, err := s.StartChallenge(guest.ctx, &pb.StartChallengeRequest{ChallengeId: raceID})
-	require.NoError(t, err)
-	names := []string{got.GetChallenge().GetCreator().GetName()}
-	challenges := []*pb.Challenge{
-		got.GetChallenge(), live.GetChallenge(), joined.GetChallenge(), left.GetChallenge(), again.GetChallenge(), found.GetChallenge(),
-		started.GetChallenge(),
-	}
-	for _, c := range append(all.GetChallenges(), challenges...) {
+	joined := s.enterRace(t, guest, raceID, false)
+	left := s.leaveRace(t, guest, raceID, newID())
+	again, found := s.challenge(t, guest, create), s.raceNow(t, guest)
+	started := s.startRace(t, guest, raceID)
+	names := []string{got.GetCreator().GetName()}
+	for _, c := range append(all.GetChallenges(), got, live.GetChallenge(), joined, left, again, found, started) {
 		for _, e := range c.GetEntrants() {
 			names = append(names, e.GetPlayer().GetName())
 		}

@@ -43,8 +43,7 @@ func TestRepeated(t *testing.T) {
 			same(t, first, again)
 		}
 		for _, changed := range row.others {
-			_, err := s.send(p.ctx, changed)
-			wantField(t, err, "request_id")
+			s.refuses(t, p.ctx, changed, "request_id")
 		}
 		theirs, err := s.send(other.ctx, row.request)
 		require.NoError(t, err)
@@ -66,6 +65,7 @@ func TestRepeated_Events(t *testing.T) {
 	last := s.undo(t, p, id, 6)             // undoes to version 5
 	named := s.undo(t, p, id, 7, 2)         // undoes to version 2
 	late := s.moves(t, p, s.get(t, id), 90) // evicts the earlier events from memory
+	assert.EqualValues(t, 5, last.GetUndone().GetToVersion())
 	same(t, s.get(t, id), s.create(t, p, request))
 	check := func() {
 		t.Helper()
@@ -83,8 +83,7 @@ func TestRepeated_Events(t *testing.T) {
 		{Version: 6, ToVersion: proto.Int32(4)}, {Version: 7}, {Version: 5}, {Version: 8, ToVersion: proto.Int32(2)},
 	} {
 		changed.GameId = id
-		_, err := s.Undo(p.ctx, changed)
-		wantConflict(t, err, 98)
+		s.refuses(t, p.ctx, changed, pb.ReasonVersionConflict+" 98")
 	}
 	resigned := s.resign(t, p, id)
 	assert.EqualValues(t, 99, resigned.GetVersion())

@@ -22,6 +22,14 @@ func (s *testServer) link(t testing.TB, ctx context.Context) string {
 	return link.GetCode()
 }
 
+// sessions returns the sessions of the caller's account.
+func (s *testServer) sessions(t testing.TB, ctx context.Context) []*pb.Session {
+	t.Helper()
+	listed, err := s.ListSessions(ctx, &pb.ListSessionsRequest{})
+	require.NoError(t, err)
+	return listed.GetSessions()
+}
+
 // openSession opens a session, and returns its player with the session's token.
 func (s *testServer) openSession(t testing.TB, code, secret string) player {
 	t.Helper()
@@ -43,14 +51,12 @@ func TestSessions(t *testing.T) {
 		same(t, ann.Player, session.Player)
 		assert.Equal(t, ann.GetId()+"."+secret, session.token)
 	}
-	_, err := b.OpenSession(b.anyone, &pb.OpenSessionRequest{Code: code, Secret: newID()})
-	wantReason(t, err, pb.ReasonSessionLinkNotFound)
+	b.refuses(t, b.anyone, &pb.OpenSessionRequest{Code: code, Secret: newID()}, pb.ReasonSessionLinkNotFound)
 	var opened *pb.Session
 	for _, protocol := range protocols {
-		listed, err := b.over(t, protocol).ListSessions(session.ctx, &pb.ListSessionsRequest{})
-		require.NoError(t, err)
-		require.Len(t, listed.GetSessions(), 1)
-		opened = listed.GetSessions()[0]
+		listed := b.over(t, protocol).sessions(t, session.ctx)
+		require.Len(t, listed, 1)
+		opened = listed[0]
 		assert.Equal(t, "a browser", opened.GetComment())
 		assert.WithinDuration(t, time.Now(), opened.GetCreateTime().AsTime(), 5*time.Minute)
 	}
@@ -66,16 +72,13 @@ func TestSessions(t *testing.T) {
 	for range 8 {
 		session = a.openSession(t, a.link(t, ann.ctx), "")
 	}
-	_, err = b.OpenSession(b.anyone, &pb.OpenSessionRequest{Code: a.link(t, ann.ctx)})
-	wantReason(t, err, pb.ReasonTooManySessions)
+	b.refuses(t, b.anyone, &pb.OpenSessionRequest{Code: a.link(t, ann.ctx)}, pb.ReasonTooManySessions)
 	require.NoError(t, end(session, ""))
 	wantReason(t, end(session, ""), pb.ReasonBadToken)
 
 	rotated, err := a.RotateToken(ann.ctx, &pb.RotateTokenRequest{})
 	require.NoError(t, err)
-	listed, err := b.ListSessions(b.with(rotated.GetToken()), &pb.ListSessionsRequest{})
-	require.NoError(t, err)
-	assert.Empty(t, listed.GetSessions())
+	assert.Empty(t, b.sessions(t, b.with(rotated.GetToken())))
 }
 
 // accountCall is a call with a request that is valid for a player, and the reason for which a session
@@ -116,14 +119,12 @@ func TestSessions_Limited(t *testing.T) {
 	require.NoError(t, err)
 	stolen := h.openSession(t, h.link(t, h.call(key)), "")
 	h.openSession(t, h.link(t, h.call(key)), "")
-	listed, err := h.ListSessions(stolen.ctx, &pb.ListSessionsRequest{})
-	require.NoError(t, err)
-	require.Len(t, listed.GetSessions(), 2)
+	listed := h.sessions(t, stolen.ctx)
+	require.Len(t, listed, 2)
 	theirs := h.openSession(t, h.link(t, bob.ctx), "")
-	bobs, err := h.ListSessions(theirs.ctx, &pb.ListSessionsRequest{})
-	require.NoError(t, err)
+	bobs := h.sessions(t, theirs.ctx)
 
-	calls := accountCalls(t, ann, newID(), listed.GetSessions()[1].GetId(), key.fingerprint())
+	calls := accountCalls(t, ann, newID(), listed[1].GetId(), key.fingerprint())
 	tested := 0
 	for _, m := range methods() {
 		name, ok := strings.CutPrefix(m.name, "/gridstand.v1.PlayerService/")
@@ -148,11 +149,9 @@ func TestSessions_Limited(t *testing.T) {
 	assert.Len(t, calls, tested)
 
 	// Another account is out of reach.
-	_, err = h.EndSession(h.call(key), &pb.EndSessionRequest{SessionId: bobs.GetSessions()[0].GetId()})
-	wantReason(t, err, pb.ReasonSessionNotFound)
+	h.refuses(t, h.call(key), &pb.EndSessionRequest{SessionId: bobs[0].GetId()}, pb.ReasonSessionNotFound)
 	for _, request := range []proto.Message{&pb.CreateSessionLinkRequest{}, &pb.ListSessionsRequest{}, &pb.RenameRequest{Name: "Thief"}} {
-		_, err := h.send(h.call(newKey(t)), request)
-		wantReason(t, err, pb.ReasonKeyNotLinked)
+		h.refuses(t, h.call(newKey(t)), request, pb.ReasonKeyNotLinked)
 	}
 	// The owner still has the account, and can end what the thief opened.
 	me, err := h.GetPlayer(ann.ctx, &pb.GetPlayerRequest{PlayerId: "me"})
@@ -161,8 +160,7 @@ func TestSessions_Limited(t *testing.T) {
 	keys, err := h.ListKeys(ann.ctx, &pb.ListKeysRequest{})
 	require.NoError(t, err)
 	require.Len(t, keys.GetKeys(), 1)
-	_, err = h.EndSession(ann.ctx, &pb.EndSessionRequest{SessionId: listed.GetSessions()[0].GetId()})
+	_, err = h.EndSession(ann.ctx, &pb.EndSessionRequest{SessionId: listed[0].GetId()})
 	require.NoError(t, err)
-	_, err = h.ListSessions(stolen.ctx, &pb.ListSessionsRequest{})
-	wantReason(t, err, pb.ReasonBadToken)
+	h.refuses(t, stolen.ctx, &pb.ListSessionsRequest{}, pb.ReasonBadToken)
 }

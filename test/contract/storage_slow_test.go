@@ -70,10 +70,8 @@ func TestStorageUnavailable(t *testing.T) {
 		wantReason(t, err, pb.ReasonStorageUnavailable)
 	}
 	for _, id := range unknown()[1:] {
-		_, err := s.GetGame(s.anyone, &pb.GetGameRequest{GameId: id})
-		wantReason(t, err, pb.ReasonGameNotFound)
-		_, err = s.GetPlayer(s.anyone, &pb.GetPlayerRequest{PlayerId: id})
-		wantReason(t, err, pb.ReasonPlayerNotFound)
+		s.refuses(t, s.anyone, &pb.GetGameRequest{GameId: id}, pb.ReasonGameNotFound)
+		s.refuses(t, s.anyone, &pb.GetPlayerRequest{PlayerId: id}, pb.ReasonPlayerNotFound)
 	}
 	_, err := s.GetServerInfo(s.anyone, &pb.GetServerInfoRequest{})
 	require.NoError(t, err)

@@ -118,8 +118,7 @@ func tooLarge(t *testing.T, s *testServer) {
 		}
 		assert.Equal(t, map[string]string{"limit_name": "message_bytes", "limit": strconv.Itoa(limit)}, wantReason(t, err, pb.ReasonMessageTooLarge))
 	}
-	_, err = s.GetGame(s.anyone, largest)
-	wantReason(t, err, pb.ReasonGameNotFound)
+	s.refuses(t, s.anyone, largest, pb.ReasonGameNotFound)
 }
 
 func unimplemented(t *testing.T, s *testServer) {

@@ -90,7 +90,7 @@ func TestBots_WorkBounded(t *testing.T) {
 				t.Parallel()
 				const work = 500
 				b := seeded(t, name, v, Options{Work: work})
-				for _, p := range positions(t, v, *budgetPositions) {
+				for _, p := range positions(t, v, 20) {
 					m, did, err := b.decide(t.Context(), p)
 					require.NoError(t, err)
 					require.Contains(t, p.LegalMoves(), m)

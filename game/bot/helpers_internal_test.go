@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"flag"
 	"math/rand/v2"
 	"testing"
 
@@ -40,8 +39,6 @@ func startMeter(o Options) *meter {
 	m.start(context.Background(), o, 1)
 	return m
 }
-
-var budgetPositions = flag.Int("budget-positions", 20, "number of positions per variant on which to check the work limit of searching bots")
 
 // positions returns boards of a variant from all stages of a few games.
 func positions(t testing.TB, v game.Variant, n int) []game.Position {

@@ -1,7 +1,6 @@
 package twenty48_test
 
 import (
-	"flag"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -12,8 +11,6 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/twenty48"
 )
-
-var boards = flag.Int("boards", 50_000, "number of random boards on which to compare the 4×4 engine with the plain one")
 
 // pack does what Position.Board64 does, for boards that need not belong to a game.
 func pack(cells []uint8) twenty48.Board64 {
@@ -43,7 +40,7 @@ func TestBoard64_SlidesAsAnyBoard(t *testing.T) {
 	s := twenty48.NewSlider()
 	random := rand.New(rand.NewPCG(1, 2))
 	// The loop avoids assert, which would take most of the time.
-	for range *boards {
+	for range 50_000 {
 		cells := randomCells(random)
 		b := pack(cells)
 		changing := twenty48.Grid{Columns: 4, Cells: cells}.Changing()

@@ -327,7 +327,7 @@ func TestSSHHost_Settings(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		u.fails(exitUsage, "contains no service credential; create one with gridstand-server ssh-credential create", "ssh-host", "--credential-file", file)
 	}
-	u.fails(exitFailed, "no such file or directory; create a credential with gridstand-server ssh-credential create", "ssh-host", "--credential-file", key)
+	u.fails(exitUsage, "no such file or directory; create a credential with gridstand-server ssh-credential create", "ssh-host", "--credential-file", key)
 	u.fails(exitUsage, "must be 1 or more", "ssh-host", "--max-sessions", "0")
 	u.fails(exitUsage, "must be 0 or more", "ssh-host", "--idle-timeout", "-1s")
 	u.fails(exitFailed, "; --host-key selects another file", "ssh-host", "--host-key", filepath.Join(file, "key"))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"regexp"
@@ -32,7 +31,7 @@ func readCredential(file string) (string, error) {
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return "", fmt.Errorf("--credential-file: %w; create a credential with %s --file %s", err, createCredential, file)
+		return "", usage.Errorf("--credential-file: %w; create a credential with %s --file %s", err, createCredential, file)
 	}
 	credential := strings.TrimSpace(string(text))
 	if !credentialForm.MatchString(credential) {

@@ -133,6 +133,17 @@ func Args(cmd *cobra.Command, args []string) error {
 	}
 }
 
+// NoEmpty returns an *Error if the command line gives a flag an empty value, which usually comes from an
+// unset variable in a script. Flags that ReadEnvironment sets may be empty, as their variables may be.
+func NoEmpty(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		if value := f.Value.String(); Variable(f) == "" && (value == "" || value == "[]") {
+			err = Errorf("--%s is empty", f.Name)
+		}
+	})
+	return err
+}
+
 // notFile is the error for "-" in place of a file that is not standard input or output.
 const notFile = "%s: - is not the name of a file; write ./- for a file with that name"
 

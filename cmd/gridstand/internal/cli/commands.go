@@ -49,7 +49,7 @@ Flags of every command:`,
 			if p.flags.theme != "" && !slices.Contains(themes(), p.flags.theme) {
 				err = cmp.Or(err, usage.Errorf("--theme must be %s, not %.40q", strings.Join(themes(), " or "), p.flags.theme))
 			}
-			return err
+			return cmp.Or(err, usage.NoEmpty(cmd.Flags()))
 		},
 		SilenceErrors: true,
 		SilenceUsage:  true,

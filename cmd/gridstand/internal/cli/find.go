@@ -102,7 +102,11 @@ func (p *program) variant(ctx context.Context, c *client.Client, text string) (*
 			return v, nil
 		}
 	}
-	return nil, missingf("there is no variant %q; %s lists them", clean(text, 26), p.typed("variants"))
+	advice := p.typed("variants") + " lists them"
+	if text == "2048" { // the game, not one of its variants
+		advice = "the usual 2048 is " + p.typed("play", defaultVariant)
+	}
+	return nil, missingf("there is no variant %q; %s", clean(text, 26), advice)
 }
 
 // variantOr returns the variant whose id r contains, or the default variant if that is empty. If r

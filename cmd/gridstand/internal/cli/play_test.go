@@ -219,6 +219,7 @@ func TestPlayAgain(t *testing.T) {
 	ada.fails(exitMissing, "you have no such game to continue. Start one: gridstand play 5x5", "play", "5x5", "--resume")
 	ada.fails(exitFailed, "over", "play", id)
 	ada.fails(exitMissing, `there is no variant "chess"; gridstand variants lists them. Nor is it a game`, "play", "chess")
+	ada.fails(exitMissing, `there is no variant "2048"; the usual 2048 is gridstand play classic. Nor is it a game`, "play", "2048")
 	ada.fails(exitUsage, "--resume", "play", "--resume", "--private")
 	ada.fails(exitMissing, "", "play", strings.Repeat("a", 26))
 }

@@ -94,9 +94,9 @@ func (p *namePage) View(width, height int) ui.View {
 	case p.busy:
 		state = t.Dim().Render("Saving your name …")
 	case errors.Is(p.err, client.ErrNameTaken):
-		text := "! This name is taken or reserved. " + client.WithNumber(p.name(), 2) + " may be free."
+		text := "! This name is not available. " + client.WithNumber(p.name(), 2) + " may be."
 		if !p.env.Remote {
-			text += " If it is yours: " + p.env.Command("account", "import")
+			text += " To use your account with this name: " + p.env.Command("account", "import")
 		}
 		state = t.Bad().Render(ui.Wrap(text, inner))
 	case p.err != nil:

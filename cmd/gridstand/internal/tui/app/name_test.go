@@ -31,7 +31,7 @@ func TestName(t *testing.T) {
 	}{
 		"nothing typed":           {keys: []string{"enter", "A"}, screen: []string{""}, want: "A"},
 		"invalid, then corrected": {keys: []string{"b", "!", "enter", "backspace"}, screen: []string{""}, want: "b"},
-		"taken, then another":     {taken: []string{"x"}, keys: []string{"x"}, screen: []string{"! This name is taken or reserved. x-2 may be", ""}, want: "y"},
+		"taken, then another":     {taken: []string{"x"}, keys: []string{"x"}, screen: []string{"! This name is not available. x-2 may be.", ""}, want: "y"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -14,7 +14,6 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -223,6 +222,3 @@ func (p *program) ready(ctx context.Context, c *client.Client, race *pb.Challeng
 	}
 	return reply.GetChallenge(), err
 }
-
-// titleOf returns a challenge's title, safe for a terminal.
-func titleOf(c *pb.Challenge) string { return clean(describe.Challenge(c), 80) }

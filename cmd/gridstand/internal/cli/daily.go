@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
@@ -82,9 +83,9 @@ func (p *program) printChallenge(ctx context.Context, c *client.Client, challeng
 	}
 	for _, e := range challenge.GetEntrants() {
 		ready := map[bool]string{false: "not ready", true: "ready"}[e.GetReady()]
-		fields = append(fields, [2]string{"entrant", entrantName(e) + ", " + ready})
+		fields = append(fields, [2]string{"entrant", gamestate.Name(e) + ", " + ready})
 	}
-	text := titleOf(challenge) + ": " + describe.ChallengeStage(challenge, now) + "\n"
+	text := gamestate.Title(challenge) + ": " + describe.ChallengeStage(challenge, now) + "\n"
 	for _, field := range append(fields, more...) {
 		if field[1] != "" {
 			text += fmt.Sprintf("%-11s %s\n", field[0], field[1])

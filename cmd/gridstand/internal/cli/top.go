@@ -161,7 +161,7 @@ func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r refere
 	case err != nil:
 		return err
 	case !p.flags.json:
-		err = p.printf("%s: %s\n", titleOf(challenge), describe.ChallengeStage(challenge, reply.GetNow().AsTime()))
+		err = p.printf("%s: %s\n", gamestate.Title(challenge), describe.ChallengeStage(challenge, reply.GetNow().AsTime()))
 	}
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r refere
 			if race {
 				progress = []string{strconv.Itoa(int(s.GetLargestTile())), describe.Comma(s.GetMoveCount()), progressOf(challenge, s)}
 			}
-			return slices.Concat(p.rankCells(s, entrantName(s), player.GetId()), progress, p.playedCells(s))
+			return slices.Concat(p.rankCells(s, gamestate.Name(s), player.GetId()), progress, p.playedCells(s))
 		},
 	}.print(p)
 	if err != nil || len(rows) < 2 || len(counts) == 0 || p.flags.json {
@@ -264,12 +264,4 @@ func progressOf(challenge *pb.Challenge, s *pb.Standing) string {
 		}
 	}
 	return "finished"
-}
-
-// entrantName returns the name of a participant in a challenge.
-func entrantName(e gamestate.Who) string {
-	if e.GetPlayer() == nil {
-		return clean(e.GetBot(), 24) + " (bot)"
-	}
-	return client.CleanName(e.GetPlayer().GetName())
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/watch"
 	"github.com/gridstand/gridstand/internal/describe"
@@ -201,7 +202,7 @@ func (p *program) watchChallengeLines(ctx context.Context, c *client.Client, cha
 func standingsLine(standings []*pb.Standing) string {
 	var all []string
 	for _, s := range standings {
-		all = append(all, entrantName(s)+" "+describe.Comma(s.GetScore()))
+		all = append(all, gamestate.Name(s)+" "+describe.Comma(s.GetScore()))
 	}
 	return cmp.Or(strings.Join(all, ", "), "no results yet")
 }

@@ -41,14 +41,18 @@ type Who interface {
 // Name returns the name of an entrant or of a line of the standings, sanitized for the
 // terminal.
 func (c *Contest) Name(who Who) string {
-	switch p := who.GetPlayer(); {
-	case p == nil:
-		return client.CleanName(who.GetBot()) + " (bot)"
-	case c.env.Is(p):
-		return client.CleanName(p.GetName()) + " (you)"
-	default:
+	if c.env.Is(who.GetPlayer()) {
+		return Name(who) + " (you)"
+	}
+	return Name(who)
+}
+
+// Name is like Contest.Name, but does not say who the user is.
+func Name(who Who) string {
+	if p := who.GetPlayer(); p != nil {
 		return client.CleanName(p.GetName())
 	}
+	return client.CleanName(who.GetBot()) + " (bot)"
 }
 
 // shortTime is the longest time left that TimeLeft shows for a challenge that has no time

@@ -59,25 +59,24 @@ func evilChallenges() map[string]*pb.Challenge {
 // evilServer sends c and hostile games and lists. It counts the streams of games.
 type evilServer struct {
 	*tuitest.Server
-	c       *pb.Challenge
-	watched atomic.Int32
+	variants []*pb.Variant
+	watched  atomic.Int32
 }
 
 func newEvilServer(c *pb.Challenge) *evilServer {
-	s := &evilServer{&tuitest.Server{}, c, atomic.Int32{}}
-	v := &pb.Variant{
+	s := &evilServer{Server: &tuitest.Server{}}
+	s.variants = []*pb.Variant{{
 		Id: evil, Title: evil, Summary: evil, Rules: strings.Repeat(evil, 500), Kind: pb.Kind_KIND_TRIBOLO,
 		Seats: math.MaxInt32, Rows: -1, Columns: math.MaxInt32, Bots: []string{evil, evil},
-	}
+	}, {Id: "classic", Bots: []string{evil}}}
 	games := []*pb.Game{evilGame()}
 	lines := []*pb.Standing{nil, {Rank: -1, Score: math.MinInt32, Who: &pb.Standing_Player{Player: &pb.Player{Name: evil}}, GameId: evil}}
 	s.OnLists = func(string, string, pb.Window) (ui.Lists, error) {
 		return ui.Lists{
-			Variants: []*pb.Variant{v}, Live: games, Mine: games, Variant: evil, Moving: math.MinInt32, Races: []*pb.Challenge{c},
+			Variants: s.variants, Live: games, Mine: games, Variant: evil, Moving: math.MinInt32, Races: []*pb.Challenge{c},
 			Scores: []*pb.Entry{nil, {Rank: -1, Score: math.MinInt32, Player: &pb.Player{Name: evil}, GameId: evil}},
 		}, nil
 	}
-	s.OnVariants = func() ([]*pb.Variant, error) { return []*pb.Variant{v, {Id: "classic", Bots: []string{evil}}}, nil }
 	s.OnLiveGames = func(pb.OrderBy) ([]*pb.Game, error) { return games, nil }
 	s.OnPlayerID = func(string) (string, error) { return "", client.ErrPlayerNotFound }
 	s.OnPlace = func(pb.Window) (ui.Place, error) { return ui.Place{Rank: -1, Score: math.MinInt32, GameID: evil}, nil }
@@ -89,18 +88,23 @@ func newEvilServer(c *pb.Challenge) *evilServer {
 	s.OnStandings = func(*pb.ListStandingsRequest) (*pb.ListStandingsResponse, error) {
 		return &pb.ListStandingsResponse{Standings: lines, Total: -1}, nil
 	}
-	s.Contest = tuitest.NewChallengeStream()
-	s.Contest.Push(&pb.WatchChallengeResponse{Challenge: c, Standings: lines, Total: -1})
+	s.OnReact = func(pb.Reaction) error { return client.ErrReactionsOff }
+	s.Contest = tuitest.NewChallengeStream(client.ChallengeUpdate{
+		Snapshot: &pb.WatchChallengeResponse{Challenge: c, Standings: lines, Total: -1}, Connection: client.Connection{State: client.Live},
+	})
 	return s
 }
+
+// Variants implements ui.Server.
+func (s *evilServer) Variants(context.Context) ([]*pb.Variant, error) { return s.variants, nil }
 
 // Watch implements ui.Server. Every game is hostile.
 func (s *evilServer) Watch(ctx context.Context, o client.WatchOptions) ui.Stream[client.Update] {
 	s.watched.Add(1)
-	g, from := evilGame(), tuitest.NewStream()
+	g, from := evilGame(), &tuitest.Server{}
 	g.Id = o.GameID
-	from.Push(client.Update{Game: g, Skipped: -1, Audience: new(int32)})
-	return (&tuitest.Server{Streams: map[string]*tuitest.Stream{o.GameID: from}}).Watch(ctx, o)
+	from.Stream(g.GetId()).Push(client.Update{Game: g, Skipped: -1, Audience: new(int32)})
+	return from.Watch(ctx, o)
 }
 
 // Ensure that no page shows escape sequences or other control characters from a hostile server's

@@ -74,29 +74,27 @@ func TestModel_Open(t *testing.T) {
 					g.Seats[0].GetPlayer().Id = "bob"
 					return g, err
 				},
-				OnChallenges: tuitest.OnChallenges{
-					OnChallenge: func(r *pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
-						if calls = append(calls, "challenge"); r.GetDaily() != nil {
-							calls[0] = "daily"
-						}
-						if tt.found == nil {
-							return nil, client.ErrChallengeNotFound
-						}
-						reply := &pb.GetChallengeResponse{Challenge: tt.found}
-						if tt.begun {
-							reply.Attempt = &pb.Attempt{}
-						}
-						return reply, nil
-					},
-					OnAttempt: func(id string) (*pb.Game, error) { return attempt("attempt", id) },
-					OnRace: func(call string) error {
-						calls = append(calls, call)
-						return client.ErrChallengeStarted
-					},
-					OnNewChallenge: func() (*pb.Challenge, error) {
-						calls = append(calls, "new")
-						return tt.found, nil
-					},
+				OnChallenge: func(r *pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
+					if calls = append(calls, "challenge"); r.GetDaily() != nil {
+						calls[0] = "daily"
+					}
+					if tt.found == nil {
+						return nil, client.ErrChallengeNotFound
+					}
+					reply := &pb.GetChallengeResponse{Challenge: tt.found}
+					if tt.begun {
+						reply.Attempt = &pb.Attempt{}
+					}
+					return reply, nil
+				},
+				OnAttempt: func(id string) (*pb.Game, error) { return attempt("attempt", id) },
+				OnRace: func(call string) error {
+					calls = append(calls, call)
+					return client.ErrChallengeStarted
+				},
+				OnNewChallenge: func() (*pb.Challenge, error) {
+					calls = append(calls, "new")
+					return tt.found, nil
 				},
 			}
 			if tt.guest {

@@ -32,9 +32,7 @@ func follow(t *testing.T, env *ui.Env) *gamestate.Contest {
 }
 
 func snapshot(c *gamestate.Contest, race *pb.Challenge, now time.Time) tea.Cmd {
-	return c.Update(tuitest.Snapshot(&pb.WatchChallengeResponse{
-		Challenge: race, Standings: tuitest.RaceStandings(), Total: 3, Now: timestamppb.New(now),
-	}), nil)
+	return c.Update(tuitest.Snapshot(race, now, tuitest.RaceStandings()...), nil)
 }
 
 // Ensure that stages and times follow the server's clock even if the client's clock
@@ -131,7 +129,7 @@ func TestContest_Boards(t *testing.T) {
 		c := gamestate.NewContest(env, tasks, race.GetId(), tuitest.GameID)
 		c.Watch()
 		for _, c1 := range []*pb.Challenge{tuitest.WaitingRace(), race} {
-			d.Send(tuitest.Result(c.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{Challenge: c1, Now: timestamppb.New(env.Clock())}), nil))
+			d.Send(tuitest.Result(c.Update, tuitest.Snapshot(c1, env.Clock()), nil))
 			d.Settle()
 			assert.Empty(t, server.watched, "requested before the race opened")
 		}

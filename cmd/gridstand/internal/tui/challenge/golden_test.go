@@ -18,9 +18,7 @@ func shown(t *testing.T, env *ui.Env, c *pb.Challenge, standings ...*pb.Standing
 	env.Server = &tuitest.Server{}
 	p := New(t.Context(), env, c.GetId(), false).(*page)
 	p.Watch()
-	p.Continue(tuitest.Result(p.Contest.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{
-		Challenge: c, Standings: standings, Total: int32(len(standings)), Now: timestamppb.New(tuitest.Noon),
-	}), nil))
+	p.Continue(tuitest.Result(p.Contest.Update, tuitest.Snapshot(c, tuitest.Noon, standings...), nil))
 	return p
 }
 

@@ -62,8 +62,7 @@ func TestKeys(t *testing.T) {
 			_, d := open(t, nil)
 			d.Press("d") // has no effect without a daily game
 			d.Press(c.keys...)
-			d.Until("another page", func() bool { return len(d.Left) > 0 })
-			assert.Equal(t, ui.OpenMsg{Route: c.want}, d.Left[0])
+			assert.Equal(t, ui.OpenMsg{Route: c.want}, d.Leave())
 		})
 	}
 }
@@ -80,8 +79,7 @@ func TestForm(t *testing.T) {
 	d.Press("n") // opens with the selected game's variant
 	require.Equal(t, "tribolo", p.form.variant().GetId())
 	d.Press("left", "right", "down", "right", "right", "down", "right", "down", "down", "left", "down", "right", "enter")
-	d.Until("the game", func() bool { return len(d.Left) > 0 })
-	g := d.Left[0].(ui.OpenMsg).Route.New
+	g := d.Leave().(ui.OpenMsg).Route.New
 	require.NotNil(t, g)
 	assert.Equal(t, "tribolo", g.Variant)
 	assert.True(t, g.Options.Private)
@@ -95,15 +93,13 @@ func TestForm(t *testing.T) {
 	d.Press("R")
 	require.NotNil(t, p.form)
 	d.Press("right", "down", "right", "down", "right", "enter")
-	d.Until("the race", func() bool { return len(d.Left) > 0 })
-	r := d.Left[0].(ui.OpenMsg).Route.NewChallenge.Request
+	r := d.Leave().(ui.OpenMsg).Route.NewChallenge.Request
 	assert.Equal(t, pb.ChallengeKind_CHALLENGE_KIND_RACE, r.GetKind())
 	assert.Equal(t, "6x6", r.GetVariant(), "only variants of 2048")
 	assert.Equal(t, 5*time.Minute, r.GetLimit().AsDuration())
 	assert.True(t, r.GetPrivate())
 	d.Press("q")
-	d.Until("leaving", func() bool { return len(d.Left) > 1 })
-	assert.Equal(t, ui.BackMsg{}, d.Left[1])
+	assert.Equal(t, ui.BackMsg{}, d.Leave())
 }
 
 // previews is a server that records the requests for lists and previews.
@@ -167,7 +163,6 @@ func TestPreview(t *testing.T) {
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, nil)
-	assert.Equal(t, []string{waitingID, triboloID, tuitest.GameID, idleID, deadID}, p.cursors[paneLive].ids)
 	d.Press("down", "down")
 	later := lists(t, tuitest.Me, "classic", pb.Window_WINDOW_DAY)
 	for _, g := range later.Live {
@@ -199,8 +194,7 @@ func TestGuest(t *testing.T) {
 		assert.Contains(t, d.Screen(), "! You came without an SSH key, so you\n can watch but not play.")
 	}
 	d.Press("enter")
-	d.Until("another page", func() bool { return len(d.Left) > 0 })
-	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Watch: []string{waitingID}}}, d.Left[0])
+	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Watch: []string{waitingID}}}, d.Leave())
 }
 
 // Ensure that the lobby explains what to do if there is no game to show, and shows an error until the

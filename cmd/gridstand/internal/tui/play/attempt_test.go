@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/stretchr/testify/assert"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -25,14 +24,7 @@ func startAttempt(t *testing.T, server *tuitest.Server, c *pb.Challenge, a *pb.A
 	server.OnChallenge = func(*pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
 		return &pb.GetChallengeResponse{Challenge: c, Attempt: a, Now: timestamppb.New(tuitest.Noon)}, nil
 	}
-	if server.Streams == nil {
-		server.Streams = map[string]*tuitest.Stream{}
-	}
-	server.Streams[tuitest.GameID] = tuitest.NewStream()
-	server.Contest = tuitest.NewChallengeStream()
-	server.Contest.Push(&pb.WatchChallengeResponse{
-		Challenge: c, Standings: tuitest.RaceStandings(), Total: 3, Now: timestamppb.New(tuitest.Noon),
-	})
+	server.Contest = tuitest.NewChallengeStream(tuitest.Snapshot(c, tuitest.Noon, tuitest.RaceStandings()...))
 	g := tuitest.Game(tuitest.Board(4, 4))
 	g.ChallengeId = c.GetId()
 	p, d := start(t, tuitest.Env(server), g)
@@ -41,7 +33,7 @@ func startAttempt(t *testing.T, server *tuitest.Server, c *pb.Challenge, a *pb.A
 }
 
 func end(server *tuitest.Server, d *tuitest.Driver, p *page) {
-	server.Streams[tuitest.GameID].Push(client.Update{Event: tuitest.Ended(614, pb.Result_REASON_NO_MOVES)})
+	server.Stream(tuitest.GameID).Push(client.Update{Event: tuitest.Ended(614, pb.Result_REASON_NO_MOVES)})
 	d.Until("the end", p.Over)
 }
 
@@ -51,9 +43,9 @@ func TestAttempt_Race(t *testing.T) {
 	t.Parallel()
 	bob := tuitest.Game(tuitest.Board(4, 4))
 	bob.Id, bob.GetPosition().Scores = "bobbobbobbobbobbobbobbobbo", []int32{16000}
-	server := &tuitest.Server{Streams: map[string]*tuitest.Stream{bob.GetId(): tuitest.NewStream()}}
+	server := &tuitest.Server{}
 	server.OnResign = func() (*pb.Event, error) { return tuitest.Ended(614, pb.Result_REASON_RESIGNED), nil }
-	server.Streams[bob.GetId()].Push(client.Update{Game: bob})
+	server.Stream(bob.GetId()).Push(client.Update{Game: bob})
 	p, d := startAttempt(t, server, tuitest.Race(), nil)
 	d.Until("bob's board", func() bool { return strings.Contains(d.Screen(), "16,000") })
 
@@ -75,8 +67,7 @@ func TestAttempt_Race(t *testing.T) {
 	assert.Contains(t, p.share(), "Gridstand race of 3 min: 12,340 points, 2nd of 3\n")
 	assert.Contains(t, p.share(), "gridstand join "+tuitest.ChallengeID)
 	d.Press("n")
-	d.Until("a new race", func() bool { return len(d.Left) > 0 })
-	assert.NotNil(t, d.Left[0].(ui.ReplaceMsg).Route.NewChallenge)
+	assert.NotNil(t, d.Leave().(ui.ReplaceMsg).Route.NewChallenge)
 	assert.Contains(t, p.ClosingMessage(), "gridstand top "+tuitest.ChallengeID)
 	p.contest.CloseTime = timestamppb.New(tuitest.Noon)
 	assert.NotContains(t, p.share()+d.Screen(), "gridstand join", "players can no longer join")
@@ -87,8 +78,10 @@ func TestAttempt_Race(t *testing.T) {
 func TestAttempt_TimeOver(t *testing.T) {
 	t.Parallel()
 	moves := 0
-	server := &tuitest.Server{}
-	server.OnMove = moveOnce(&moves)
+	server := &tuitest.Server{OnMove: func(context.Context, int32, client.Move, bool) (*pb.Event, error) {
+		moves++
+		return nil, client.ErrGameOver
+	}}
 	server.OnGame = func() (*pb.Game, error) { return tuitest.Game(tuitest.Board(4, 4)), nil }
 	now := tuitest.Noon
 	p, d := startAttempt(t, server, tuitest.Race(), nil)
@@ -101,8 +94,7 @@ func TestAttempt_TimeOver(t *testing.T) {
 	assert.Contains(t, d.Screen(), "Time is up.")
 	assert.Equal(t, 1, moves)
 	d.Press("q")
-	d.Until("leaving", func() bool { return len(d.Left) > 0 })
-	assert.Equal(t, ui.BackMsg{}, d.Left[0], "no confirmation after the end")
+	assert.Equal(t, ui.BackMsg{}, d.Leave(), "no confirmation after the end")
 }
 
 // Ensure that the result of a daily game shows the user's place once it is in the standings, also
@@ -116,13 +108,11 @@ func TestAttempt_Daily(t *testing.T) {
 				line := tuitest.RaceStandings()[1]
 				line.Rank, line.Score = rank, score
 				looks := 0
-				server := &tuitest.Server{OnChallenges: tuitest.OnChallenges{
-					OnStandings: func(*pb.ListStandingsRequest) (*pb.ListStandingsResponse, error) {
-						if looks++; looks == 1 {
-							return nil, client.ErrNoScore
-						}
-						return &pb.ListStandingsResponse{Standings: []*pb.Standing{line}, Total: 41}, nil
-					},
+				server := &tuitest.Server{OnStandings: func(*pb.ListStandingsRequest) (*pb.ListStandingsResponse, error) {
+					if looks++; looks == 1 {
+						return nil, client.ErrNoScore
+					}
+					return &pb.ListStandingsResponse{Standings: []*pb.Standing{line}, Total: 41}, nil
 				}}
 				p, d := startAttempt(t, server, tuitest.DailyGame(), &pb.Attempt{DayStreak: 5})
 				assert.Contains(t, d.Screen(), "12:00:00 left")
@@ -130,13 +120,12 @@ func TestAttempt_Daily(t *testing.T) {
 				assert.Contains(t, p.ClosingMessage(), "Come back with gridstand daily")
 				over := tuitest.Ended(614, pb.Result_REASON_RESIGNED)
 				over.GetPosition().Scores, over.GetResult().Scores = []int32{score}, []int32{score}
-				server.Streams[tuitest.GameID].Push(client.Update{Event: over})
+				server.Stream(tuitest.GameID).Push(client.Update{Event: over})
 				place := describe.Place(rank, 41)
 				d.Until("the place", func() bool { return strings.Contains(d.Screen(), place) })
 				assert.Contains(t, p.share(), "Gridstand daily 2026-11-20: "+describe.Comma(score)+" points, "+place+", 5 days in a row\n")
 				d.Press("n", "b", "s")
-				d.Until("the standings", func() bool { return len(d.Left) > 0 })
-				assert.Equal(t, []tea.Msg{ui.OpenMsg{Route: ui.Route{Challenge: p.contest.ID}}}, d.Left)
+				assert.Equal(t, ui.OpenMsg{Route: ui.Route{Challenge: p.contest.ID}}, d.Leave())
 			})
 		})
 	}
@@ -147,18 +136,17 @@ func TestAttempt_Daily(t *testing.T) {
 // score to beat.
 func TestAttempt_Rematch(t *testing.T) {
 	t.Parallel()
-	server := &tuitest.Server{Streams: map[string]*tuitest.Stream{tuitest.GameID: tuitest.NewStream()}}
+	server := &tuitest.Server{}
 	p, d := start(t, tuitest.Env(server), tuitest.Game(tuitest.Board(4, 4)))
 	d.Press("b")
 	assert.Empty(t, d.Left)
 	end(server, d, p)
 	d.Press("b", "b")
-	d.Until("the rematch", func() bool { return len(d.Left) == 2 })
-	r := d.Left[0].(ui.OpenMsg).Route.NewChallenge.Request
+	r := d.Leave().(ui.OpenMsg).Route.NewChallenge.Request
 	assert.Equal(t, pb.ChallengeKind_CHALLENGE_KIND_REMATCH, r.GetKind())
 	assert.Equal(t, tuitest.GameID, r.GetGameId())
 	assert.NotEmpty(t, r.GetRequestId())
-	assert.Equal(t, r.GetRequestId(), d.Left[1].(ui.OpenMsg).Route.NewChallenge.Request.GetRequestId())
+	assert.Equal(t, r.GetRequestId(), d.Leave().(ui.OpenMsg).Route.NewChallenge.Request.GetRequestId())
 
 	c := tuitest.Race()
 	c.Kind, c.Target = pb.ChallengeKind_CHALLENGE_KIND_REMATCH, &pb.Target{Player: &pb.Player{Name: "bob"}, Score: 12344}
@@ -172,14 +160,6 @@ func TestAttempt_Rematch(t *testing.T) {
 	assert.Contains(t, d.Screen(), "beat bob by 1")
 }
 
-// moveOnce returns a handler that counts moves and rejects each with client.ErrGameOver.
-func moveOnce(moves *int) func(context.Context, int32, client.Move, bool) (*pb.Event, error) {
-	return func(context.Context, int32, client.Move, bool) (*pb.Event, error) {
-		*moves++
-		return nil, client.ErrGameOver
-	}
-}
-
 // Ensure that a race says who overtakes whom, but not more often than every three seconds, and that it
 // ends soon, once.
 func TestRace_Moments(t *testing.T) {
@@ -191,9 +171,7 @@ func TestRace_Moments(t *testing.T) {
 	// at delivers standings some time after Noon.
 	at := func(after time.Duration, lines []*pb.Standing) string {
 		env.Now = tuitest.Noon.Add(after)
-		p.Continue(tuitest.Result(p.contest.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{
-			Challenge: tuitest.Race(), Standings: lines, Total: 3, Now: timestamppb.New(env.Now),
-		}), nil))
+		p.Continue(tuitest.Result(p.contest.Update, tuitest.Snapshot(tuitest.Race(), env.Now, lines...), nil))
 		return p.moment().Text
 	}
 	assert.Empty(t, at(1*time.Second, tuitest.RaceStandings()))
@@ -210,9 +188,7 @@ func TestRace_Moments(t *testing.T) {
 	assert.Empty(t, at(132*time.Second, tuitest.RaceStandings()), "once")
 	watcher := gamestate.NewContest(env, p.Tasks, tuitest.ChallengeID, "")
 	for i, lines := range [][]*pb.Standing{tuitest.RaceStandings(), leading} {
-		watcher.Update(tuitest.Snapshot(&pb.WatchChallengeResponse{
-			Challenge: tuitest.Race(), Standings: lines, Now: timestamppb.New(tuitest.Noon.Add(time.Duration(i) * time.Second)),
-		}), nil)
+		watcher.Update(tuitest.Snapshot(tuitest.Race(), tuitest.Noon.Add(time.Duration(i)*time.Second), lines...), nil)
 	}
 	assert.Equal(t, "ada takes the lead", watcher.Moment.Text)
 }

@@ -77,15 +77,8 @@ func someAttempt(t *testing.T, env *ui.Env, c *pb.Challenge) *page {
 	p := New(t.Context(), env, g).(*page)
 	p.State.Update(client.Update{Connection: client.Connection{State: client.Live}}, tuitest.Noon)
 	p.contest.Watch()
-	p.standings(c, tuitest.RaceStandings())
+	p.Continue(tuitest.Result(p.contest.Update, tuitest.Snapshot(c, tuitest.Noon, tuitest.RaceStandings()...), nil))
 	return p
-}
-
-// standings delivers a snapshot of the challenge.
-func (p *page) standings(c *pb.Challenge, lines []*pb.Standing) {
-	p.Continue(tuitest.Result(p.contest.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{
-		Challenge: c, Standings: lines, Total: int32(len(lines)), Now: timestamppb.New(tuitest.Noon),
-	}), nil))
 }
 
 // finish ends the game without an event.

@@ -169,8 +169,8 @@ func TestJump_Again(t *testing.T) {
 // Ensure that the bell rings once when the user's turn begins, and that the title shows it.
 func TestTurn(t *testing.T) {
 	t.Parallel()
-	from := tuitest.NewStream()
-	s := &tuitest.Server{Streams: map[string]*tuitest.Stream{tuitest.GameID: from}}
+	s := &tuitest.Server{}
+	from := s.Stream(tuitest.GameID)
 	p, d := start(t, tuitest.Env(s), translate.Game(tuitest.Tribolo(t, tuitest.GameID, 7, adaAndBots()...).State, 0))
 	title := func() string { return ui.Draw(d.Env, p, ui.Around{}).WindowTitle }
 	require.False(t, p.mine())
@@ -211,42 +211,32 @@ func TestStandIn(t *testing.T) {
 	assert.Nil(t, p.held())
 }
 
-// Ensure that a new game with the same seats is created only once, however often keys are
-// pressed, after a game that is over or was given up.
+// Ensure that a new game with the same seats is created only once, however often keys are pressed, after
+// a game that was given up.
 func TestNewGame_Once(t *testing.T) {
 	t.Parallel()
-	for name, over := range map[string]bool{"over": true, "given up": false} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			resigned := false
-			s := &tuitest.Server{
-				OnResign: func() (*pb.Event, error) {
-					resigned = true
-					return nil, &client.Error{Reason: pb.ReasonGameOver}
-				},
-				OnNewGame: func(_ string, o client.GameOptions) (*pb.Game, error) {
-					assert.Len(t, o.Seats, 3)
-					assert.NotNil(t, o.Seats[0].GetCaller())
-					assert.Equal(t, "minimax", o.Seats[2].GetBot())
-					return newGame("", o)
-				},
-			}
-			p, d := newTribolo(t, s)
-			if over {
-				finish(p, pb.Result_REASON_NO_MOVES)
-				d.Press("n")
-			} else {
-				d.Press("n", "y")
-			}
-			for _, key := range []string{"n", "u", "R", "n"} {
-				assert.Nil(t, p.Key(tuitest.Key(key)), key)
-				assert.Nil(t, p.Question)
-			}
-			assert.Contains(t, d.Screen(), "new game")
-			assert.False(t, next(t, d).starting)
-			assert.Equal(t, !over, resigned)
-		})
+	resigned := false
+	s := &tuitest.Server{
+		OnResign: func() (*pb.Event, error) {
+			resigned = true
+			return nil, &client.Error{Reason: pb.ReasonGameOver}
+		},
+		OnNewGame: func(_ string, o client.GameOptions) (*pb.Game, error) {
+			assert.Len(t, o.Seats, 3)
+			assert.NotNil(t, o.Seats[0].GetCaller())
+			assert.Equal(t, "minimax", o.Seats[2].GetBot())
+			return newGame("", o)
+		},
 	}
+	p, d := newTribolo(t, s)
+	d.Press("n", "y")
+	for _, key := range []string{"n", "u", "R", "n"} {
+		assert.Nil(t, p.Key(tuitest.Key(key)), key)
+		assert.Nil(t, p.Question)
+	}
+	assert.Contains(t, d.Screen(), "new game")
+	assert.False(t, next(t, d).starting)
+	assert.True(t, resigned)
 }
 
 // Ensure that the page shows players as they join, and that the game begins once all seats

@@ -207,8 +207,7 @@ func TestConflict(t *testing.T) {
 func TestStreamAndReplies(t *testing.T) {
 	t.Parallel()
 	s, calls := asked()
-	watch := tuitest.NewStream()
-	s.Streams = map[string]*tuitest.Stream{tuitest.GameID: watch}
+	watch := s.Stream(tuitest.GameID)
 	p, d := newPlay(t, s)
 	d.Press("left")
 	mine := take(t, calls)
@@ -270,16 +269,14 @@ func TestEndAndNext(t *testing.T) {
 
 		d.Press("up") // the arrow keys no longer make moves
 		assert.Nil(t, p.inFlight)
-		assert.Contains(t, d.Screen(), "esc close")
 		d.Press("esc", "w") // w does not open the replay yet: it may still be meant as a move
 		assert.NotContains(t, d.Screen(), "Game over: no moves left")
 		assert.Contains(t, d.Screen(), "esc result")
 		d.Env.Clock = func() time.Time { return tuitest.Noon.Add(endTime) }
 		d.Press("w", "r")
-		d.Until("the replay and the rules", func() bool { return len(d.Left) > 1 })
 		assert.ElementsMatch(t, []tea.Msg{
 			ui.OpenMsg{Route: ui.Route{Watch: []string{tuitest.GameID}, Replay: true}}, ui.OpenMsg{Route: ui.Route{Rules: "classic"}},
-		}, d.Left)
+		}, []tea.Msg{d.Leave(), d.Leave()})
 		d.Press("n")
 		assert.Nil(t, p.Question)
 		p = next(t, d)
@@ -292,14 +289,7 @@ func TestEndAndNext(t *testing.T) {
 // next waits until the page is replaced by that of another game, which it returns.
 func next(t *testing.T, d *tuitest.Driver) *page {
 	t.Helper()
-	var to ui.ReplaceMsg
-	d.Until("the new game", func() bool {
-		for _, msg := range d.Left {
-			to, _ = msg.(ui.ReplaceMsg)
-		}
-		return to.Route.Page != nil
-	})
-	p := to.Route.Page(t.Context()).(*page)
+	p := d.Leave().(ui.ReplaceMsg).Route.Page(t.Context()).(*page)
 	assert.NotEqual(t, tuitest.GameID, p.Game.GetId())
 	return p
 }
@@ -361,8 +351,7 @@ func TestLeave(t *testing.T) {
 				p.Apply(tuitest.Ended(614, pb.Result_REASON_NO_MOVES))
 			}
 			d.Press("q")
-			d.Until("the end", func() bool { return len(d.Left) > 0 })
-			assert.Equal(t, []tea.Msg{ui.BackMsg{}}, d.Left)
+			assert.Equal(t, ui.BackMsg{}, d.Leave())
 			assert.Regexp(t, regexp.QuoteMeta(c.last)+"$", p.ClosingMessage())
 		})
 	}
@@ -373,7 +362,7 @@ func TestLeave(t *testing.T) {
 func TestGuest_Asked(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		player  string
+		named   bool // whether the user has chosen a name, so that e does nothing
 		asked   bool // whether an earlier result has asked
 		byBot   bool // whether a bot made moves
 		tile    int32
@@ -382,19 +371,18 @@ func TestGuest_Asked(t *testing.T) {
 		rank    int32 // of nine, unless of says how many
 		of      int32
 		want    bool
-		key     bool // whether e asks for a name
 	}{
-		"large tile":    {player: "guest-k3xq7a", tile: 512, want: true, key: true},
-		"by a solver":   {player: "guest-k3xq7a", byBot: true, tile: 512, key: true},
-		"small tile":    {player: "guest-k3xq7a", tile: 256, key: true},
-		"new best":      {player: "guest-k3xq7a", tile: 256, record: 12000, want: true, key: true},
-		"not the best":  {player: "guest-k3xq7a", tile: 256, record: 20000, key: true},
-		"asked already": {player: "guest-k3xq7a", asked: true, tile: 512, key: true},
-		"named player":  {player: "ada", tile: 512},
-		"daily, third":  {player: "guest-k3xq7a", tile: 256, attempt: tuitest.DailyGame(), rank: 3, want: true, key: true},
-		"daily, fourth": {player: "guest-k3xq7a", tile: 256, attempt: tuitest.DailyGame(), rank: 4, key: true},
-		"daily, last":   {player: "guest-k3xq7a", tile: 256, attempt: tuitest.DailyGame(), rank: 2, of: 2, key: true},
-		"daily, alone":  {player: "guest-k3xq7a", tile: 256, attempt: tuitest.DailyGame(), rank: 1, of: 1, want: true, key: true},
+		"large tile":    {tile: 512, want: true},
+		"by a solver":   {byBot: true, tile: 512},
+		"small tile":    {tile: 256},
+		"new best":      {tile: 256, record: 12000, want: true},
+		"not the best":  {tile: 256, record: 20000},
+		"asked already": {asked: true, tile: 512},
+		"named player":  {named: true, tile: 512},
+		"daily, third":  {tile: 256, attempt: tuitest.DailyGame(), rank: 3, want: true},
+		"daily, fourth": {tile: 256, attempt: tuitest.DailyGame(), rank: 4},
+		"daily, last":   {tile: 256, attempt: tuitest.DailyGame(), rank: 2, of: 2},
+		"daily, alone":  {tile: 256, attempt: tuitest.DailyGame(), rank: 1, of: 1, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -407,7 +395,9 @@ func TestGuest_Asked(t *testing.T) {
 				}
 			}
 			env.NameAsked = c.asked
-			p.Game.GetSeats()[0].GetPlayer().Name = c.player
+			if !c.named {
+				p.Game.GetSeats()[0].GetPlayer().Name = "guest-k3xq7a"
+			}
 			p.Game.GetPosition().GetTwenty48().Tiles = []int32{c.tile, 2}
 			p.Game.Ranked = !c.byBot
 			p.SetRecord(c.record, "New best")
@@ -420,7 +410,7 @@ func TestGuest_Asked(t *testing.T) {
 			press := func() tea.Cmd { return p.Key(tea.KeyPressMsg{Code: 'e', Text: "e"}) }
 			const question = "Press e to choose a name"
 			assert.Equal(t, c.want, strings.Contains(screen(), question))
-			if !c.key {
+			if c.named {
 				assert.Nil(t, press())
 				return
 			}

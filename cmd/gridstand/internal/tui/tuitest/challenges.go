@@ -14,21 +14,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// OnChallenges implements the methods of ui.Server for challenges by calling functions that the test
-// sets. By default, there are no challenges.
-type OnChallenges struct {
-	OnChallenge    func(r *pb.GetChallengeRequest) (*pb.GetChallengeResponse, error)
-	OnNewChallenge func() (*pb.Challenge, error)
-	OnAttempt      func(id string) (*pb.Game, error)
-	// OnRace is called with what the user does to a race: "join ready=true", "add greedy", "leave …", "start".
-	OnRace      func(call string) error
-	OnStandings func(r *pb.ListStandingsRequest) (*pb.ListStandingsResponse, error)
-	// Contest is the stream of every challenge. If it is nil, the streams have no updates.
-	Contest *ChallengeStream
-}
-
 // GetChallenge implements ui.Server.
-func (s *OnChallenges) GetChallenge(_ context.Context, r *pb.GetChallengeRequest, _ ...grpc.CallOption) (*pb.GetChallengeResponse, error) {
+func (s *Server) GetChallenge(_ context.Context, r *pb.GetChallengeRequest, _ ...grpc.CallOption) (*pb.GetChallengeResponse, error) {
 	if s.OnChallenge == nil {
 		return nil, client.ErrChallengeNotFound
 	}
@@ -36,37 +23,37 @@ func (s *OnChallenges) GetChallenge(_ context.Context, r *pb.GetChallengeRequest
 }
 
 // NewChallenge implements ui.Server.
-func (s *OnChallenges) NewChallenge(context.Context, ui.NewChallenge) (*pb.Challenge, error) {
+func (s *Server) NewChallenge(context.Context, ui.NewChallenge) (*pb.Challenge, error) {
 	return s.OnNewChallenge()
 }
 
 // Attempt implements ui.Server.
-func (s *OnChallenges) Attempt(_ context.Context, id string) (client.Game, error) {
+func (s *Server) Attempt(_ context.Context, id string) (client.Game, error) {
 	return asGame(s.OnAttempt(id))
 }
 
 // JoinChallenge implements ui.Server.
-func (s *OnChallenges) JoinChallenge(_ context.Context, r *pb.JoinChallengeRequest, _ ...grpc.CallOption) (*pb.JoinChallengeResponse, error) {
+func (s *Server) JoinChallenge(_ context.Context, r *pb.JoinChallengeRequest, _ ...grpc.CallOption) (*pb.JoinChallengeResponse, error) {
 	return nil, s.OnRace(fmt.Sprintf("join ready=%t", r.GetReady()))
 }
 
 // AddBot implements ui.Server.
-func (s *OnChallenges) AddBot(_ context.Context, _, bot string) (*pb.Challenge, error) {
+func (s *Server) AddBot(_ context.Context, _, bot string) (*pb.Challenge, error) {
 	return nil, s.OnRace("add " + bot)
 }
 
 // LeaveChallenge implements ui.Server.
-func (s *OnChallenges) LeaveChallenge(_ context.Context, r *pb.LeaveChallengeRequest, _ ...grpc.CallOption) (*pb.LeaveChallengeResponse, error) {
+func (s *Server) LeaveChallenge(_ context.Context, r *pb.LeaveChallengeRequest, _ ...grpc.CallOption) (*pb.LeaveChallengeResponse, error) {
 	return nil, s.OnRace("leave " + r.GetGameId())
 }
 
 // StartChallenge implements ui.Server.
-func (s *OnChallenges) StartChallenge(context.Context, *pb.StartChallengeRequest, ...grpc.CallOption) (*pb.StartChallengeResponse, error) {
+func (s *Server) StartChallenge(context.Context, *pb.StartChallengeRequest, ...grpc.CallOption) (*pb.StartChallengeResponse, error) {
 	return nil, s.OnRace("start")
 }
 
 // ListStandings implements ui.Server.
-func (s *OnChallenges) ListStandings(_ context.Context, r *pb.ListStandingsRequest, _ ...grpc.CallOption) (*pb.ListStandingsResponse, error) {
+func (s *Server) ListStandings(_ context.Context, r *pb.ListStandingsRequest, _ ...grpc.CallOption) (*pb.ListStandingsResponse, error) {
 	if s.OnStandings == nil {
 		return nil, client.ErrNoScore
 	}
@@ -74,27 +61,23 @@ func (s *OnChallenges) ListStandings(_ context.Context, r *pb.ListStandingsReque
 }
 
 // WatchChallenge implements ui.Server.
-func (s *OnChallenges) WatchChallenge(ctx context.Context, _ string) ui.Stream[client.ChallengeUpdate] {
-	from := s.Contest
-	if from == nil {
-		from = NewChallengeStream()
-	}
-	return &reader[client.ChallengeUpdate]{ctx: ctx, from: from.pipe}
+func (s *Server) WatchChallenge(ctx context.Context, _ string) ui.Stream[client.ChallengeUpdate] {
+	return &reader[client.ChallengeUpdate]{ctx: ctx, from: s.Contest}
 }
 
-// ChallengeStream is the stream of a challenge, with updates from the test.
-type ChallengeStream struct{ pipe[client.ChallengeUpdate] }
+// ChallengeStream is like Stream, for a challenge.
+type ChallengeStream chan client.ChallengeUpdate
 
-// NewChallengeStream returns a stream without updates.
-func NewChallengeStream() *ChallengeStream {
-	return &ChallengeStream{make(pipe[client.ChallengeUpdate], 100)}
+// NewChallengeStream returns a stream that begins with an update.
+func NewChallengeStream(first client.ChallengeUpdate) ChallengeStream {
+	s := make(ChallengeStream, 100)
+	s <- first
+	return s
 }
 
-// Push sends a snapshot of the challenge.
-func (s *ChallengeStream) Push(m *pb.WatchChallengeResponse) { s.pipe <- Snapshot(m) }
-
-// Snapshot returns the update that delivers a snapshot of a challenge.
-func Snapshot(m *pb.WatchChallengeResponse) client.ChallengeUpdate {
+// Snapshot returns the update that delivers a challenge at a time of the server's clock, with its standings.
+func Snapshot(c *pb.Challenge, now time.Time, lines ...*pb.Standing) client.ChallengeUpdate {
+	m := &pb.WatchChallengeResponse{Challenge: c, Standings: lines, Total: int32(len(lines)), Now: timestamppb.New(now)}
 	return client.ChallengeUpdate{Snapshot: m, Connection: client.Connection{State: client.Live}}
 }
 

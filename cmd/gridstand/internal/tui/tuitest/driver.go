@@ -42,7 +42,8 @@ type Driver struct {
 	Env  *ui.Env
 	Page ui.Page
 	msgs chan tea.Msg
-	// Left has the page's messages that open another page, close the page or quit.
+	// Left has the page's messages that open another page, close the page or quit, without those that
+	// Leave has returned.
 	Left []tea.Msg
 	// Heard has the messages for Bubble Tea itself, such as the bell.
 	Heard []tea.Msg
@@ -126,16 +127,13 @@ func (d *Driver) Press(keys ...string) {
 
 // Key returns a key, which is given as a character or by name.
 func Key(key string) tea.KeyPressMsg {
-	code, text := codes[key], key
-	switch {
-	case key == "space":
-		code, text = tea.KeySpace, " "
-	case code == 0:
-		code = []rune(key)[0]
-	default:
-		text = ""
+	if code, named := codes[key]; named {
+		return tea.KeyPressMsg{Code: code}
 	}
-	return tea.KeyPressMsg{Code: code, Text: text}
+	if key == "space" {
+		return tea.KeyPressMsg{Code: tea.KeySpace, Text: " "}
+	}
+	return tea.KeyPressMsg{Code: []rune(key)[0], Text: key}
 }
 
 var codes = map[string]rune{
@@ -157,6 +155,15 @@ func (d *Driver) Until(what string, holds func() bool) {
 			require.Fail(d.t, "waited too long", "for: %s", what)
 		}
 	}
+}
+
+// Leave waits until the page opens another page or closes, and returns its next message about that.
+func (d *Driver) Leave() tea.Msg {
+	d.t.Helper()
+	d.Until("another page", func() bool { return len(d.Left) > 0 })
+	next := d.Left[0]
+	d.Left = d.Left[1:]
+	return next
 }
 
 // Settle handles all messages, until only time would bring another. It needs a synctest bubble.

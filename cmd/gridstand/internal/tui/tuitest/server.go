@@ -3,6 +3,7 @@ package tuitest
 import (
 	"context"
 	"io"
+	"sync"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
@@ -21,15 +22,21 @@ type Server struct {
 	OnLiveGames  func(by pb.OrderBy) ([]*pb.Game, error)
 	OnPlace      func(w pb.Window) (ui.Place, error) // if nil, the player has no place
 	OnLists      func(me, variant string, w pb.Window) (ui.Lists, error)
-	OnVariants   func() ([]*pb.Variant, error) // if nil, the result of Variants is returned
-	OnReact      func(r pb.Reaction) error     // if nil, reactions succeed
-	OnBest       func() int32                  // if nil, no player has a score
+	OnReact      func(r pb.Reaction) error
 	OnPlayerID   func(name string) (string, error)
 	OnPlayerGame func(playerID string) (*pb.Game, error)
-	OnChallenges
-	// Streams has the streams of games by id. For a game that is missing here, Watch
-	// returns a stream without updates.
-	Streams map[string]*Stream
+	OnChallenge  func(r *pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) // if nil, there are no challenges
+	// OnRace is called with what the user does to a race: "join ready=true", "add greedy", "leave …", "start".
+	OnRace         func(call string) error
+	OnNewChallenge func() (*pb.Challenge, error)
+	OnAttempt      func(id string) (*pb.Game, error)
+	OnStandings    func(r *pb.ListStandingsRequest) (*pb.ListStandingsResponse, error) // if nil, there are none
+	// Contest is the stream of every challenge.
+	Contest ChallengeStream
+	// BestScore is the best score of every player.
+	BestScore int32
+	// streams maps the ids of games to their streams.
+	streams sync.Map
 	// Past has the game's events. Watchers that ask for the events after a version get them
 	// from here.
 	Past []*pb.Event
@@ -83,18 +90,12 @@ func (s *Server) Place(_ context.Context, _ string, w pb.Window) (ui.Place, erro
 
 // React implements ui.Server.
 func (s *Server) React(_ context.Context, _ string, r pb.Reaction) error {
-	if s.OnReact == nil {
-		return nil
-	}
 	return s.OnReact(r)
 }
 
 // Best implements ui.Server.
 func (s *Server) Best(context.Context, string, string) (int32, error) {
-	if s.OnBest == nil {
-		return 0, nil
-	}
-	return s.OnBest(), nil
+	return s.BestScore, nil
 }
 
 // Lists implements ui.Server.
@@ -103,12 +104,7 @@ func (s *Server) Lists(_ context.Context, me, variant string, w pb.Window, _ []*
 }
 
 // Variants implements ui.Server.
-func (s *Server) Variants(context.Context) ([]*pb.Variant, error) {
-	if s.OnVariants == nil {
-		return Variants(), nil
-	}
-	return s.OnVariants()
-}
+func (s *Server) Variants(context.Context) ([]*pb.Variant, error) { return Variants(), nil }
 
 // PlayerByName implements ui.Server.
 func (s *Server) PlayerByName(_ context.Context, name string) (*pb.Player, error) {
@@ -124,46 +120,45 @@ func (s *Server) CurrentGame(_ context.Context, playerID string) (client.Game, b
 
 // Watch implements ui.Server.
 func (s *Server) Watch(ctx context.Context, o client.WatchOptions) ui.Stream[client.Update] {
-	from := s.Streams[o.GameID]
-	if o.AfterVersion != nil && s.Past != nil {
-		from = NewStream()
+	from := s.Stream(o.GameID)
+	switch {
+	case o.AfterVersion == nil:
+	case s.Past != nil:
+		from = make(Stream, len(s.Past))
 		for _, e := range s.Past {
 			if e.GetVersion() > *o.AfterVersion {
 				from.Push(client.Update{Event: e})
 			}
 		}
-		from.End()
+		close(from)
+	case o.Preview:
+		from = nil // the past is unknown
 	}
-	if from == nil || o.Preview && o.AfterVersion != nil && s.Past == nil { // the past is unknown
-		from = NewStream()
-	}
-	return &reader[client.Update]{ctx: ctx, from: from.pipe}
+	return &reader[client.Update]{ctx: ctx, from: from}
 }
 
-// Stream is the stream of a game, with updates from the test.
-type Stream struct{ pipe[client.Update] }
+// Stream is the stream of a game, with updates from the test. The test closes it to end the stream, as the
+// server does after the last event. A nil stream has no updates.
+type Stream chan client.Update
 
-// NewStream returns a stream without updates.
-func NewStream() *Stream { return &Stream{make(pipe[client.Update], 10000)} }
+// Stream returns the stream of the game with the given id.
+func (s *Server) Stream(gameID string) Stream {
+	stream, _ := s.streams.LoadOrStore(gameID, make(Stream, 1000))
+	return stream.(Stream)
+}
 
 // Push sends an update. The connection is live unless the update says otherwise.
-func (s *Stream) Push(u client.Update) {
+func (s Stream) Push(u client.Update) {
 	if u.Connection.State == client.Connecting {
 		u.Connection.State = client.Live
 	}
-	s.pipe <- u
+	s <- u
 }
-
-// pipe carries the updates of a stream.
-type pipe[U any] chan U
-
-// End ends the stream, as the server does after the last event.
-func (p pipe[U]) End() { close(p) }
 
 // reader implements the streams of package ui.
 type reader[U any] struct {
 	ctx  context.Context
-	from pipe[U]
+	from <-chan U
 }
 
 func (r *reader[U]) Next() (update U, err error) {

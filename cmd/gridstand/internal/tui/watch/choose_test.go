@@ -28,21 +28,15 @@ func liveGame(id string, watchers int32, moved time.Duration) *pb.Game {
 // set drives a page that chooses its games, with a clock that the test sets.
 type set struct {
 	*tuitest.Driver
-	p       *page
-	server  *tuitest.Server
-	streams map[string]*tuitest.Stream
-	now     time.Time
+	p      *page
+	server *tuitest.Server
+	now    time.Time
 }
 
-// newSet opens TV, or follows a player if one is given, on a server with streams for the
-// given game ids.
-func newSet(t *testing.T, s *tuitest.Server, player string, ids ...string) *set {
+// newSet opens TV, or follows a player if one is given.
+func newSet(t *testing.T, s *tuitest.Server, player string) *set {
 	t.Helper()
-	x := &set{server: s, now: tuitest.Noon, streams: map[string]*tuitest.Stream{}}
-	for _, id := range ids {
-		x.streams[id] = tuitest.NewStream()
-	}
-	s.Streams = x.streams
+	x := &set{server: s, now: tuitest.Noon}
 	env := tuitest.Env(s)
 	env.Clock = func() time.Time { return x.now }
 	x.p = New(t.Context(), env, ui.Route{TV: player == "", Follow: player}).(*page)
@@ -61,7 +55,7 @@ func (x *set) wait(d time.Duration) {
 // shows its board.
 func (x *set) shows(g *pb.Game) {
 	x.Until("the game "+g.GetId(), func() bool { return x.p.game != nil && x.p.game.id == g.GetId() })
-	x.streams[g.GetId()].Push(client.Update{Game: g})
+	x.server.Stream(g.GetId()).Push(client.Update{Game: g})
 	x.Until("its board", func() bool { return x.p.game.state.Board() != nil })
 }
 
@@ -70,8 +64,8 @@ func (x *set) shows(g *pb.Game) {
 func (x *set) ends(id string) {
 	e := tuitest.Ended(614, pb.Result_REASON_NO_MOVES)
 	e.GameId, e.Time = id, timestamppb.New(x.now)
-	x.streams[id].Push(client.Update{Event: e})
-	x.streams[id].End()
+	x.server.Stream(id).Push(client.Update{Event: e})
+	close(x.server.Stream(id))
 	x.Until("the end", func() bool { return !x.p.game.running() })
 }
 
@@ -81,12 +75,12 @@ func TestTV(t *testing.T) {
 	t.Parallel()
 	var live []*pb.Game
 	s := &tuitest.Server{OnLiveGames: func(pb.OrderBy) ([]*pb.Game, error) { return live, nil }}
-	x := newSet(t, s, "", "first", "second", "third")
+	x := newSet(t, s, "")
 	x.Until("a first request", func() bool { return x.p.chooser.wait > 0 })
 	assert.Contains(t, x.Screen(), "No live games.")
 	assert.Contains(t, x.Screen(), "checking again in 1 s")
 	x.Press("n")
-	assert.Equal(t, ui.OpenMsg{Route: ui.Route{New: &ui.NewGame{Variant: "classic"}}}, leaves(x.Driver, 1)[0])
+	assert.Equal(t, ui.OpenMsg{Route: ui.Route{New: &ui.NewGame{Variant: "classic"}}}, x.Leave())
 
 	first, second := liveGame("first", 1, 0), liveGame("second", 0, 0)
 	live = []*pb.Game{first, second}
@@ -119,7 +113,7 @@ func TestTV(t *testing.T) {
 	assert.Contains(t, x.Screen(), "The server does not answer. Press the same key to retry.")
 	assert.Equal(t, "third", x.p.game.id, "the current game stays")
 	x.Press("enter") // It is the user's own game.
-	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Play: "third"}}, leaves(x.Driver, 2)[1])
+	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Play: "third"}}, x.Leave())
 }
 
 // Ensure that the page asks for another game when the current one has ended or been idle for long
@@ -127,7 +121,6 @@ func TestTV(t *testing.T) {
 // an earlier version.
 func TestLeaves(t *testing.T) {
 	t.Parallel()
-	over := func(g *pb.Game) { g.Status, g.Result = pb.GameStatus_GAME_STATUS_FINISHED, &pb.Result{} }
 	for name, c := range map[string]struct {
 		chooser     chooser
 		idle, shown time.Duration // how long the game has been idle and on the screen
@@ -155,7 +148,7 @@ func TestLeaves(t *testing.T) {
 			t.Parallel()
 			first := liveGame("first", 0, c.idle)
 			if c.over {
-				over(first)
+				first.Status, first.Result = pb.GameStatus_GAME_STATUS_FINISHED, &pb.Result{}
 			}
 			p := shown(t, tuitest.Env(&tuitest.Server{}), first)
 			defer p.Own().Stop()
@@ -212,7 +205,7 @@ func TestChoose(t *testing.T) {
 func TestChoose_Next(t *testing.T) {
 	t.Parallel()
 	games := []*pb.Game{liveGame("a", 5, 0), liveGame("b", 0, 0), liveGame("c", 0, 0), liveGame("idle", 9, time.Hour)}
-	x := newSet(t, &tuitest.Server{OnLiveGames: func(pb.OrderBy) ([]*pb.Game, error) { return games, nil }}, "", "a", "b", "c")
+	x := newSet(t, &tuitest.Server{OnLiveGames: func(pb.OrderBy) ([]*pb.Game, error) { return games, nil }}, "")
 	for i, id := range []string{"a", "b", "c", "a", "b", "c"} {
 		if i > 0 {
 			x.Press("n")
@@ -253,7 +246,7 @@ func TestFollow(t *testing.T) {
 		assert.Equal(t, "ada's id", playerID)
 		asked.Add(1)
 		return playing, away
-	}}, "ada", "first", "second")
+	}}, "ada")
 	x.Until("a first request", func() bool { return !x.p.chooser.next.IsZero() })
 	assert.Contains(t, x.Screen(), "ada is not playing.")
 	assert.Contains(t, x.Screen(), "following ada")

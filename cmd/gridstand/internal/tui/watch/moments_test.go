@@ -14,19 +14,12 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// reaching returns an event after which the largest tile is the given one.
-func reaching(version, tile, score int32) *pb.Event {
-	b := aBoard()
-	b.Tiles[8] = tile
-	return tuitest.Moved(version, pb.Direction_DIRECTION_LEFT, b, score)
-}
-
 // Ensure that each milestone is shown once, for two seconds or until a key, and that the board stays
 // legible without colors, on which the text is in the status.
 func TestMoments(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d, p, from := watching(t, &tuitest.Server{OnBest: func() int32 { return 12400 }})
+		d, p, from := watching(t, &tuitest.Server{BestScore: 12400})
 		now := tuitest.Noon
 		d.Env.Me, d.Env.Clock = "", func() time.Time { return now }
 		from.Push(client.Update{Game: tuitest.Game(aBoard())})
@@ -35,7 +28,9 @@ func TestMoments(t *testing.T) {
 		after := func(tile, score int32) string {
 			version++
 			now = now.Add(time.Second)
-			from.Push(client.Update{Event: reaching(version, tile, score)})
+			b := aBoard()
+			b.Tiles[8] = tile // the largest
+			from.Push(client.Update{Event: tuitest.Moved(version, pb.Direction_DIRECTION_LEFT, b, score)})
 			d.Settle()
 			return p.game.state.Moment.Text
 		}

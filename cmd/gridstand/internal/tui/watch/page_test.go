@@ -20,13 +20,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func aBoard() *pb.Twenty48Board { return tuitest.Board(4, 4) }
 
 // watching opens the page of one game. The test pushes the game to the returned stream.
-func watching(t *testing.T, s *tuitest.Server) (*tuitest.Driver, *page, *tuitest.Stream) {
+func watching(t *testing.T, s *tuitest.Server) (*tuitest.Driver, *page, tuitest.Stream) {
 	t.Helper()
-	from := tuitest.NewStream()
-	s.Streams = map[string]*tuitest.Stream{tuitest.GameID: from}
 	env := tuitest.Env(s)
 	p := New(t.Context(), env, ui.Route{Watch: []string{tuitest.GameID}}).(*page)
-	return tuitest.Drive(t, env, p), p, from
+	return tuitest.Drive(t, env, p), p, s.Stream(tuitest.GameID)
 }
 
 // until waits until the page has received the given version.
@@ -51,7 +49,7 @@ func TestWatch(t *testing.T) {
 	d.Press("n", "up") // these keys have no effect on this page
 	assert.Empty(t, d.Left)
 	from.Push(client.Update{Event: tuitest.Ended(615, pb.Result_REASON_NO_MOVES)})
-	from.End()
+	close(from)
 	d.Until("the end", func() bool { return !p.game.running() })
 
 	assert.Contains(t, d.Screen(), "Game over: no moves left")
@@ -63,15 +61,9 @@ func TestWatch(t *testing.T) {
 	assert.NotContains(t, d.Screen(), "verify with")
 	assert.Contains(t, d.Screen(), "SCORE")
 	d.Press("r")
-	assert.Equal(t, []tea.Msg{ui.OpenMsg{Route: ui.Route{Rules: "classic"}}}, leaves(d, 1))
+	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Rules: "classic"}}, d.Leave())
 	d.Press("q")
-	assert.Equal(t, ui.BackMsg{}, leaves(d, 2)[1])
-}
-
-// leaves waits until the page has opened or closed n pages.
-func leaves(d *tuitest.Driver, n int) []tea.Msg {
-	d.Until("another page", func() bool { return len(d.Left) >= n })
-	return d.Left
+	assert.Equal(t, ui.BackMsg{}, d.Leave())
 }
 
 // history returns the events of the game up to a version.
@@ -103,8 +95,6 @@ func TestReplay_Steps(t *testing.T) {
 	d.Press("left")
 	assert.EqualValues(t, 614, at(p))
 	assert.Contains(t, d.Screen(), "move 613 of 614")
-	assert.Contains(t, d.Screen(), "‖ paused")
-	assert.NotContains(t, d.Screen(), "● live")
 	assert.Contains(t, d.Screen(), "12,344")
 	assert.NotContains(t, d.Screen(), "12,348")
 	from.Push(client.Update{Event: tuitest.Moved(616, pb.Direction_DIRECTION_LEFT, aBoard(), 12352)})
@@ -174,16 +164,15 @@ func TestReplay_Undo(t *testing.T) {
 // Ensure that a finished game is replayed from its start to its end.
 func TestReplay(t *testing.T) {
 	t.Parallel()
-	from := tuitest.NewStream()
-	s := &tuitest.Server{Past: history(4), Streams: map[string]*tuitest.Stream{tuitest.GameID: from}}
+	s := &tuitest.Server{Past: history(4)}
 	env := tuitest.Env(s)
 	p := New(t.Context(), env, ui.Route{Watch: []string{tuitest.GameID}, Replay: true}).(*page)
 	d := tuitest.Drive(t, env, p)
 	g := tuitest.Game(aBoard())
 	g.Version, g.Position.MoveCount, g.Status = 5, 4, pb.GameStatus_GAME_STATUS_FINISHED
 	g.Result = &pb.Result{Reason: pb.Result_REASON_NO_MOVES}
-	from.Push(client.Update{Game: g})
-	from.End()
+	s.Stream(tuitest.GameID).Push(client.Update{Game: g})
+	close(s.Stream(tuitest.GameID))
 	d.Until("the start", func() bool { return p.game.past.at == 1 })
 	assert.Contains(t, d.Screen(), "▶ replay 1×")
 	d.Press("+")

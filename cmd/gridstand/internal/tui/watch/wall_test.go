@@ -16,16 +16,16 @@ import (
 // that enter opens the selected game.
 func TestWall(t *testing.T) {
 	t.Parallel()
-	first, second := tuitest.NewStream(), tuitest.NewStream()
-	env := tuitest.Env(&tuitest.Server{Streams: map[string]*tuitest.Stream{"first": first, "second": second}})
+	server := &tuitest.Server{}
+	env := tuitest.Env(server)
 	w := newWall(t.Context(), env, []string{"first", "second"})
 	d := tuitest.Drive(t, env, w)
 	assert.Contains(t, d.Screen(), "connecting")
-	first.Push(client.Update{Game: liveGame("first", 1, 0)})
+	server.Stream("first").Push(client.Update{Game: liveGame("first", 1, 0)})
 	g := liveGame("second", 2, 0)
 	g.Seats[0].GetPlayer().Name = "bob"
 	g.Position.Board = &pb.Position_Twenty48{Twenty48: tuitest.Board(5, 5)}
-	second.Push(client.Update{Game: g})
+	server.Stream("second").Push(client.Update{Game: g})
 	d.Until("both games", func() bool { return w.games[0].state.Board() != nil && w.games[1].state.Board() != nil })
 	env.Width, env.Height = 120, 30
 	assert.Regexp(t, "1 ada.*● live.*2 bob.*● live", d.Screen(), "on one line")
@@ -36,9 +36,9 @@ func TestWall(t *testing.T) {
 	assert.Contains(t, d.Screen(), "2 bob")
 	assert.Contains(t, w.ClosingMessage(), "bob")
 	d.Press("1", "enter")
-	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Watch: []string{"first"}}}, leaves(d, 1)[0])
+	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Watch: []string{"first"}}}, d.Leave())
 	d.Press("2", "3", "enter")
-	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Watch: []string{"second"}}}, leaves(d, 2)[1])
+	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Watch: []string{"second"}}}, d.Leave())
 	for _, code := range []rune{tea.KeyKp1, '&'} { // a keypad, and a terminal that sends the text with another key
 		d.Send(tea.KeyPressMsg{Code: code, Text: "1"})
 		assert.Equal(t, 0, w.at)
@@ -46,5 +46,6 @@ func TestWall(t *testing.T) {
 		d.Press("2")
 	}
 	d.Press("q", "esc")
-	assert.Equal(t, []tea.Msg{ui.BackMsg{}, ui.BackMsg{}}, leaves(d, 4)[2:])
+	assert.Equal(t, ui.BackMsg{}, d.Leave())
+	assert.Equal(t, ui.BackMsg{}, d.Leave())
 }

@@ -3,7 +3,6 @@ package app
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
@@ -168,16 +168,21 @@ func TestModel_Help(t *testing.T) {
 	assert.ErrorIs(t, m.err, ErrInterrupted)
 }
 
-// Ensure that the program waits before each key and each size of a remote terminal, ends when its
-// context is canceled, and leaves the page's closing message in the terminal.
+// Ensure that the program waits before each key and each size of a remote terminal, ends at ctrl-c and
+// when its context is canceled, and leaves the page's closing message in the terminal.
 func TestRun(t *testing.T) {
 	t.Parallel()
+	for _, canceled := range []bool{true, false} {
+		testRun(t, canceled)
+	}
+}
+
+func testRun(t *testing.T, canceled bool) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	// The game never opens, so the fake page stays.
-	server := &tuitest.Server{OnGame: func() (*pb.Game, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}}
+	defer cancel()
+	// The game does not open, so the fake page stays.
+	server := &tuitest.Server{OnGame: func() (*pb.Game, error) { return nil, client.ErrGameNotFound }}
 	m := New(ctx, Config{Env: *tuitest.Env(server), Start: ui.Route{Play: tuitest.GameID}})
 	m.pages = []ui.Page{newFakePage(ctx)}
 	in, keys := io.Pipe()
@@ -203,27 +208,16 @@ func TestRun(t *testing.T) {
 	waittest.Receive(t, "the wait before the second key", waited)
 	resized <- tea.WindowSizeMsg{Width: 50, Height: 20}
 	waittest.Receive(t, "the wait before the size", waited)
-	cancel()
+	if canceled {
+		cancel()
+	} else {
+		_, err = io.WriteString(keys, "\x03")
+		require.NoError(t, err)
+		waittest.Receive(t, "the wait before ctrl-c", waited)
+	}
 	require.ErrorIs(t, waittest.Receive(t, "the end of the program", done), ErrInterrupted)
 	assert.True(t, strings.HasSuffix(out.String(), "goodbye\n"), out.String())
-}
-
-// Ensure that the program empties its screen right before it leaves it. Otherwise, tmux would move rows
-// of it to the main screen after a resize.
-func TestRun_EmptiesScreen(t *testing.T) {
-	t.Parallel()
-	server := &tuitest.Server{OnGame: func() (*pb.Game, error) { return nil, errors.New("unavailable") }}
-	m := New(t.Context(), Config{Env: *tuitest.Env(server), Start: ui.Route{Play: tuitest.GameID}})
-	m.pages = []ui.Page{newFakePage(t.Context())}
-	in, keys := io.Pipe()
-	defer func() { _ = keys.Close() }()
-	var out bytes.Buffer
-	done := make(chan error, 1)
-	go func() {
-		done <- Run(t.Context(), m, Terminal{In: in, Out: &out, Width: 40, Height: 12, Resized: make(chan tea.WindowSizeMsg)})
-	}()
-	_, err := io.WriteString(keys, "\x03")
-	require.NoError(t, err)
-	require.ErrorIs(t, waittest.Receive(t, "the end of the program", done), ErrInterrupted)
-	assert.Regexp(t, `\x1b\[2J(\r|\x1b\[[<>\d;]*[A-Za-z])*\x1b\[\?1049l`, out.String())
+	if !canceled { // It empties its screen. Otherwise, tmux would move rows of it to the main screen after a resize.
+		assert.Regexp(t, `\x1b\[2J(\r|\x1b\[[<>\d;]*[A-Za-z])*\x1b\[\?1049l`, out.String())
+	}
 }

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,52 +22,29 @@ func TestName_Screen(t *testing.T) {
 // Ensure that the page explains what is wrong with a name, and sends only valid names to the server.
 func TestName(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
-		taken  []string
-		keys   []string
-		screen []string // what each Enter brings, unless the account gets the name
-		want   string   // the name of the account
-	}{
-		"nothing typed":           {keys: []string{"enter", "A"}, screen: []string{""}, want: "A"},
-		"invalid, then corrected": {keys: []string{"b", "!", "enter", "backspace"}, screen: []string{""}, want: "b"},
-		"taken, then another":     {taken: []string{"x"}, keys: []string{"x"}, screen: []string{"! This name is not available. x-2 may be.", ""}, want: "y"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			asked := make(chan string, 10)
-			env := tuitest.Env(nil)
-			env.Rename = func(_ context.Context, name string) error {
-				asked <- name
-				if slices.Contains(tt.taken, name) {
-					return fmt.Errorf("rename: %w", client.ErrNameTaken)
-				}
-				return nil
-			}
-			p := newNamePage(t.Context(), env)
-			d := tuitest.Drive(t, env, p)
-			for _, key := range tt.keys {
-				d.Press(key)
-				if key == "enter" {
-					assert.Contains(t, d.Screen(), "! a name consists of letters,")
-					assert.Empty(t, asked)
-				}
-			}
-			for _, text := range tt.screen {
-				d.Press("enter")
-				d.Until("the reply", func() bool { return !p.busy })
-				if text != "" {
-					assert.Contains(t, d.Screen(), text)
-					d.Press("backspace", "y")
-				}
-			}
-			d.Until("the previous page", func() bool { return len(d.Left) > 0 })
-			assert.Equal(t, ui.BackMsg{}, d.Left[0])
-			assert.Equal(t, tt.want, env.NewName)
-			last := ""
-			for len(asked) > 0 {
-				last = <-asked
-			}
-			assert.Equal(t, tt.want, last)
-		})
+	var asked []string
+	env := tuitest.Env(nil)
+	env.Rename = func(_ context.Context, name string) error {
+		if asked = append(asked, name); name == "x" {
+			return fmt.Errorf("rename: %w", client.ErrNameTaken)
+		}
+		return nil
 	}
+	p := newNamePage(t.Context(), env)
+	d := tuitest.Drive(t, env, p)
+	for _, key := range []string{"", "!", "x"} { // "", "!" and "!x" are no names
+		if key != "" {
+			d.Press(key)
+		}
+		d.Press("enter")
+		assert.Contains(t, d.Screen(), "! a name consists of letters,")
+		assert.False(t, p.busy)
+	}
+	d.Press("backspace", "backspace", "x", "enter")
+	d.Until("the refusal", func() bool { return !p.busy })
+	assert.Contains(t, d.Screen(), "! This name is not available. x-2 may be.")
+	d.Press("backspace", "Y", "enter")
+	assert.Equal(t, ui.BackMsg{}, d.Leave())
+	assert.Equal(t, "Y", env.NewName)
+	assert.Equal(t, []string{"x", "Y"}, asked)
 }

@@ -12,7 +12,7 @@ import (
 // Ensure that bots play complete games, and that the summary combines their results.
 func TestBot(t *testing.T) {
 	t.Parallel()
-	ada := newUser(t, quickServer(t), "ada")
+	ada := newUser(t, someServer(t), "ada")
 	out := ada.ok("bot", "rote", "3x3", "--games", "2")
 	assert.Regexp(t, `^([a-z2-7]{26} +[\d,]+ points +\d+ +[\d,]+ moves +[\d.]+/s\n){2}rote, 3x3: mean [\d,]+, spread [\d,]+, \d of 2 won\n$`, out)
 

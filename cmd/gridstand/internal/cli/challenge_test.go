@@ -37,19 +37,12 @@ func (c *storeClock) now() time.Time {
 
 func (c *storeClock) forward(d time.Duration) { c.ahead.Add(int64(d)) }
 
-// noon returns a clock that is set to the next day's noon.
-func noon() *storeClock {
-	clock := &storeClock{}
-	day := time.Now().UTC().Truncate(24 * time.Hour)
-	clock.forward(time.Until(day.Add(36 * time.Hour)))
-	return clock
-}
-
-// serverAtNoon starts a server whose store's clock is set to noon, and returns its
+// serverAtNoon starts a server whose store's clock is set to the next day's noon, and returns its
 // address and the clock.
 func serverAtNoon(t *testing.T) (address string, clock *storeClock) {
 	t.Helper()
-	clock = noon()
+	clock = &storeClock{}
+	clock.forward(time.Until(time.Now().UTC().Truncate(24 * time.Hour).Add(36 * time.Hour)))
 	config := servertest.Config(t).Unlimited()
 	config.StoreNow = clock.now
 	config.BotPace = 0

@@ -7,32 +7,22 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/encoding/protojson"
 
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that verify accepts the output of watch, and detects an altered tile in it.
+// Ensure that verify accepts the output of watch, and says why it does not accept another one.
 func TestTranscript(t *testing.T) {
 	t.Parallel()
 	ada := newUser(t, someServer(t), "ada")
 	id := ada.finished(6)
 	transcript := ada.ok("watch", id, "--from", "0", "--json")
-	updates := lines(t, transcript, func() *pb.WatchResponse { return new(pb.WatchResponse) })
-	require.Equal(t, int32(1), updates[0].GetEvent().GetVersion())
-
 	ada.in = strings.NewReader(transcript)
 	assert.Contains(t, ada.ok("verify", "-"), "Verified: "+id)
 
-	tiles := updates[3].GetEvent().GetPosition().GetTwenty48().GetTiles()
-	tiles[0] += 1024
-	altered, err := protojson.Marshal(updates[3])
-	require.NoError(t, err)
-	all := strings.SplitAfter(transcript, "\n")
-	all[3] = string(altered) + "\n"
-	ada.in = strings.NewReader(strings.Join(all, ""))
-	ada.fails(exitFailed, "version 4", "verify", "-")
+	ada.in = strings.NewReader(strings.Replace(transcript, `"moveCount":3,`, `"moveCount":4,`, 1))
+	ada.fails(exitFailed, "the transcript is not valid: version 4", "verify", "-")
 	ada.in = strings.NewReader("")
 	ada.fails(exitFailed, "the transcript is empty. To make one: gridstand watch GAME --from 0 --json > FILE", "verify", "-")
 	ada.in = strings.NewReader("nonsense\n")
@@ -75,9 +65,7 @@ func TestLeaderboard(t *testing.T) {
 	}
 
 	bob.fails(exitUsage, "a player is needed", "account", "http://"+server)
-	same := ada.ok("account", "--json")
-	assert.JSONEq(t, same, bob.ok("account", "@ada", "--json"))
-	assert.Contains(t, same, `"variants":`)
+	assert.JSONEq(t, ada.ok("account", "--json"), bob.ok("account", "@ada", "--json"))
 
 	visitor := newUser(t, server, "eve")
 	visitor.fails(exitFailed, "the game is over", "join", ada.finished(1))
@@ -91,7 +79,7 @@ func TestLeaderboard(t *testing.T) {
 	}
 }
 
-// Ensure that the wall chooses four live games, or all if there are fewer, even if only one has moves.
+// Ensure that the wall chooses four live games, even if only one has moves.
 func TestWatchWall(t *testing.T) {
 	t.Parallel()
 	ada := newUser(t, someServer(t), "ada")
@@ -109,10 +97,4 @@ func TestWatchWall(t *testing.T) {
 	assert.Len(t, best, 4)
 	assert.Subset(t, live, best)
 	assert.Equal(t, live[0], best[0])
-	for _, game := range live[2:] {
-		ada.ok("resign", game)
-	}
-	best, err = p.bestGames(t.Context(), c)
-	require.NoError(t, err)
-	assert.ElementsMatch(t, live[:2], best)
 }

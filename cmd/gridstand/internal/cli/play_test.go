@@ -11,6 +11,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	grpcstatus "google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
@@ -58,8 +61,8 @@ func (s *sitting) ends(code int) {
 	require.Equal(s.t, code, waittest.Receive(s.t, "the command to end", s.code), s.err.String())
 }
 
-// Ensure that play --local starts a server that other programs can use, and reports at the
-// end where its games are stored.
+// Ensure that play --local starts a server that other programs can use, reports at the end where its
+// games are stored, and finds them again.
 func TestPlayLocal(t *testing.T) {
 	t.Parallel()
 	address := process.FreeAddress(t)
@@ -92,36 +95,22 @@ func TestPlayLocal(t *testing.T) {
 	elsewhere.fails(exitUsage, "--local needs HOME", "play", "--local", "--server", process.FreeAddress(t))
 	table.types("q")
 	table.ends(exitOK)
-	assert.Regexp(t, `(?s)classic by ada: .*Resume it with gridstand play [a-z2-7]{8} --server `+address+` --local`, table.out.String())
+	resume := regexp.MustCompile(`(?s)classic by ada: .*Resume it with gridstand play ([a-z2-7]{8}) --server ` + address + ` --local`)
+	id := resume.FindStringSubmatch(ansi.Strip(table.out.String()))[1]
 	assert.Contains(t, table.said(), "Its games are stored in "+ada.state)
 	tv.sees("◌")
 	tv.types("\x03")
 	tv.ends(exitInterrupted)
-}
 
-// Ensure that the next play --local has the account, the open game and the scores of the
-// previous one.
-func TestPlayLocal_Again(t *testing.T) {
-	t.Parallel()
-	address := process.FreeAddress(t)
-	ada := newUser(t, address, "ada")
-	play := func(args ...string) (screen, notes string) {
-		t.Helper()
-		s := ada.sit(append([]string{"play", "--local", "--server", address}, args...)...)
-		s.sees("thers watch at")
-		s.types("q")
-		s.ends(exitOK)
-		return ansi.Strip(s.out.String()), s.err.String()
-	}
-	s := ada.sit("play", "--local", "--server", address, "--resume", "5x5")
-	s.ends(exitMissing)
-	assert.Contains(t, s.said(), "Start one: gridstand play 5x5 --server "+address+" --local")
-	first, _ := play("--name", "ada")
-	id := regexp.MustCompile(`Resume it with gridstand play ([a-z2-7]{8}) --server \S+ --local`).FindStringSubmatch(first)[1]
-
-	again, notes := play(id)
-	assert.Contains(t, again, "gridstand watch "+id, "the command of the first closing message resumes that game")
-	assert.NotContains(t, notes, "no longer knows")
+	// The next one has the account and the open game.
+	none := ada.sit("play", "--local", "--server", address, "--resume", "5x5")
+	none.ends(exitMissing)
+	assert.Contains(t, none.said(), "Start one: gridstand play 5x5 --server "+address+" --local")
+	again := ada.sit("play", "--local", "--server", address, id)
+	again.sees("gridstand watch " + id)
+	again.types("q")
+	again.ends(exitOK)
+	assert.NotContains(t, again.said(), "no longer knows")
 }
 
 // Ensure that other machines can connect if the user allows it, and that the user is told
@@ -174,12 +163,15 @@ func TestPlayLocal_Wrong(t *testing.T) {
 	defer server.Close()
 	u := newUser(t, l.Addr().String(), "ada")
 	u.terminal = true
-	for _, args := range []string{
-		"--share", "--local --tls",
-	} {
-		u.fails(exitUsage, "--", append([]string{"play"}, strings.Fields(args)...)...)
-	}
+	u.fails(exitUsage, "--share needs --local", "play", "--share")
+	u.fails(exitUsage, "omit --tls and --ca", "play", "--local", "--tls")
 	u.fails(exitFailed, "play --local --server localhost:2049", "play", "--local", "--server", u.server)
+	calls := 0
+	assert.False(t, findLocal(t.Context(), hostileServer(t, func(string) (proto.Message, error) {
+		calls++
+		return nil, grpcstatus.Error(codes.Unavailable, "not yet")
+	})))
+	assert.Equal(t, 1, calls, "retries would delay each start")
 	u.fails(exitUsage, "--local starts one server", "play", "--local", "--server", "one,two")
 	u.fails(exitUsage, "add --share to let others connect", "play", "--local", "--server", strings.Replace(process.FreeAddress(t), "127.0.0.1", "0.0.0.0", 1))
 }

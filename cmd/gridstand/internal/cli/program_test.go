@@ -69,15 +69,8 @@ type person struct {
 	width    int
 }
 
-// someServer starts a server and returns its address.
-func someServer(t *testing.T) string {
-	t.Helper()
-	s, _ := servertest.Start(t, servertest.Config(t))
-	return s.Addr().String()
-}
-
-// quickServer starts a server whose bots move immediately and returns its address.
-func quickServer(t *testing.T) string {
+// someServer starts a server whose bots move immediately and returns its address.
+func someServer(t testing.TB) string {
 	t.Helper()
 	config := servertest.Config(t)
 	config.BotPace = 0

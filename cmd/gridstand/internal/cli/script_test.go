@@ -10,7 +10,6 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/testkit/script"
-	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 )
 
 // TestScripts runs testdata/script with the program in this process or a separate one, and a server
@@ -26,10 +25,7 @@ func TestScripts(t *testing.T) {
 		return u.program(stdout, stderr).run(t.Context(), args)
 	}
 	script.Run(t, name, actAsClient, call, func(tb testing.TB, env *testscript.Env) {
-		config := servertest.Config(tb)
-		config.BotPace = 0
-		server, _ := servertest.Start(tb, config)
-		env.Setenv(serverVariable, server.Addr().String())
+		env.Setenv(serverVariable, someServer(tb))
 		env.Setenv("USER", "ada")
 	})
 }

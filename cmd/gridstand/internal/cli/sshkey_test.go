@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -42,35 +41,6 @@ func requireKeygen(t *testing.T) {
 	if _, err := exec.LookPath("ssh-keygen"); err != nil {
 		t.Skip("ssh-keygen is not installed")
 	}
-}
-
-// serveAgent serves an SSH agent with the keys in files until the test ends, and returns
-// its socket.
-func serveAgent(t *testing.T, files ...string) string {
-	t.Helper()
-	ring := agent.NewKeyring()
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		key, err := ssh.ParseRawPrivateKey(text)
-		require.NoError(t, err)
-		require.NoError(t, ring.Add(agent.AddedKey{PrivateKey: key, Comment: filepath.Base(file)}))
-	}
-	socket := filepath.Join(t.TempDir(), "agent")
-	listener, err := net.Listen("unix", socket)
-	require.NoError(t, err)
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			serving.Go(func() { _ = agent.ServeAgent(ring, conn); _ = conn.Close() })
-		}
-	})
-	t.Cleanup(func() { _ = listener.Close(); serving.Wait() })
-	return socket
 }
 
 // Ensure that account keys links, lists and removes the keys in files.
@@ -111,12 +81,26 @@ func TestSSHKey_File(t *testing.T) {
 func TestSSHKey_Agent(t *testing.T) {
 	t.Parallel()
 	requireKeygen(t)
-	server, home := someServer(t), t.TempDir()
-	file := filepath.Join(home, "one")
+	file, socket := filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "agent")
 	key := newKeyFile(t, file, "comment of one")
-	ada := newUser(t, server, "ada")
-	ada.env = []string{"HOME=" + home, "SSH_AUTH_SOCK=" + serveAgent(t, file)}
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
 	require.NoError(t, os.Remove(file)) // Now only the agent has the key.
+	private, err := ssh.ParseRawPrivateKey(text)
+	require.NoError(t, err)
+	ring := agent.NewKeyring()
+	require.NoError(t, ring.Add(agent.AddedKey{PrivateKey: private}))
+	listener, err := net.Listen("unix", socket)
+	require.NoError(t, err)
+	defer listener.Close()
+	go func() {
+		for conn, err := listener.Accept(); err == nil; conn, err = listener.Accept() {
+			_ = agent.ServeAgent(ring, conn)
+			_ = conn.Close()
+		}
+	}()
+	ada := newUser(t, someServer(t), "ada")
+	ada.env = []string{"SSH_AUTH_SOCK=" + socket}
 	ada.ok("account", "new", ada.name)
 	assert.Equal(t, key+" comment of one: linked\n", ada.ok("account", "keys", "add", file+".pub"))
 }

@@ -36,11 +36,7 @@ func TestServe_Key(t *testing.T) {
 	assert.Equal(t, fingerprint(bob), output(t, h.dial(gossh.PublicKeys(bob, ada)), "help"))
 	assert.Equal(t, "guest", output(t, h.dial(guest()), "help"))
 
-	for name, method := range map[string]gossh.AuthMethod{"a password": gossh.Password(""), "nothing": nil} {
-		var methods []gossh.AuthMethod
-		if method != nil {
-			methods = append(methods, method)
-		}
+	for name, methods := range map[string][]gossh.AuthMethod{"a password": {gossh.Password("")}, "nothing": nil} {
 		_, err := h.tryDial(methods...)
 		require.ErrorContains(t, err, "unable to authenticate", name)
 	}

@@ -71,9 +71,7 @@ func startOn(t *testing.T, listener net.Listener, serve serve, change ...func(*C
 
 // guest returns an authentication method for a client without a key.
 func guest() gossh.AuthMethod {
-	return gossh.KeyboardInteractive(func(_, _ string, questions []string, _ []bool) ([]string, error) {
-		return make([]string, len(questions)), nil
-	})
+	return gossh.KeyboardInteractive(func(string, string, []string, []bool) ([]string, error) { return nil, nil })
 }
 
 // tryDial connects with the given authentication methods.

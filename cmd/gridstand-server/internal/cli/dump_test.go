@@ -69,12 +69,7 @@ func TestDump(t *testing.T) {
 		info, err := os.Stat(dump(i))
 		require.NoError(t, err)
 		assert.Equal(t, os.FileMode(0o600), info.Mode())
-		if store != redis {
-			code, _, stderr = call(t, "restore", "--replace", "--store", store, dump(i))
-			assert.Equal(t, exitFailed, code)
-			assert.Contains(t, stderr, "another server is using it")
-			stop()
-		}
+		stop()
 	}
 	for _, store := range stores {
 		code, _, stderr := call(t, "restore", "--store", store, dump(0))
@@ -111,9 +106,7 @@ func keptBy(ctx context.Context, t *testing.T, games pb.GameServiceClient, score
 	board, err := scores.ListScores(ctx, &pb.ListScoresRequest{Variant: "classic"})
 	require.NoError(t, err)
 	require.Len(t, board.GetEntries(), 1)
-	rank, err := scores.GetRank(ctx, &pb.GetRankRequest{Variant: "classic", PlayerId: "me"})
-	require.NoError(t, err)
-	kept := []proto.Message{rank.GetEntry(), board.GetEntries()[0]}
+	kept := []proto.Message{board.GetEntries()[0]}
 	for _, g := range listed.GetGames() {
 		kept = append(kept, g)
 	}

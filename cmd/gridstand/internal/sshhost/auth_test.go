@@ -34,10 +34,10 @@ func TestServe_Key(t *testing.T) {
 	ada, bob := sshtest.Key(t), sshtest.Key(t)
 	assert.Equal(t, fingerprint(ada), output(t, h.dial(gossh.PublicKeys(ada)), "help"))
 	assert.Equal(t, fingerprint(bob), output(t, h.dial(gossh.PublicKeys(bob, ada)), "help"))
-	assert.Equal(t, "guest", output(t, h.dial(guest()), "help"))
+	assert.Equal(t, "guest", output(t, h.dial(), "help"))
 
 	for name, methods := range map[string][]gossh.AuthMethod{"a password": {gossh.Password("")}, "nothing": nil} {
-		_, err := h.tryDial(methods...)
+		_, err := h.tryDial(address, gossh.ClientConfig{Auth: methods})
 		require.ErrorContains(t, err, "unable to authenticate", name)
 	}
 }
@@ -81,7 +81,7 @@ func TestServe_OfferedKey(t *testing.T) {
 	assert.Equal(t, "guest", output(t, h.dial(gossh.PublicKeys(pretend()), guest()), "help"))
 
 	// The proof is signed by another key.
-	_, err := h.tryDial(gossh.PublicKeys(offer{own, victim.PublicKey()}), guest())
+	_, err := h.tryDial(address, gossh.ClientConfig{Auth: []gossh.AuthMethod{gossh.PublicKeys(offer{own, victim.PublicKey()}), guest()}})
 	require.Error(t, err)
 }
 

@@ -33,7 +33,7 @@ func TestLimits_Sessions(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			h := start(t, until, func(c *Config) { tt.change(&c.Limits) })
-			c := h.dial(guest())
+			c := h.dial()
 			first := open(t, c, "watch")
 			open(t, c, "watch")
 			_, err := c.NewSession()
@@ -52,7 +52,7 @@ func TestLimits_Sessions(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := startPiped(t, until)
+		h := start(t, until)
 		playing := h.dialFrom("192.0.2.1")
 		p := open(t, playing, "watch")
 		var silent []net.Conn
@@ -101,7 +101,7 @@ func TestRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		events := make(chan error)
-		h := startPiped(t, func(ctx context.Context, s *Session) int {
+		h := start(t, func(ctx context.Context, s *Session) int {
 			for range 2 * bytesBurst / eventBytes {
 				if err := s.Pace(ctx); err != nil {
 					return exitFailed

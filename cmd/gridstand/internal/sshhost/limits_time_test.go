@@ -17,9 +17,9 @@ import (
 func TestLimits_Login(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := startPiped(t, until)
+		h := start(t, until)
 		began := time.Now()
-		_, err := io.Copy(io.Discard, h.connect("192.0.2.1"))
+		_, err := io.Copy(io.Discard, h.connect(address))
 		require.NoError(t, err)
 		assert.Equal(t, silentTimeout, time.Since(began), "no exchange of keys")
 
@@ -33,7 +33,7 @@ func TestLimits_Login(t *testing.T) {
 		assert.Equal(t, loginTimeout, time.Since(began), "after the last session")
 
 		began = time.Now()
-		c = h.dialFrom("192.0.2.1", func(c *gossh.ClientConfig) { c.RekeyThreshold = 1 })
+		c, err = h.tryDial(address, gossh.ClientConfig{Auth: []gossh.AuthMethod{guest()}, Config: gossh.Config{RekeyThreshold: 1}})
 		for err == nil {
 			<-time.After(time.Second)
 			_, _, err = c.SendRequest("unknown", true, make([]byte, 256))
@@ -47,7 +47,7 @@ func TestLimits_Idle(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const idle = time.Hour
-		h := startPiped(t, func(ctx context.Context, s *Session) int {
+		h := start(t, func(ctx context.Context, s *Session) int {
 			go func() { _, _ = io.Copy(io.Discard, s.In) }()
 			return until(ctx, s)
 		}, func(c *Config) { c.Limits.Idle = idle })
@@ -74,7 +74,7 @@ func TestLimits_Stall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		over := make(chan struct{})
-		h := startPiped(t, func(_ context.Context, s *Session) int {
+		h := start(t, func(_ context.Context, s *Session) int {
 			defer func() { over <- struct{}{} }()
 			for {
 				if _, err := s.Out.Write(bytes.Repeat([]byte("x"), 1<<16)); err != nil {
@@ -95,7 +95,7 @@ func TestLimits_Stall(t *testing.T) {
 func TestLimits_Unused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := startPiped(t, whoAmI)
+		h := start(t, whoAmI)
 		for _, command := range []string{"", "help"} {
 			c := h.dial()
 			channel, requests, err := c.OpenChannel("session", nil)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	gossh "golang.org/x/crypto/ssh"
+	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
@@ -21,13 +22,14 @@ func TestMain(m *testing.M) { testmain.Run(m) }
 
 const limit = waittest.Patience
 
-// testHost is a host with a test's own Serve function.
+// testHost is a host with a test's own Serve function. Its connections are pipes in memory, also for
+// tests in a synctest bubble.
 type testHost struct {
-	t       *testing.T
-	address string
-	key     gossh.Signer
-	metrics *Metrics
-	stop    func() // waits until the host has stopped
+	t        *testing.T
+	listener *pipeListener
+	key      gossh.Signer
+	metrics  *Metrics
+	stop     func() // waits until the host has stopped
 }
 
 // serve is the type of a test's Serve function.
@@ -36,14 +38,7 @@ type serve func(ctx context.Context, s *Session) int
 // start starts a host whose configuration the test can change.
 func start(t *testing.T, serve serve, change ...func(*Config)) *testHost {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	return startOn(t, listener, serve, change...)
-}
-
-// startOn is like start but uses the test's listener.
-func startOn(t *testing.T, listener net.Listener, serve serve, change ...func(*Config)) *testHost {
-	t.Helper()
+	listener := &pipeListener{bufconn.Listen(1 << 14), make(chan net.Addr)}
 	key, err := HostKey(filepath.Join(t.TempDir(), "key"))
 	require.NoError(t, err)
 	config := Config{
@@ -60,7 +55,7 @@ func startOn(t *testing.T, listener net.Listener, serve serve, change ...func(*C
 		done <- Serve(ctx, listener, config)
 		close(done)
 	}()
-	h := &testHost{t: t, address: listener.Addr().String(), key: key, metrics: config.Metrics}
+	h := &testHost{t: t, listener: listener, key: key, metrics: config.Metrics}
 	h.stop = func() {
 		cancel()
 		assert.NoError(t, waittest.Receive(t, "the host to stop", done))
@@ -74,20 +69,36 @@ func guest() gossh.AuthMethod {
 	return gossh.KeyboardInteractive(func(string, string, []string, []bool) ([]string, error) { return nil, nil })
 }
 
-// tryDial connects with the given authentication methods.
-func (h *testHost) tryDial(methods ...gossh.AuthMethod) (*gossh.Client, error) {
-	return gossh.Dial("tcp", h.address, &gossh.ClientConfig{
-		User: "ada", Auth: methods, HostKeyCallback: gossh.FixedHostKey(h.key.PublicKey()), Timeout: limit,
-	})
+// address is the address of most clients.
+const address = "192.0.2.1"
+
+// tryDial connects from an address.
+func (h *testHost) tryDial(from string, config gossh.ClientConfig) (*gossh.Client, error) {
+	h.t.Helper()
+	config.User, config.HostKeyCallback = "ada", gossh.FixedHostKey(h.key.PublicKey())
+	c, channels, requests, err := gossh.NewClientConn(h.connect(from), "", &config)
+	if err != nil {
+		return nil, err
+	}
+	client := gossh.NewClient(c, channels, requests)
+	h.t.Cleanup(func() { _ = client.Close() })
+	return client, nil
 }
 
-// dial connects with the given authentication methods. The test fails if it cannot.
-func (h *testHost) dial(methods ...gossh.AuthMethod) *gossh.Client {
+// dialFrom connects from an address with the given authentication methods, or as a guest. The test fails if
+// it cannot.
+func (h *testHost) dialFrom(from string, methods ...gossh.AuthMethod) *gossh.Client {
 	h.t.Helper()
-	c, err := h.tryDial(methods...)
+	if methods == nil {
+		methods = []gossh.AuthMethod{guest()}
+	}
+	c, err := h.tryDial(from, gossh.ClientConfig{Auth: methods})
 	require.NoError(h.t, err)
-	h.t.Cleanup(func() { _ = c.Close() })
 	return c
+}
+
+func (h *testHost) dial(methods ...gossh.AuthMethod) *gossh.Client {
+	return h.dialFrom(address, methods...)
 }
 
 // output runs a command without a terminal and returns its output.

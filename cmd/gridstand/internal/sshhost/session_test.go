@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"net"
 	"strings"
 	"testing"
 
@@ -34,7 +33,7 @@ func TestSession_Terminal(t *testing.T) {
 		}
 		return 3
 	})
-	c := h.dial(guest())
+	c := h.dial()
 	s, err := c.NewSession()
 	require.NoError(t, err)
 	for name, allowed := range map[string]bool{
@@ -64,7 +63,7 @@ func TestSession_Terminal(t *testing.T) {
 	out, code := p.rest(t)
 	assert.Equal(t, 3, code)
 	lines := strings.Split(out, "\r\n")
-	assert.True(t, strings.HasPrefix(lines[0], "true {60 20} [") && strings.HasSuffix(lines[0], "TERM=vt220] 127.0.0.1 watch @ada lovelace"), "%s", lines[0])
+	assert.True(t, strings.HasPrefix(lines[0], "true {60 20} [") && strings.HasSuffix(lines[0], "TERM=vt220] 192.0.2.1 watch @ada lovelace"), "%s", lines[0])
 	assert.NotContains(t, lines[0], "PATH")
 	assert.Equal(t, "q\r", lines[1]+"\r")
 	assert.Equal(t, fmt.Sprint(Size{Width: maxColumns, Height: maxRows}), lines[2])
@@ -78,7 +77,7 @@ func TestSession_NoTerminal(t *testing.T) {
 		_, _ = fmt.Fprintln(s.Out, s.Command, s.Terminal)
 		return 0
 	})
-	c := h.dial(guest())
+	c := h.dial()
 	for _, command := range []string{"help", "games", "top 5x5", "variants"} {
 		assert.Equal(t, command+" false\n", output(t, c, command))
 	}
@@ -120,8 +119,8 @@ func TestSession_NoTerminal(t *testing.T) {
 func TestSession_Refused(t *testing.T) {
 	t.Parallel()
 	h := start(t, whoAmI)
-	c := h.dial(guest())
-	_, err := c.Dial("tcp", h.address)
+	c := h.dial()
+	_, err := c.Dial("tcp", "127.0.0.1:22")
 	require.ErrorContains(t, err, "only games are served here: no forwarding")
 	_, err = c.Listen("tcp", "127.0.0.1:0")
 	require.ErrorContains(t, err, "denied")
@@ -161,7 +160,7 @@ func TestSession_Panic(t *testing.T) {
 		}
 		return until(ctx, s)
 	})
-	c := h.dial(guest())
+	c := h.dial()
 	other := open(t, c, "watch")
 	_, code := open(t, c, "race").rest(t)
 	assert.Equal(t, exitFailed, code)
@@ -175,14 +174,13 @@ func TestSession_Panic(t *testing.T) {
 func TestServe_Stop(t *testing.T) {
 	t.Parallel()
 	h := start(t, until, func(c *Config) { c.StopTimeout = 1 })
-	one, two := open(t, h.dial(guest()), ""), open(t, h.dial(guest()), "race")
-	silent, err := net.Dial("tcp", h.address) // a connection whose client does not log in
-	require.NoError(t, err)
+	one, two := open(t, h.dial(), ""), open(t, h.dial(), "race")
+	silent := h.connect(address) // a connection whose client does not log in
 	defer silent.Close()
 	h.stop()
 	for _, p := range []*pane{one, two} {
 		_ = p.Wait()
 	}
-	_, err = h.tryDial(guest())
+	_, err := h.listener.Dial()
 	require.Error(t, err)
 }

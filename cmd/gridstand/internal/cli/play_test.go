@@ -95,7 +95,8 @@ func TestPlayLocal(t *testing.T) {
 	elsewhere.fails(exitUsage, "--local needs HOME", "play", "--local", "--server", process.FreeAddress(t))
 	table.types("q")
 	table.ends(exitOK)
-	resume := regexp.MustCompile(`(?s)classic by ada: .*Resume it with gridstand play ([a-z2-7]{8}) --server ` + address + ` --local`)
+	resume := regexp.MustCompile(
+		`(?s)classic by ada: .*Resume it with gridstand play ([a-z2-7]{8}) --server ` + address + ` --local`)
 	id := resume.FindStringSubmatch(ansi.Strip(table.out.String()))[1]
 	assert.Contains(t, table.said(), "Its games are stored in "+ada.state)
 	tv.sees("◌")
@@ -207,7 +208,8 @@ func TestPlayAgain(t *testing.T) {
 	ada.terminal = true
 	ada.fails(exitMissing, "you have no such game to continue. Start one: gridstand play 5x5", "play", "5x5", "--resume")
 	ada.fails(exitFailed, "over", "play", id)
-	ada.fails(exitMissing, `there is no variant "2048"; the usual 2048 is gridstand play classic. Nor is it a game`, "play", "2048")
+	ada.fails(exitMissing, `there is no variant "2048"; the usual 2048 is gridstand play classic. Nor is it a game`,
+		"play", "2048")
 	ada.fails(exitUsage, "--resume", "play", "--resume", "--private")
 	ada.fails(exitMissing, "", "play", strings.Repeat("a", 26))
 }

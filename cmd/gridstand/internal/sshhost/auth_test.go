@@ -81,7 +81,9 @@ func TestServe_OfferedKey(t *testing.T) {
 	assert.Equal(t, "guest", output(t, h.dial(gossh.PublicKeys(pretend()), guest()), "help"))
 
 	// The proof is signed by another key.
-	_, err := h.tryDial(address, gossh.ClientConfig{Auth: []gossh.AuthMethod{gossh.PublicKeys(offer{own, victim.PublicKey()}), guest()}})
+	_, err := h.tryDial(address, gossh.ClientConfig{Auth: []gossh.AuthMethod{
+		gossh.PublicKeys(offer{own, victim.PublicKey()}), guest(),
+	}})
 	require.Error(t, err)
 }
 

@@ -63,7 +63,8 @@ func TestPlaces(t *testing.T) {
 		synctest.Wait()
 		var refused dto.Metric
 		require.NoError(t, h.metrics.refusals.WithLabelValues("places").Write(&refused))
-		assert.InDelta(t, 5*200-4*maxPlacesPerAddress, refused.GetCounter().GetValue(), 0, "the IPv6 addresses are in one network")
+		assert.InDelta(t, 5*200-4*maxPlacesPerAddress, refused.GetCounter().GetValue(), 0,
+			"the IPv6 addresses are in one network")
 		other := h.dialFrom("198.51.100.1")
 		open(t, other, "watch")
 		same := h.dialFrom("192.0.2.1")

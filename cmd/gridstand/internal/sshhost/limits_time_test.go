@@ -33,7 +33,9 @@ func TestLimits_Login(t *testing.T) {
 		assert.Equal(t, loginTimeout, time.Since(began), "after the last session")
 
 		began = time.Now()
-		c, err = h.tryDial(address, gossh.ClientConfig{Auth: []gossh.AuthMethod{guest()}, Config: gossh.Config{RekeyThreshold: 1}})
+		rekeying := gossh.ClientConfig{Auth: []gossh.AuthMethod{guest()}}
+		rekeying.RekeyThreshold = 1
+		c, err = h.tryDial(address, rekeying)
 		for err == nil {
 			<-time.After(time.Second)
 			_, _, err = c.SendRequest("unknown", true, make([]byte, 256))

@@ -90,7 +90,8 @@ func newEvilServer(c *pb.Challenge) *evilServer {
 	}
 	s.OnReact = func(pb.Reaction) error { return client.ErrReactionsOff }
 	s.Contest = tuitest.NewChallengeStream(client.ChallengeUpdate{
-		Snapshot: &pb.WatchChallengeResponse{Challenge: c, Standings: lines, Total: -1}, Connection: client.Connection{State: client.Live},
+		Snapshot:   &pb.WatchChallengeResponse{Challenge: c, Standings: lines, Total: -1},
+		Connection: client.Connection{State: client.Live},
 	})
 	return s
 }

@@ -13,6 +13,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/resolver"
 	"google.golang.org/grpc/resolver/manual"
+
+	"github.com/gridstand/gridstand/internal/loopback"
 )
 
 // DefaultTarget is the server used if Config.Target is empty.
@@ -125,11 +127,7 @@ func (t target) String() string {
 
 // loopback reports whether all addresses are on this machine.
 func (t target) loopback() bool {
-	return !slices.ContainsFunc(t.addresses, func(address string) bool {
-		host, _, err := net.SplitHostPort(address)
-		ip, _ := netip.ParseAddr(host)
-		return err != nil || host != "localhost" && !ip.IsLoopback()
-	})
+	return !slices.ContainsFunc(t.addresses, func(address string) bool { return !loopback.Is(address) })
 }
 
 // dial returns the target for gRPC. A single name is resolved again for every connection,

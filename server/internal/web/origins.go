@@ -9,6 +9,7 @@ import (
 	"connectrpc.com/connect"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 
+	"github.com/gridstand/gridstand/internal/loopback"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -126,7 +127,7 @@ func isSameOrigin(r *http.Request, origin, public string) bool {
 	switch {
 	case public != "" && strings.EqualFold(origin, withoutPort(public)):
 		return true
-	case public != "" && !isLoopback(r.Host):
+	case public != "" && !loopback.Is(r.Host):
 		return false
 	case public == "" && r.Header.Get("Sec-Fetch-Site") == "same-origin":
 		return true
@@ -142,7 +143,7 @@ func LoopbackOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := r.Header.Get("Origin")
 		switch {
-		case !isLoopback(r.Host):
+		case !loopback.Is(r.Host):
 			http.Error(w, "This server is only for this machine, at localhost.", http.StatusMisdirectedRequest)
 		case origin != "" && !isSameOrigin(r, origin, ""):
 			http.Error(w, "This server is only for its own pages.", http.StatusForbidden)

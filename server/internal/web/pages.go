@@ -9,7 +9,6 @@ import (
 	"errors"
 	"html/template"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"path"
@@ -26,6 +25,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/loopback"
 	"github.com/gridstand/gridstand/internal/shortid"
 )
 
@@ -171,7 +171,7 @@ func (s site) page(w http.ResponseWriter, r *http.Request, page shell, key strin
 		s.missing(w, r)
 		return
 	}
-	if isLoopback(r.Host) {
+	if loopback.Is(r.Host) {
 		page.Site = s.public
 	}
 	meta, err := s.about(r.Context(), page.Page, page.ID)
@@ -223,15 +223,6 @@ func (s site) expand(w http.ResponseWriter, r *http.Request, prefix string) {
 // the direction of text, or a byte that is not UTF-8.
 func isUnprintable(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
 
-// isLoopback reports whether only programs on this machine can use a host, which may have a
-// port.
-func isLoopback(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	return host == "localhost" || net.ParseIP(strings.Trim(host, "[]")).IsLoopback()
-}
-
 // write renders a page as the response.
 func (s site) write(w http.ResponseWriter, r *http.Request, page shell, code int) {
 	scheme := "http"
@@ -239,7 +230,7 @@ func (s site) write(w http.ResponseWriter, r *http.Request, page shell, code int
 		scheme = "https"
 	}
 	page.Assets, page.Origin = s.assets, cmp.Or(s.public, scheme+"://"+r.Host)
-	if s.public != "" || isLoopback(r.Host) {
+	if s.public != "" || loopback.Is(r.Host) {
 		page.URL = page.Origin + r.URL.EscapedPath()
 	}
 	var text bytes.Buffer

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/netip"
 	"strings"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/app"
+	"github.com/gridstand/gridstand/internal/loopback"
 	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/internal/verify"
 )
@@ -84,7 +83,7 @@ func (p *program) explain(err error) string {
 	switch {
 	case err == nil && normal == client.DefaultTarget:
 		return text + "Start one with: " + name + " play --local, where your local games are, or: gridstand-server"
-	case err == nil && onThisMachine(normal):
+	case err == nil && loopback.Is(normal):
 		return text + "Start one with: " + name + " play --local --server " + normal
 	default:
 		return text + "Check that it is running and that the address is correct; --server or $GRIDSTAND_SERVER selects another server"
@@ -103,11 +102,4 @@ var remedies = map[client.Cause]string{
 	client.CauseSilent:       "It may be overloaded or suspended: try again later, or restart it",
 	client.CauseNotGridstand: "Check the address and the port; --server or $GRIDSTAND_SERVER selects another server",
 	client.CauseNoBackend:    "Check that the server behind it is running, or try again later",
-}
-
-// onThisMachine reports whether an address is a loopback address.
-func onThisMachine(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	ip, _ := netip.ParseAddr(host)
-	return err == nil && (host == "localhost" || ip.IsLoopback())
 }

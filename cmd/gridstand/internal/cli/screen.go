@@ -11,6 +11,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/app"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/loopback"
 )
 
 // show runs the terminal program, starting with the page that start names, until the user
@@ -165,7 +166,7 @@ func withoutPort(target string) string {
 // server also accepts this program's calls.
 func (p *program) shared(c *client.Client, site string) string {
 	u, err := url.Parse(site)
-	public := err == nil && u.Host != "" && onThisMachine(c.Target())
+	public := err == nil && u.Host != "" && loopback.Is(c.Target())
 	switch {
 	case !public && p.usesTLS():
 		return serverFlags(p.serverFlag(c.Target()), "--tls")

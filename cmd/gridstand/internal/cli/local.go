@@ -67,8 +67,14 @@ type localServer struct {
 	pages *ui.Local
 }
 
-// elsewhere is the advice if --local cannot use its address.
-const elsewhere = "Try another address: " + name + " play --local --server localhost:2049"
+// elsewhere returns the advice if --local cannot use its address.
+func (o *localFlags) elsewhere() string {
+	command := name + " play --local --server localhost:2049"
+	if o.share {
+		command += " --share"
+	}
+	return "Try another address: " + command
+}
 
 // startLocal makes the program use a server at --server or the default address, where other programs
 // on this machine find it. It starts the server in this program, unless one is already running there.
@@ -84,7 +90,7 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (stop func(), er
 	p.flags.server = address
 	if findLocal(ctx, address) {
 		if o.share {
-			return nil, fmt.Errorf("a server is already running at %s, with its own settings. %s", address, elsewhere)
+			return nil, fmt.Errorf("a server is already running at %s, with its own settings. %s", address, o.elsewhere())
 		}
 		p.warnf("A server is already running at %s; you are playing on that server.", address)
 		return func() {}, nil
@@ -150,7 +156,7 @@ func (o *localFlags) listen(address string) (net.Listener, error) {
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("cannot start a server at %s (%w). %s", address, err, elsewhere)
+		return nil, fmt.Errorf("cannot start a server at %s (%w). %s", address, err, o.elsewhere())
 	}
 	if tcp, ok := listener.Addr().(*net.TCPAddr); !o.share && (!ok || !tcp.IP.IsLoopback()) {
 		_ = listener.Close()

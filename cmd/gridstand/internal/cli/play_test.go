@@ -68,7 +68,7 @@ func TestPlayLocal(t *testing.T) {
 	address := process.FreeAddress(t)
 	ada, bob := newUser(t, address, "ada"), newUser(t, address, "bob")
 	table := ada.sit("play", "--local", "--server", address, "--name", "ada")
-	table.sees("thers watch at")
+	table.sees("thers on this machine watch at")
 	table.sees("http://" + address + "/g/")
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/", http.NoBody)
 	require.NoError(t, err)
@@ -78,10 +78,10 @@ func TestPlayLocal(t *testing.T) {
 	require.NoError(t, page.Body.Close())
 	http.DefaultClient.CloseIdleConnections()
 	assert.Equal(t, http.StatusMisdirectedRequest, page.StatusCode, "a web page must not read the player's games")
-	tv := bob.sit("watch")
+	tv := bob.sit("watch", "http://"+address+"/")
 	tv.sees("the best live classic game")
 	second := bob.sit("play", "--local", "--server", address, "--name", "bob", "3x3")
-	second.sees("thers watch at")
+	second.sees("thers on this machine watch at")
 	second.types("q")
 	second.ends(exitOK)
 	assert.Contains(t, second.err.String(), "already")
@@ -89,7 +89,7 @@ func TestPlayLocal(t *testing.T) {
 
 	elsewhere := *ada
 	elsewhere.terminal = true
-	elsewhere.fails(exitFailed, "a server is already running at "+address, "play", "--local", "--share", "--server", address)
+	elsewhere.fails(exitFailed, "--server localhost:2049 --share", "play", "--local", "--share", "--server", address)
 	elsewhere.fails(exitFailed, "another server is using it", "play", "--local", "--server", process.FreeAddress(t))
 	elsewhere.state = ""
 	elsewhere.fails(exitUsage, "--local needs HOME", "play", "--local", "--server", process.FreeAddress(t))

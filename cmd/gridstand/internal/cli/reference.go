@@ -44,6 +44,9 @@ func (r reference) isVariant() bool {
 	return !(r.daily || r.challenge || r.game || r.player != "")
 }
 
+// isServer reports whether r is a link to a server's start page.
+func (r reference) isServer() bool { return r.server != "" && r.isVariant() && r.id == "" }
+
 // atPlayer is the prefix of an argument that names a player.
 const atPlayer = "@"
 

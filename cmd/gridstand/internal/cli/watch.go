@@ -25,12 +25,13 @@ func (p *program) watchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch [game|@player|link]...",
 		Short: "Watch games, a player or a race live",
-		Long: `Watch a game live. Without a game it shows the most watched one, or the one with
-the highest score if none is watched, and another game when it ends. Up to four
-games are shown side by side if the terminal is large enough; --wall chooses the
-four best. @ada means the game that the player ada is playing now, and then that
-player's next games. A race, given by its id or link, shows all its boards, to
-its players too; ` + name + ` join returns to your own board.
+		Long: `Watch a game live. Without a game, or with the link to a server, it shows the
+most watched one, or the one with the highest score if none is watched, and
+another game when it ends. Up to four games are shown side by side if the
+terminal is large enough; --wall chooses the four best. @ada means the game that
+the player ada is playing now, and then that player's next games. A race, given
+by its id or link, shows all its boards, to its players too; ` + name + ` join
+returns to your own board.
 
 Without a terminal, or with --json or --from, it prints events until the game
 ends. --json prints one WatchResponse per line; with --from 0 this is the
@@ -73,6 +74,7 @@ func (p *program) watchScreen(ctx context.Context, what []string, wall bool) err
 			return err
 		}
 	}
+	references = slices.DeleteFunc(references, reference.isServer)
 	c, err := p.dial()
 	if err != nil {
 		return err
@@ -83,7 +85,7 @@ func (p *program) watchScreen(ctx context.Context, what []string, wall bool) err
 	if err == nil && wall {
 		route.Watch, err = p.bestGames(ctx, c)
 	}
-	if err == nil && len(what) == 0 {
+	if err == nil && len(references) == 0 {
 		_, err = c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{}) // rather than show an empty screen
 	}
 	if err != nil {
@@ -146,7 +148,7 @@ func (p *program) watchLines(ctx context.Context, what string, after *int32) err
 	}
 	var challenge *pb.Challenge
 	var gameID string
-	if what == "" {
+	if what == "" || r.isServer() {
 		gameID, err = p.bestGame(ctx, c)
 	} else {
 		challenge, gameID, err = p.challengeOrGame(ctx, c, r)

@@ -2,11 +2,13 @@ package ui
 
 import (
 	"cmp"
+	"net/url"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/loopback"
 )
 
 // Link returns the address of a game's web page, or "" if it is unknown. The id may be a short one.
@@ -26,8 +28,11 @@ func (e *Env) ChallengeLink(id string) string {
 }
 
 // Share returns blocks that explain what others can do at the address of a web page and, after it, in a
-// terminal. link and command may be empty.
+// terminal. link and command may be empty. If the link leads to the user's own machine, Share says so.
 func Share(t Theme, what, link, command string, width int) []string {
+	if u, err := url.Parse(link); err == nil && loopback.Is(u.Hostname()) {
+		what = strings.Replace(what, "Others", "Others on this machine", 1)
+	}
 	switch {
 	case link == "" && command == "":
 		return nil

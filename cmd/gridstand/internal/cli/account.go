@@ -37,8 +37,9 @@ program refuses to use it.`,
 		},
 	}
 	rotate := &cobra.Command{
-		Use:   "rotate",
-		Short: "Replace the token of your account",
+		Use:        "rotate",
+		SuggestFor: []string{"revoke", "reset"},
+		Short:      "Replace the token of your account",
 		Long: `Replace the token of your account, for example because someone may have seen it.
 Browsers that use the account by a link are logged out. The old token may work
 for another 30 seconds.`,
@@ -47,9 +48,9 @@ for another 30 seconds.`,
 	rename := &cobra.Command{
 		Use:   "rename <name>",
 		Short: "Give your account another name",
-		Long: `Give your account another name. Games, rank and streak stay, and the old name
-leads to you. A guest can choose a name at any time; other names can be changed
-once in 30 days.`,
+		Long: `Give your account another name. Games, rank and streak stay. Games that have
+begun show the old name, which leads to you. A guest can choose a name at any
+time; other names can be changed once in 30 days.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error {
 				player, err := p.renamed(cmd.Context(), c, args[0])

@@ -21,6 +21,12 @@ func TestAccounts(t *testing.T) {
 		stale.ok(args...)
 		assert.Contains(t, stale.ok("account"), []string{"petra on ", "pavel on "}[i])
 	}
+	stale := newUser(t, server, "eve")
+	require.NoError(t, stale.store.Save(server, client.Credential{PlayerID: evilOne, Name: "olga", Token: evilToken}))
+	s := stale.sit("play")
+	s.sees("! " + server + " no longer knows the account olga: you now play as olga")
+	s.types("\x03")
+	s.ends(exitInterrupted)
 
 	newUser(t, server, "bob").fails(exitUsage, "name must be", "account", "new", "b\xffb")
 }

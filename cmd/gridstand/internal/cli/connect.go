@@ -85,7 +85,7 @@ func (p *program) logIn(ctx context.Context, c *client.Client) error {
 		return err
 	}
 	if notice != "" {
-		p.notef("%s", notice)
+		p.warnf("%s", notice)
 	} else if !found && p.flags.name == "" {
 		p.notef("You are %s. To choose a name: %s", client.CleanName(cred.Name), p.typed("account", "rename", "<name>"))
 	} else if p.flags.name != "" && p.flags.name != cred.Name {

@@ -29,7 +29,7 @@ func (p *program) playCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "play [variant|game]",
 		SuggestFor: []string{"resume", "continue", "start", "host", "serve"},
-		Short:      "Play a game, or continue one of yours",
+		Short:      "Play a new game; --resume: continue the last",
 		Long: `Play a new game of a variant (` + defaultVariant + ` by default), or continue one of
 your games. Leaving a game does not end it.
 
@@ -129,7 +129,8 @@ func (p *program) gameToPlay(ctx context.Context, c *client.Client, r reference)
 	case c.Seat(g).Index() < 0:
 		return ui.Route{}, fmt.Errorf("that is not your game. Watch it: %s", p.typed("watch", g.GetId()))
 	case g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
-		return ui.Route{}, fmt.Errorf("that game is over. Start a new one: %s", p.typed("play", variantOf(g.Game)))
+		return ui.Route{}, fmt.Errorf("that game is over. Replay it: %s, or start a new one: %s",
+			p.typed("watch", g.GetId()), p.typed("play", variantOf(g.Game)))
 	default:
 		return ui.Route{Play: g.GetId()}, nil
 	}

@@ -49,7 +49,8 @@ yesterday is the one before, and 2026-11-21 that of a day; days and weeks are in
 UTC.
 
 A race lists all players with their current scores; other challenges list
-finished attempts. Attempts in which a program moved do not count.`,
+finished attempts. Attempts in which a program moved do not count. An attempt is
+in the ranking of its challenge and in no other.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, ok := windows[o.window]; !ok {
 				return usage.Errorf("--window must be day, week or all, not %q", o.window)
@@ -93,13 +94,15 @@ func (p *program) topOfVariant(ctx context.Context, c *client.Client, v *pb.Vari
 		reply, err := c.Leaderboard.ListScores(ctx, request)
 		return reply.GetEntries(), reply.GetNextPageToken(), err
 	}
-	player := ""
+	player := c.PlayerID()
+	if p.over == nil { // marking a row needs no token
+		cred, _, _ := p.store.Load(c.Target())
+		player = cred.PlayerID
+	}
 	if o.me {
-		me, err := p.known(ctx, c)
-		if err != nil {
+		if _, err := p.known(ctx, c); err != nil {
 			return err
 		}
-		player = me.GetId()
 		fetch = func(int32, string) ([]*pb.Entry, string, error) {
 			request := &pb.GetRankRequest{Variant: v.GetId(), Window: windows[o.window], PlayerId: "me", Neighbors: neighbors}
 			reply, err := c.Leaderboard.GetRank(ctx, request)
@@ -119,7 +122,8 @@ func (p *program) topOfVariant(ctx context.Context, c *client.Client, v *pb.Vari
 	return list[*pb.Entry]{
 		all: entries, more: more, empty: "There are no scores on this board yet. Be the first: " + play, columns: rankingColumns(false),
 		row: func(e *pb.Entry) []string {
-			return slices.Concat(p.rankCells(e, client.CleanName(e.GetPlayer().GetName()), player), p.playedCells(e))
+			name := client.CleanName(e.GetPlayer().GetName())
+			return slices.Concat(p.rankCells(e, name, player), p.playedCells(e))
 		},
 	}.print(p)
 }

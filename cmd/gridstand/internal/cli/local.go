@@ -90,7 +90,8 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (stop func(), er
 	p.flags.server = address
 	if findLocal(ctx, address) {
 		if o.share {
-			return nil, fmt.Errorf("a server is already running at %s, with its own settings. %s", address, o.elsewhere())
+			return nil, fmt.Errorf("a server is already running at %s, with its own settings. %s",
+				address, o.elsewhere())
 		}
 		p.warnf("A server is already running at %s; you are playing on that server.", address)
 		return func() {}, nil

@@ -132,6 +132,24 @@ func TestLoad_Undos(t *testing.T) {
 			return err
 		}
 		require.NoError(t, check(r.log, len(states)))
+
+		reader := r.log.NewReader(gameID)
+		next := func(first, n int) {
+			t.Helper()
+			read, err := reader.Next(t.Context(), n, func(e *replay.Event) error {
+				equal(t, states[first-1], e.State)
+				first++
+				return nil
+			})
+			require.NoError(t, err)
+			require.Equal(t, n, read)
+		}
+		next(1, 30) // has undos
+		for _, version := range []int32{45, pageSize + 60} {
+			require.NoError(t, reader.Skip(t.Context(), version))
+			next(int(version)+1, 5)
+		}
+
 		const readable = pageSize - 10
 		for _, damage := range []func(g *damagedGame){
 			func(g *damagedGame) { g.records[readable].Raw = []byte("garbage") },

@@ -104,7 +104,7 @@ func (p *program) variant(ctx context.Context, c *client.Client, text string) (*
 	}
 	advice := p.typed("variants") + " lists them"
 	if text == "2048" { // the game, not one of its variants
-		advice = "the usual 2048 is " + p.typed("play", defaultVariant)
+		advice = "the usual 2048 is the variant " + defaultVariant
 	}
 	return nil, missingf("there is no variant %q; %s", clean(text, 26), advice)
 }

@@ -97,7 +97,8 @@ func TestPlayLocal(t *testing.T) {
 	table.ends(exitOK)
 	resume := regexp.MustCompile(
 		`(?s)classic by ada: .*Resume it with gridstand play ([a-z2-7]{8}) --server ` + address + ` --local`)
-	id := resume.FindStringSubmatch(ansi.Strip(table.out.String()))[1]
+	ids := resume.FindStringSubmatch(ansi.Strip(table.out.String()))
+	require.Len(t, ids, 2, table.out.String())
 	assert.Contains(t, table.said(), "Its games are stored in "+ada.state)
 	tv.sees("◌")
 	tv.types("\x03")
@@ -107,8 +108,8 @@ func TestPlayLocal(t *testing.T) {
 	none := ada.sit("play", "--local", "--server", address, "--resume", "5x5")
 	none.ends(exitMissing)
 	assert.Contains(t, none.said(), "Start one: gridstand play 5x5 --server "+address+" --local")
-	again := ada.sit("play", "--local", "--server", address, id)
-	again.sees("gridstand watch " + id)
+	again := ada.sit("play", "--local", "--server", address, ids[1])
+	again.sees("gridstand watch " + ids[1])
 	again.types("q")
 	again.ends(exitOK)
 	assert.NotContains(t, again.said(), "no longer knows")
@@ -208,7 +209,7 @@ func TestPlayAgain(t *testing.T) {
 	ada.terminal = true
 	ada.fails(exitMissing, "you have no such game to continue. Start one: gridstand play 5x5", "play", "5x5", "--resume")
 	ada.fails(exitFailed, "over", "play", id)
-	ada.fails(exitMissing, `there is no variant "2048"; the usual 2048 is gridstand play classic. Nor is it a game`,
+	ada.fails(exitMissing, `there is no variant "2048"; the usual 2048 is the variant classic. Nor is it a game`,
 		"play", "2048")
 	ada.fails(exitUsage, "--resume", "play", "--resume", "--private")
 	ada.fails(exitMissing, "", "play", strings.Repeat("a", 26))

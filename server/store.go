@@ -40,7 +40,6 @@ func (c *Config) open(ctx context.Context, options sqlite.Options, create bool) 
 	if err != nil {
 		return nil, err
 	}
-	warnNetwork(options.Path, options.Logger)
 	s, err = sqlite.Open(options)
 	var unusable *fs.PathError
 	switch {

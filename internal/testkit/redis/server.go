@@ -3,11 +3,8 @@ package redistest
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"net"
 	"os/exec"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -15,8 +12,6 @@ import (
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
-
-const startAttempts = 20
 
 // KeepsWrites are the arguments for a server that loses no write if it is killed: it writes them to
 // its append-only file before it answers. It does not sync the file, so that tests do not depend on
@@ -28,11 +23,9 @@ var KeepsWrites = []string{"--appendonly", "yes", "--appendfsync", "no"}
 // goroutine, except Addr and URL, which are safe for concurrent use.
 type Server struct {
 	t    testing.TB
-	port int
-	dir  string
+	addr string
 	args []string
 	run  *process.Process // nil while it is not running
-	out  *bytes.Buffer    // output; read it only after the process has exited
 }
 
 // StartRedis starts a redis-server on a free local port with an empty data directory and
@@ -45,27 +38,19 @@ func StartRedis(t testing.TB, args ...string) *Server {
 	if err != nil {
 		t.Skip("redis-server is not installed")
 	}
-	s := &Server{t: t, dir: t.TempDir()}
-	base := append([]string{
+	s := &Server{t: t, addr: process.FreeAddress(t)}
+	_, port, _ := net.SplitHostPort(s.addr)
+	s.args = append([]string{
 		path, "--bind", "127.0.0.1", "--protected-mode", "yes",
-		"--dir", s.dir, "--save", "", "--appendonly", "no",
+		"--dir", t.TempDir(), "--save", "", "--appendonly", "no", "--port", port,
 	}, args...)
 	t.Cleanup(s.Kill)
-	for range startAttempts {
-		s.port = process.FreePort(t)
-		s.args = append(base[:len(base):len(base)], "--port", strconv.Itoa(s.port))
-		if err = s.start(); err == nil {
-			return s
-		}
-	}
-	t.Fatalf("redis-server did not start: %v", err)
-	return nil
+	s.start()
+	return s
 }
 
 // Addr returns the server's host and port, which stay the same after a Restart.
-func (s *Server) Addr() string {
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port))
-}
+func (s *Server) Addr() string { return s.addr }
 
 // URL returns the server's address in the form that redis.ParseURL expects.
 func (s *Server) URL() string { return "redis://" + s.Addr() + "/0" }
@@ -102,37 +87,30 @@ func (s *Server) Resume() {
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.Kill()
-	if err := s.start(); err != nil {
-		s.t.Fatalf("redis-server did not restart: %v", err)
-	}
+	s.start()
 }
 
-// start starts the process and waits until it answers. It checks that no other process
-// answers on that port. If it returns an error, no process is running.
-func (s *Server) start() error {
+// start starts the process and waits until it answers. FreeAddress gave the address to no other
+// process.
+func (s *Server) start() {
+	s.t.Helper()
 	cmd := exec.Command(s.args[0], s.args[1:]...)
-	s.out = &bytes.Buffer{}
-	cmd.Stdout, cmd.Stderr = s.out, s.out
+	out := &bytes.Buffer{} // read it only after the process has exited
+	cmd.Stdout, cmd.Stderr = out, out
 	run, err := process.Start(cmd)
 	if err != nil {
-		return err
+		s.t.Fatalf("starting redis-server: %v", err)
 	}
 	s.run = run
 
-	client := redis.NewClient(&redis.Options{Addr: s.Addr(), MaxRetries: -1})
+	client := redis.NewClient(&redis.Options{Addr: s.addr, MaxRetries: -1})
 	defer func() { _ = client.Close() }()
-	pid := fmt.Sprintf("process_id:%d\r\n", run.Pid())
-	err = nil
 	waittest.Until(s.t, "redis-server answers", func() bool {
 		select {
-		case <-run.Exited(): // Most likely another process took the port.
-			s.run = nil
-			err = fmt.Errorf("the process exited immediately: %s", s.out)
-			return true
+		case <-run.Exited():
+			s.t.Fatalf("redis-server exited immediately: %s", out)
 		default:
 		}
-		info, failed := client.Info(context.Background(), "server").Result()
-		return failed == nil && strings.Contains(info, pid) && client.Ping(context.Background()).Err() == nil
+		return client.Ping(context.Background()).Err() == nil
 	})
-	return err
 }

@@ -68,22 +68,16 @@ func Run(t *testing.T, program, asProgram string, call Call, setup func(tb testi
 				}
 			},
 			"fails": func(ts *testscript.TestScript, _ bool, args []string) {
-				run := func(args []string) (code int, stdout, stderr string) {
-					err := ts.Exec(program, args...)
-					if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-						code = exit.ExitCode()
-					}
-					return code, ts.ReadFile("stdout"), ts.ReadFile("stderr")
+				code, err := 0, ts.Exec(program, args[1:]...)
+				if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+					code = exit.ExitCode()
 				}
-				fails(ts, program, run, args)
+				checkFailure(ts, program, args[0], code, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
 			},
 			"callfails": func(ts *testscript.TestScript, _ bool, args []string) {
-				run := func(args []string) (code int, stdout, stderr string) {
-					var out, errs strings.Builder
-					code = call(ts.Getenv, io.MultiWriter(&out, ts.Stdout()), io.MultiWriter(&errs, ts.Stderr()), args)
-					return code, out.String(), errs.String()
-				}
-				fails(ts, program, run, args)
+				var out, errs strings.Builder
+				code := call(ts.Getenv, io.MultiWriter(&out, ts.Stdout()), io.MultiWriter(&errs, ts.Stderr()), args[1:])
+				checkFailure(ts, program, args[0], code, out.String(), errs.String())
 			},
 			"set": func(ts *testscript.TestScript, _ bool, args []string) {
 				value := strings.TrimSpace(ts.ReadFile("stdout"))
@@ -102,13 +96,10 @@ func Run(t *testing.T, program, asProgram string, call Call, setup func(tb testi
 	})
 }
 
-func fails(ts *testscript.TestScript, program string, run func(args []string) (code int, stdout, stderr string), args []string) {
-	if len(args) == 0 {
-		ts.Fatalf("usage: fails <code> <argument>...")
-	}
-	code, stdout, stderr := run(args[1:])
-	if strconv.Itoa(code) != args[0] {
-		ts.Fatalf("the program exited with %d, not with %s", code, args[0])
+// checkFailure checks that the program exited with a code and reported the reason as it promises.
+func checkFailure(ts *testscript.TestScript, program, want string, code int, stdout, stderr string) {
+	if strconv.Itoa(code) != want {
+		ts.Fatalf("the program exited with %d, not with %s", code, want)
 	}
 	if stdout != "" {
 		ts.Fatalf("it printed data: %q", stdout)

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -82,60 +83,65 @@ func Accounts(t *testing.T, open Open) {
 		}
 		requireHolder(t, s, "Ann", "")
 	})
-	t.Run("one of several concurrent calls gets a name", func(t *testing.T) {
+	t.Run("one of several calls of Create and Rename gets a name", func(t *testing.T) {
 		s := open(t)
 		var ids []string
-		for range 16 {
-			ids = append(ids, id.New())
-		}
-		told, errs := concurrently(len(ids), func(i int) (store.Account, error) {
-			return s.Accounts.Create(t.Context(), store.Account{ID: ids[i], Name: "Ann", Secret: "digest"}, keepAccounts)
-		})
-		holder, err := s.Accounts.Holder(t.Context(), "ann")
-		require.NoError(t, err)
-		for i, err := range errs {
-			if err != nil { // The name is held by a call that has not stored its account yet.
-				require.ErrorIs(t, err, store.ErrNameHeld)
-			} else {
-				assert.Equal(t, holder, told[i].ID)
+		for n := range 16 {
+			a := newAccount(fmt.Sprint("Ann ", n))
+			if ids = append(ids, a.ID); n%2 == 0 {
+				mustCreate(t, s, a, keepAccounts)
 			}
 		}
-		assert.Contains(t, errs, nil)
+		told, errs := concurrently(len(ids), func(n int) (store.Account, error) {
+			if n%2 == 0 {
+				return s.Accounts.Rename(t.Context(), ids[n], fmt.Sprint("Ann ", n), "Zoe", time.Hour)
+			}
+			return s.Accounts.Create(t.Context(), store.Account{ID: ids[n], Name: "Zoe", Secret: "digest"}, keepAccounts)
+		})
+		holder, err := s.Accounts.Holder(t.Context(), "zoe")
+		require.NoError(t, err)
 		found, err := s.Accounts.Get(t.Context(), ids)
 		require.NoError(t, err)
-		require.Len(t, found, 1)
-		assert.Contains(t, found, holder)
+		for n, err := range errs {
+			if err != nil { // The name is held by another account, which may not be stored yet.
+				require.ErrorIs(t, err, store.ErrNameHeld)
+			} else {
+				assert.Equal(t, holder, told[n].ID)
+			}
+			stored, there := found[ids[n]]
+			assert.Equal(t, n%2 == 0 || ids[n] == holder, there)
+			assert.Equal(t, ids[n] == holder, stored.Name == "Zoe")
+		}
+		assert.Contains(t, errs, nil)
 	})
 }
 
-// AccountsExpire tests the clock-dependent part of the contract of store.Accounts.
+// AccountsExpire tests that an account expires unless it is renewed.
 func AccountsExpire(t *testing.T, open OpenClock) {
-	t.Run("an account expires unless it is renewed", func(t *testing.T) {
-		s, forward := open(t)
-		ann := mustCreate(t, s, newAccount("Ann"), keepAccounts)
-		bob := mustCreate(t, s, newAccount("Bob"), keepAccounts)
-		eve := mustCreate(t, s, newAccount("Eve"), 0)
-		all := []string{ann.ID, bob.ID, eve.ID}
-		forward(keepAccounts - time.Hour)
-		requireAccounts(t, s, all, ann, bob, eve)
-		require.NoError(t, s.Accounts.Renew(t.Context(), keepAccounts, bob.ID))
-		_, err := s.Accounts.Create(t.Context(), ann, keepAccounts) // this call does not renew the account
-		require.NoError(t, err)
-		forward(time.Hour)
-		requireAccounts(t, s, all, bob, eve)
-		forward(keepAccounts)
-		requireAccounts(t, s, all, eve)
+	s, forward := open(t)
+	ann := mustCreate(t, s, newAccount("Ann"), keepAccounts)
+	bob := mustCreate(t, s, newAccount("Bob"), keepAccounts)
+	eve := mustCreate(t, s, newAccount("Eve"), 0)
+	all := []string{ann.ID, bob.ID, eve.ID}
+	forward(keepAccounts - time.Hour)
+	requireAccounts(t, s, all, ann, bob, eve)
+	require.NoError(t, s.Accounts.Renew(t.Context(), keepAccounts, bob.ID))
+	_, err := s.Accounts.Create(t.Context(), ann, keepAccounts) // this call does not renew the account
+	require.NoError(t, err)
+	forward(time.Hour)
+	requireAccounts(t, s, all, bob, eve)
+	forward(keepAccounts)
+	requireAccounts(t, s, all, eve)
 
-		// An expired account is not recreated, and its name stays taken.
-		require.NoError(t, s.Accounts.Renew(t.Context(), keepAccounts, ann.ID))
-		found, err := s.Accounts.SetSecret(t.Context(), ann.ID, "digest")
-		require.NoError(t, err)
-		assert.False(t, found)
-		for _, a := range []store.Account{ann, newAccount("ANN")} {
-			_, err = s.Accounts.Create(t.Context(), a, keepAccounts)
-			require.ErrorIs(t, err, store.ErrNameHeld)
-		}
-		requireHolder(t, s, "ann", ann.ID)
-		requireAccounts(t, s, all, eve)
-	})
+	// An expired account is not recreated, and its name stays taken.
+	require.NoError(t, s.Accounts.Renew(t.Context(), keepAccounts, ann.ID))
+	found, err := s.Accounts.SetSecret(t.Context(), ann.ID, "digest")
+	require.NoError(t, err)
+	assert.False(t, found)
+	for _, a := range []store.Account{ann, newAccount("ANN")} {
+		_, err = s.Accounts.Create(t.Context(), a, keepAccounts)
+		require.ErrorIs(t, err, store.ErrNameHeld)
+	}
+	requireHolder(t, s, "ann", ann.ID)
+	requireAccounts(t, s, all, eve)
 }

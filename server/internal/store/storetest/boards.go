@@ -27,29 +27,27 @@ func Boards(t *testing.T, open Open) {
 	})
 }
 
-// BoardsExpire tests the clock-dependent part of the contract of store.Boards.
+// BoardsExpire tests that a board expires at the given time.
 func BoardsExpire(t *testing.T, open OpenClock) {
-	t.Run("a board expires at the given time", func(t *testing.T) {
-		s, forward := open(t)
-		ctx, boards, a := t.Context(), s.Boards, scored("a", 1, 1)
-		now, err := s.Time(ctx)
-		require.NoError(t, err)
-		soon := store.Board{Variant: "classic", Window: "day-1", Expires: now.Truncate(time.Second).Add(time.Hour)}
-		late := store.Board{Variant: "classic", Window: "day-2", Expires: soon.Expires.Add(time.Hour)}
-		all := []store.Board{allTime, soon, late}
-		require.NoError(t, boards.Record(ctx, a, all...))
-		forward(time.Hour - time.Minute)
-		for _, b := range all {
-			requireEntries(ctx, t, boards, b, a)
-		}
-		forward(time.Minute)
-		b := scored("b", 2, 2)
-		require.NoError(t, boards.Record(ctx, b, all...))
-		requireEntries(ctx, t, boards, soon)
-		for _, board := range []store.Board{allTime, late} {
-			requireEntries(ctx, t, boards, board, b, a)
-		}
-	})
+	s, forward := open(t)
+	ctx, boards, a := t.Context(), s.Boards, scored("a", 1, 1)
+	now, err := s.Time(ctx)
+	require.NoError(t, err)
+	soon := store.Board{Variant: "classic", Window: "day-1", Expires: now.Truncate(time.Second).Add(time.Hour)}
+	late := store.Board{Variant: "classic", Window: "day-2", Expires: soon.Expires.Add(time.Hour)}
+	all := []store.Board{allTime, soon, late}
+	require.NoError(t, boards.Record(ctx, a, all...))
+	forward(time.Hour - time.Minute)
+	for _, b := range all {
+		requireEntries(ctx, t, boards, b, a)
+	}
+	forward(time.Minute)
+	b := scored("b", 2, 2)
+	require.NoError(t, boards.Record(ctx, b, all...))
+	requireEntries(ctx, t, boards, soon)
+	for _, board := range []store.Board{allTime, late} {
+		requireEntries(ctx, t, boards, board, b, a)
+	}
 }
 
 var (

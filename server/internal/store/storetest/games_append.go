@@ -102,12 +102,9 @@ func gamesAppend(t *testing.T, open Open) {
 			want                error
 		}{
 			{time.Hour, 0, store.ErrTooEarly},
-			{time.Hour, 2 * time.Hour, store.ErrTooEarly},
 			{0, -time.Millisecond, store.ErrTooLate},
-			{-time.Hour, -time.Minute, store.ErrTooLate},
 			{-time.Hour, 0, nil},
 			{0, time.Hour, nil},
-			{-time.Minute, time.Minute, nil},
 		} {
 			e := entryAfter(last.ID, 0)
 			if tt.notBefore != 0 {

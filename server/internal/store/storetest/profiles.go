@@ -57,21 +57,19 @@ func Profiles(t *testing.T, open Open) {
 	})
 }
 
-// ProfilesExpire tests the clock-dependent part of the contract of store.Profiles.
+// ProfilesExpire tests that a profile lasts as long as its account.
 func ProfilesExpire(t *testing.T, open OpenClock) {
-	t.Run("a profile lasts as long as its account", func(t *testing.T) {
-		s, forward := open(t)
-		ann, bob := mustCreate(t, s, newAccount("Ann"), keepAccounts), mustCreate(t, s, newAccount("Bob"), keepAccounts)
-		for _, a := range []store.Account{ann, bob} {
-			require.NoError(t, s.Profiles.Update(t.Context(), a.ID, store.Profile{Encoded: []byte(a.Name)}))
-		}
-		forward(keepAccounts - time.Hour)
-		require.NoError(t, s.Accounts.Renew(t.Context(), keepAccounts, bob.ID))
-		forward(2 * time.Hour)
-		assert.Equal(t, store.Profile{Revision: 1, Encoded: []byte("Bob")}, getProfile(t, s, bob.ID))
-		assert.Zero(t, getProfile(t, s, ann.ID))
-		require.NoError(t, s.Profiles.Update(t.Context(), ann.ID, store.Profile{Encoded: []byte("again")}))
-		assert.Zero(t, getProfile(t, s, ann.ID))
-		requireAccounts(t, s, []string{ann.ID, bob.ID}, bob)
-	})
+	s, forward := open(t)
+	ann, bob := mustCreate(t, s, newAccount("Ann"), keepAccounts), mustCreate(t, s, newAccount("Bob"), keepAccounts)
+	for _, a := range []store.Account{ann, bob} {
+		require.NoError(t, s.Profiles.Update(t.Context(), a.ID, store.Profile{Encoded: []byte(a.Name)}))
+	}
+	forward(keepAccounts - time.Hour)
+	require.NoError(t, s.Accounts.Renew(t.Context(), keepAccounts, bob.ID))
+	forward(2 * time.Hour)
+	assert.Equal(t, store.Profile{Revision: 1, Encoded: []byte("Bob")}, getProfile(t, s, bob.ID))
+	assert.Zero(t, getProfile(t, s, ann.ID))
+	require.NoError(t, s.Profiles.Update(t.Context(), ann.ID, store.Profile{Encoded: []byte("again")}))
+	assert.Zero(t, getProfile(t, s, ann.ID))
+	requireAccounts(t, s, []string{ann.ID, bob.ID}, bob)
 }

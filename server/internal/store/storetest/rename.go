@@ -47,27 +47,6 @@ func Renames(t *testing.T, open Open) {
 		requireHolder(t, s, "Eve", "")
 		requireAccounts(t, s, []string{unknown})
 	})
-	t.Run("one of several accounts gets a name", func(t *testing.T) {
-		s := open(t)
-		var ids []string
-		for i := range 12 {
-			ids = append(ids, mustCreate(t, s, newAccount(string(rune('M'+i))), keepAccounts).ID)
-		}
-		told, errs := concurrently(len(ids), func(i int) (store.Account, error) {
-			return s.Accounts.Rename(t.Context(), ids[i], string(rune('M'+i)), "Zoe", time.Hour)
-		})
-		got := 0
-		for i, err := range errs {
-			if err != nil {
-				require.ErrorIs(t, err, store.ErrNameHeld)
-				continue
-			}
-			got++
-			assert.Equal(t, "Zoe", told[i].Name)
-			requireHolder(t, s, "zoe", ids[i])
-		}
-		assert.Equal(t, 1, got)
-	})
 	t.Run("an account gets one of several names", func(t *testing.T) {
 		s := open(t)
 		ann, taken := mustCreate(t, s, newAccount("Ann"), keepAccounts), []string{"Kim", "Lee", "Pat", "Sam", "Kim"}

@@ -30,7 +30,12 @@ func boardsLikeModel(t *testing.T, boards store.Boards, seed uint64) {
 		case n < 9:
 			m.record()
 		case n < 12:
-			m.hide()
+			player := m.player()
+			require.NoError(t, boards.Hide(t.Context(), player))
+			m.hidden[player] = true
+			for _, entries := range m.entries {
+				delete(entries, player)
+			}
 		case n < 14:
 			player := m.player()
 			require.NoError(t, boards.Unhide(t.Context(), player))
@@ -50,10 +55,6 @@ func boardsLikeModel(t *testing.T, boards store.Boards, seed uint64) {
 
 func (m boardsModel) player() string { return fmt.Sprintf("player-%02d", m.random.IntN(12)) }
 
-func (m boardsModel) board() store.Board {
-	return []store.Board{allTime, today, past}[m.random.IntN(3)]
-}
-
 // record records a result on some boards, once or twice.
 func (m boardsModel) record() {
 	scores := []int32{0, 1, 2, 9, 10, 1 << 30, 1<<31 - 1}
@@ -72,18 +73,9 @@ func (m boardsModel) record() {
 	}
 }
 
-func (m boardsModel) hide() {
-	player := m.player()
-	require.NoError(m, m.boards.Hide(m.Context(), player))
-	m.hidden[player] = true
-	for _, entries := range m.entries {
-		delete(entries, player)
-	}
-}
-
 // read compares a page of a board, and a player's rank and neighbors.
 func (m boardsModel) read() {
-	b := m.board()
+	b := []store.Board{allTime, today, past}[m.random.IntN(3)]
 	want := slices.SortedFunc(maps.Values(m.entries[b]), descending)
 	first, n := m.random.IntN(13), 1+m.random.IntN(13)
 	page, err := m.boards.Page(m.Context(), b, int64(first), n)

@@ -127,7 +127,7 @@ func Challenges(t *testing.T, open Open) {
 		slices.Sort(end.Encoded)
 		assert.Len(t, slices.Compact(end.Encoded), updates)
 	})
-	t.Run("lists", func(t *testing.T) { challengeLists(t, open) })
+	t.Run("lists are ordered from newest to oldest", func(t *testing.T) { challengeLists(t, open(t)) })
 }
 
 // ChallengesExpire tests the clock-dependent part of the contract of store.Challenges.

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -44,13 +43,9 @@ func (f *follower) await(t *testing.T, want string) {
 // engine calls Published.
 func Feed(t *testing.T, open Open) {
 	g, f, other, again := newGames(t, open), newFollower(), newFollower(), newFollower()
-	ctx, cancel := context.WithCancel(context.Background())
-	var group sync.WaitGroup
-	group.Go(func() { g.s.Run(ctx) })
-	t.Cleanup(func() {
-		cancel()
-		group.Wait()
-	})
+	var running sync.WaitGroup
+	running.Go(func() { g.s.Run(t.Context()) })
+	t.Cleanup(running.Wait)
 	report := func(gameID string, count int, shown store.Reactions) {
 		t.Helper()
 		_, err := g.Audience(t.Context(), gameID, "one", count, shown)

@@ -45,33 +45,29 @@ func gamesAppend(t *testing.T, open Open) {
 	})
 	t.Run("refuses entries that do not follow the last one", func(t *testing.T) {
 		g := newGames(t, open)
-		refused := func(gameID string, e store.Entry) *store.ConflictError {
+		refused := func(gameID string, e store.Entry, last store.ID, standing ...store.Record) {
 			t.Helper()
 			_, err := g.Append(t.Context(), gameID, e)
 			var conflict *store.ConflictError
 			require.ErrorAs(t, err, &conflict)
-			return conflict
+			assert.Equal(t, last, conflict.Last)
+			var got []store.Record
+			if conflict.Standing != nil {
+				got = append(got, *conflict.Standing)
+			}
+			g.same(standing, got)
 		}
 		records := g.create("a", 6)
-		late := entryAfter(records[2].ID, 1)
-		conflict := refused("a", late)
-		assert.Equal(t, records[5].ID, conflict.Last)
-		require.NotNil(t, conflict.Standing)
-		g.same(records[3:4], []store.Record{*conflict.Standing})
+		last, late := records[5].ID, entryAfter(records[2].ID, 1)
+		refused("a", late, last, records[3])
 		// An existing game is not created again.
-		conflict = refused("a", entryAfter(begin("b"), 0))
-		require.NotNil(t, conflict.Standing)
-		g.same(records[:1], []store.Record{*conflict.Standing})
+		refused("a", entryAfter(begin("b"), 0), last, records[0])
 		// This entry has the same version, but a different history.
-		other := records[5].ID
-		other.Digest++
-		conflict = refused("a", entryAfter(other, 0))
-		assert.Equal(t, &store.ConflictError{Last: records[5].ID}, conflict)
+		refused("a", entryAfter(store.ID{Version: last.Version, Digest: last.Digest + 1}, 0), last)
 		// A missing game accepts only a first entry, and an existing game rejects an
 		// entry far beyond its end.
-		assert.Equal(t, &store.ConflictError{}, refused("b", late))
-		conflict = refused("a", entryAfter(store.ID{Version: 9, Digest: 1}, 0))
-		assert.Equal(t, &store.ConflictError{Last: records[5].ID}, conflict)
+		refused("b", late, store.ID{})
+		refused("a", entryAfter(store.ID{Version: 9, Digest: 1}, 0), last)
 		g.holds("a", records, 0)
 		g.absent("b")
 	})
@@ -212,14 +208,13 @@ func gamesAppend(t *testing.T, open Open) {
 		on := []store.Games{g.s.Games, g.s.Background.Games}
 		for round := range 10 {
 			last, same := records[len(records)-1].ID, round%2 == 0
-			const callers = 8
-			entries := make([]store.Entry, callers)
-			for i := range callers {
+			entries := make([]store.Entry, 8)
+			for i := range entries {
 				if entries[i] = entryAfter(last, uint64(i)); same {
 					entries[i] = entryAfter(last, 0)
 				}
 			}
-			results, errs := concurrently(callers, func(i int) (store.Appended, error) {
+			results, errs := concurrently(len(entries), func(i int) (store.Appended, error) {
 				return on[i%2].Append(t.Context(), "a", entries[i])
 			})
 			tail, err := g.Tail(t.Context(), "a")

@@ -70,23 +70,6 @@ func again(last store.HeartbeatResult) store.Heartbeat {
 
 // Heartbeats tests the contract of store.Heartbeats.
 func Heartbeats(t *testing.T, open Open) {
-	beatsAndServers(t, open)
-	rollbacks(t, open)
-
-	t.Run("a piece of work goes to one server", func(t *testing.T) {
-		h, claims := newHeartbeats(t, open), [2]int{}
-		for n, claimed := range allSucceed(t, 8, func(n int) (bool, error) {
-			return h.Claim(t.Context(), "work "+strconv.Itoa(n%2), time.Hour)
-		}) {
-			if claimed {
-				claims[n%2]++
-			}
-		}
-		assert.Equal(t, [2]int{1, 1}, claims)
-	})
-}
-
-func beatsAndServers(t *testing.T, open Open) {
 	t.Run("a heartbeat is stored", func(t *testing.T) {
 		h := newHeartbeats(t, open)
 		empty, err := h.Servers(t.Context())
@@ -114,30 +97,41 @@ func beatsAndServers(t *testing.T, open Open) {
 		assert.Zero(t, b.Outage)
 		assert.True(t, b.At.Equal(h.ago(-time.Hour)))
 	})
+	t.Run("a server detects that the store went back in time until it has seen that", func(t *testing.T) {
+		rollbacks(t, newHeartbeats(t, open))
+	})
+	t.Run("a piece of work goes to one server", func(t *testing.T) {
+		h, claims := newHeartbeats(t, open), [2]int{}
+		for n, claimed := range allSucceed(t, 8, func(n int) (bool, error) {
+			return h.Claim(t.Context(), "work "+strconv.Itoa(n%2), time.Hour)
+		}) {
+			if claimed {
+				claims[n%2]++
+			}
+		}
+		assert.Equal(t, [2]int{1, 1}, claims)
+	})
 }
 
 // rollbacks tests that a server detects that the store lost its heartbeat, also if it misses
 // the reply.
-func rollbacks(t *testing.T, open Open) {
-	t.Run("a server detects that the store went back in time until it has seen that", func(t *testing.T) {
-		h := newHeartbeats(t, open)
-		h.left("a", 10*time.Second) // as if the store held a copy that was made at that time
-		assert.False(t, h.send(store.Heartbeat{ServerID: "fresh"}).RolledBack, "no heartbeat was acknowledged")
-		for _, server := range []string{"a", "a", "forgotten"} {
-			b := h.send(store.Heartbeat{ServerID: server, Acknowledged: h.ago(3 * time.Second)})
-			assert.True(t, b.RolledBack)
-			if server == "a" {
-				assert.True(t, b.At.Equal(h.ago(10*time.Second)))
-			}
+func rollbacks(t *testing.T, h heartbeats) {
+	h.left("a", 10*time.Second) // as if the store held a copy that was made at that time
+	assert.False(t, h.send(store.Heartbeat{ServerID: "fresh"}).RolledBack, "no heartbeat was acknowledged")
+	for _, server := range []string{"a", "a", "forgotten"} {
+		b := h.send(store.Heartbeat{ServerID: server, Acknowledged: h.ago(3 * time.Second)})
+		assert.True(t, b.RolledBack)
+		if server == "a" {
+			assert.True(t, b.At.Equal(h.ago(10*time.Second)))
 		}
-		stored, err := h.Servers(t.Context())
-		require.NoError(t, err)
-		assert.True(t, stored.Servers["a"].Left, "nothing was stored")
-		assert.NotContains(t, stored.Servers, "forgotten")
-		b := h.send(store.Heartbeat{ServerID: "a"})
-		assert.False(t, b.RolledBack)
-		assert.False(t, h.send(again(b)).RolledBack)
-	})
+	}
+	stored, err := h.Servers(t.Context())
+	require.NoError(t, err)
+	assert.True(t, stored.Servers["a"].Left, "nothing was stored")
+	assert.NotContains(t, stored.Servers, "forgotten")
+	b := h.send(store.Heartbeat{ServerID: "a"})
+	assert.False(t, b.RolledBack)
+	assert.False(t, h.send(again(b)).RolledBack)
 }
 
 // HeartbeatTimes tests the clock-dependent part of the contract of store.Heartbeats.

@@ -31,14 +31,6 @@ func gameID(n int) string { return id.Derive([]byte("game"), fmt.Append(nil, n))
 
 func playerID(n int) string { return id.Derive([]byte("player"), fmt.Append(nil, n)) }
 
-func gameIDs(numbers ...int) []string {
-	var ids []string
-	for _, n := range numbers {
-		ids = append(ids, gameID(n))
-	}
-	return ids
-}
-
 // listing returns game n, an active game of player n that was updated n ms after start.
 func listing(start time.Time, n int) store.Listing {
 	return store.Listing{
@@ -92,7 +84,7 @@ func notBackInTime(t *testing.T, lists store.Lists) {
 	finished.Status = store.Finished
 	write(t, lists, finished)
 	write(t, lists, early)
-	assert.Equal(t, gameIDs(1), listed(t, lists, store.List{Status: store.Finished}))
+	assert.Equal(t, []string{gameID(1)}, listed(t, lists, store.List{Status: store.Finished}))
 	write(t, lists, finished)
 	for _, l := range []store.List{{Status: store.Active}, {Status: store.Active, Variant: "classic"}, {Status: store.Active, Order: store.ByScore}} {
 		assert.Empty(t, listed(t, lists, l), "%+v", l)
@@ -154,6 +146,6 @@ func trim(t *testing.T, s *store.Store) {
 	for _, l := range []store.List{
 		{}, {Variant: "classic"}, {Status: store.Finished}, {Status: store.Finished, Variant: "classic"}, {PlayerID: playerID(2)},
 	} {
-		assert.Equal(t, gameIDs(2), listed(t, lists, l), "%+v", l)
+		assert.Equal(t, []string{gameID(2)}, listed(t, lists, l), "%+v", l)
 	}
 }

@@ -23,27 +23,21 @@ import (
 const Host = "gridstand.test"
 
 // browser is the Chromium that all tests share. The first test starts it.
-var browser struct {
+var browser = struct {
 	sync.Once
 	ctx  context.Context
 	stop func()
 	err  error
-}
+}{stop: func() {}}
 
 // Run runs a package's tests for its TestMain, stops the browser and checks for leaked goroutines.
-func Run(m *testing.M, options ...goleak.Option) {
-	goleak.VerifyTestMain(ending{m}, options...)
-}
+func Run(m *testing.M) { goleak.VerifyTestMain(ending{m}) }
 
 type ending struct{ *testing.M }
 
 // Run implements goleak.TestingM.
 func (e ending) Run() int {
-	defer func() {
-		if browser.stop != nil {
-			browser.stop()
-		}
-	}()
+	defer func() { browser.stop() }()
 	return e.M.Run()
 }
 

@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -50,9 +48,6 @@ func Open(t testing.TB, address string) *Tab {
 	ctx, cancel := chromedp.NewContext(start(t), chromedp.WithNewBrowserContext())
 	tab := &Tab{t: t, ctx: ctx, Origin: "http://" + Host + ":" + port}
 	t.Cleanup(func() {
-		if t.Failed() {
-			tab.saveScreen()
-		}
 		cancel()
 		tab.check()
 	})
@@ -207,20 +202,6 @@ func (p *Tab) Use(d Device) {
 func (p *Tab) Screen() []byte {
 	p.t.Helper()
 	return Do(p, chromedp.CaptureScreenshot())
-}
-
-// saveScreen saves a screenshot after a failed test if the environment variable SCREENS names
-// a folder.
-func (p *Tab) saveScreen() {
-	folder := os.Getenv("SCREENS")
-	if folder == "" {
-		return
-	}
-	ctx, cancel := context.WithTimeout(p.ctx, waittest.Patience)
-	defer cancel()
-	if data, err := chromedp.Run(ctx, chromedp.CaptureScreenshot()); err == nil {
-		_ = os.WriteFile(filepath.Join(folder, strings.ReplaceAll(p.t.Name(), "/", "-")+".png"), data, 0o600)
-	}
 }
 
 // Asked reports whether the page requested a path with the given prefix.

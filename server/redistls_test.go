@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"net"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,7 +22,7 @@ func TestStart_RedisTLS(t *testing.T) {
 	authority := tlstest.NewAuthority(t)
 	cert, key := tlstest.Files(t)
 	authority.Issue(t, "redis", cert, key)
-	port := strconv.Itoa(process.FreePort(t))
+	port := process.FreePort(t)
 	store := redistest.StartRedis(t, "--tls-port", port, "--tls-auth-clients", "yes",
 		"--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", authority.File)
 	client := redistest.NewClient(t, store.Addr())

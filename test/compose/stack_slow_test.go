@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -51,8 +50,8 @@ func newStack(t *testing.T, files ...string) *stack {
 	dir := t.TempDir()
 	s := &stack{
 		t: t, project: strings.ToLower(t.Name()) + "-" + fmt.Sprint(os.Getpid()),
-		files: []string{"docker-compose.yml"}, added: filepath.Join(dir, "settings.yml"), port: strconv.Itoa(process.FreePort(t)),
-		sshPort: strconv.Itoa(process.FreePort(t)),
+		files: []string{"docker-compose.yml"}, added: filepath.Join(dir, "settings.yml"), port: process.FreePort(t),
+		sshPort: process.FreePort(t),
 	}
 	s.files = append(s.files, files...)
 	for i, file := range s.files {

@@ -23,11 +23,11 @@ var reserved struct {
 // FreePort returns a TCP port on 127.0.0.1 that nothing listens on. No other call returns the same
 // port while this test binary runs, not even in another test binary: FreePort reserves the UDP port
 // of the same number.
-func FreePort(t testing.TB) int {
+func FreePort(t testing.TB) string {
 	t.Helper()
 	for range 1000 {
-		port := firstPort + rand.IntN(lastPort-firstPort)
-		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+		port := strconv.Itoa(firstPort + rand.IntN(lastPort-firstPort))
+		address := net.JoinHostPort("127.0.0.1", port)
 		socket, err := net.ListenPacket("udp", address)
 		if err != nil {
 			continue
@@ -44,11 +44,11 @@ func FreePort(t testing.TB) int {
 		return port
 	}
 	t.Fatal("found no free port")
-	return 0
+	return ""
 }
 
 // FreeAddress returns the address 127.0.0.1 with a port that FreePort returned.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(FreePort(t)))
+	return net.JoinHostPort("127.0.0.1", FreePort(t))
 }

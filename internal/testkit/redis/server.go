@@ -38,8 +38,8 @@ func StartRedis(t testing.TB, args ...string) *Server {
 	if err != nil {
 		t.Skip("redis-server is not installed")
 	}
-	s := &Server{t: t, addr: process.FreeAddress(t)}
-	_, port, _ := net.SplitHostPort(s.addr)
+	port := process.FreePort(t)
+	s := &Server{t: t, addr: net.JoinHostPort("127.0.0.1", port)}
 	s.args = append([]string{
 		path, "--bind", "127.0.0.1", "--protected-mode", "yes",
 		"--dir", t.TempDir(), "--save", "", "--appendonly", "no", "--port", port,
@@ -90,7 +90,7 @@ func (s *Server) Restart() {
 	s.start()
 }
 
-// start starts the process and waits until it answers. FreeAddress gave the address to no other
+// start starts the process and waits until it answers. FreePort gave the port to no other
 // process.
 func (s *Server) start() {
 	s.t.Helper()

@@ -47,10 +47,7 @@ func Start(t testing.TB, c server.Config) (*server.Server, func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	server, err := server.Start(ctx, c)
-	if err != nil {
-		cancel()
-		require.NoError(t, err, "starting a server")
-	}
+	require.NoError(t, err, "starting a server")
 	stop := func() {
 		cancel()
 		assert.NoError(t, server.Wait(), "a server failed")

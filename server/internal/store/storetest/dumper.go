@@ -205,10 +205,9 @@ func readGame(t *testing.T, s *store.Store, head *store.DumpedHead, want []store
 	assert.Equal(t, head.Last, tail.Head)
 	records, err := s.Games.Entries(ctx, head.GameID, 1, 100)
 	require.NoError(t, err)
-	require.Len(t, records, len(want))
+	games{s.Games, t, s}.same(want, records)
 	next := store.Entry{Raw: []byte("next"), Head: []byte("next"), Next: store.ID{Version: 1, Digest: 1}}
-	for n, r := range records {
-		assert.True(t, want[n].ID == r.ID && want[n].Time.Equal(r.Time) && bytes.Equal(want[n].Raw, r.Raw) && bytes.Equal(want[n].Seed, r.Seed), "%v", r)
+	for _, r := range records {
 		next.Prev, next.Next.Version = r.ID, r.ID.Version+1
 	}
 	_, err = s.Games.Append(ctx, head.GameID, next)

@@ -94,6 +94,14 @@ func (g games) same(want, got []store.Record) {
 	}
 }
 
+// report reports the number of spectators of game "a" on a server, and checks the total.
+func (g games) report(server string, count, want int) {
+	g.t.Helper()
+	total, err := g.Audience(g.t.Context(), "a", server, count, store.Reactions{})
+	require.NoError(g.t, err)
+	require.Equal(g.t, want, total)
+}
+
 func (g games) head(gameID string) store.Head {
 	g.t.Helper()
 	heads, err := g.Heads(g.t.Context(), []string{gameID})

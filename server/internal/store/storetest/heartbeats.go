@@ -39,12 +39,6 @@ func newHeartbeats(t *testing.T, open Open) heartbeats {
 // ago returns the time d before the start of the test.
 func (h heartbeats) ago(d time.Duration) time.Time { return h.began.Add(-d) }
 
-// left stores the last heartbeat of a server that has shut down cleanly.
-func (h heartbeats) left(serverID string, ago time.Duration) {
-	h.t.Helper()
-	require.NoError(h.t, h.Leave(h.t.Context(), serverID, h.ago(ago)))
-}
-
 // send stores a heartbeat, which must succeed.
 func (h heartbeats) send(b store.Heartbeat) store.HeartbeatResult {
 	h.t.Helper()
@@ -92,7 +86,7 @@ func Heartbeats(t *testing.T, open Open) {
 	})
 	t.Run("a heartbeat does not go back if the clock does", func(t *testing.T) {
 		h := newHeartbeats(t, open)
-		h.left("a", -time.Hour)
+		require.NoError(t, h.Leave(t.Context(), "a", h.ago(-time.Hour)))
 		b := h.send(store.Heartbeat{ServerID: "a"})
 		assert.Zero(t, b.Outage)
 		assert.True(t, b.At.Equal(h.ago(-time.Hour)))
@@ -116,7 +110,7 @@ func Heartbeats(t *testing.T, open Open) {
 // rollbacks tests that a server detects that the store lost its heartbeat, also if it misses
 // the reply.
 func rollbacks(t *testing.T, h heartbeats) {
-	h.left("a", 10*time.Second) // as if the store held a copy that was made at that time
+	require.NoError(t, h.Leave(t.Context(), "a", h.ago(10*time.Second))) // as if the store held a copy that was made at that time
 	assert.False(t, h.send(store.Heartbeat{ServerID: "fresh"}).RolledBack, "no heartbeat was acknowledged")
 	for _, server := range []string{"a", "a", "forgotten"} {
 		b := h.send(store.Heartbeat{ServerID: server, Acknowledged: h.ago(3 * time.Second)})

@@ -82,7 +82,8 @@ func Heartbeats(t *testing.T, open Open) {
 
 		stored, err := h.Servers(t.Context())
 		require.NoError(t, err)
-		assert.Equal(t, map[string]store.ServerHeartbeat{"a": {At: second.At.UTC()}, "b": {At: b.At.UTC()}}, stored.Servers)
+		servers := map[string]store.ServerHeartbeat{"a": {At: second.At.UTC()}, "b": {At: b.At.UTC()}}
+		assert.Equal(t, servers, stored.Servers)
 	})
 	t.Run("a heartbeat does not go back if the clock does", func(t *testing.T) {
 		h := newHeartbeats(t, open)
@@ -110,7 +111,8 @@ func Heartbeats(t *testing.T, open Open) {
 // rollbacks tests that a server detects that the store lost its heartbeat, also if it misses
 // the reply.
 func rollbacks(t *testing.T, h heartbeats) {
-	require.NoError(t, h.Leave(t.Context(), "a", h.ago(10*time.Second))) // as if the store held a copy that was made at that time
+	// It is as if the store held a copy that was made at this time.
+	require.NoError(t, h.Leave(t.Context(), "a", h.ago(10*time.Second)))
 	assert.False(t, h.send(store.Heartbeat{ServerID: "fresh"}).RolledBack, "no heartbeat was acknowledged")
 	for _, server := range []string{"a", "a", "forgotten"} {
 		b := h.send(store.Heartbeat{ServerID: server, Acknowledged: h.ago(3 * time.Second)})

@@ -224,10 +224,11 @@ func QueueTimes(t *testing.T, open OpenClock) {
 	s, forward := open(t)
 	q := newQueue(t, s, nil)
 	require.NoError(t, q.EnqueueIn(t.Context(), "g", time.Hour))
+	g := []string{"g"}
 	for _, c := range []struct {
 		wait time.Duration
 		want []string
-	}{{59 * time.Minute, nil}, {time.Minute, []string{"g"}}, {0, nil}, {10 * time.Second, []string{"g"}}} {
+	}{{59 * time.Minute, nil}, {time.Minute, g}, {0, nil}, {10 * time.Second, g}} {
 		forward(c.wait)
 		q.began = q.began.Add(c.wait)
 		_, ids := q.lease(10, 10*time.Second)

@@ -1,4 +1,5 @@
-// Recomputes the vectors in docs/verify.md and the playthroughs of all variants.
+// Recomputes the seeds, draws and slides in docs/verify.md, and the playthroughs of all variants,
+// each of which begins with the board at the start.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -12,7 +13,6 @@ const root = new URL('../../../../', import.meta.url);
 const read = (path) => readFileSync(new URL(path, root), 'utf8');
 const hex = (bytes) => Buffer.from(bytes).toString('hex');
 const seed = Uint8Array.from({ length: 32 }, (_, i) => i);
-const seats = ['blue', 'red', 'green'];
 const direction = (name) => `DIRECTION_${name.toUpperCase()}`;
 
 const page = [...read('docs/verify.md').matchAll(/^```vectors\n(.*?)^```/gms)].map((m) => m[1]);
@@ -22,23 +22,13 @@ function rulesOf(variant) {
   return [twenty48, tribolo].find(({ variants }) => variant in variants);
 }
 
-function start(variant) {
-  return rulesOf(variant).start(variant, draws(seed)(1));
-}
-
-/** Formats a board of 2048 in one line. */
-function oneLine(board) {
-  const { columns, tiles } = board.position(true).twenty48;
-  return tiles.map((tile, i) => `${i && i % columns === 0 ? '/ ' : ''}${tile || '.'}`).join(' ');
-}
-
-/** Formats the rows of a Tribolo board, with a separator between the cells. */
-function rows(board, between) {
+/** Formats the rows of a Tribolo board. */
+function rows(board) {
   const { cells, columns } = board.position(true).tribolo;
   const owners = ['CELL_STATE_EMPTY', ...tribolo.owners, 'CELL_STATE_WALL'];
   const drawn = cells.map((cell) => '.BRG#'[owners.indexOf(cell)]);
   const lines = [];
-  while (drawn.length) lines.push(drawn.splice(0, columns).join(between));
+  while (drawn.length) lines.push(drawn.splice(0, columns).join(' '));
   return lines;
 }
 
@@ -103,71 +93,6 @@ function checkMoves(tiles, { tiles: slid, moves }) {
   );
 }
 
-test('boards at the start', () => {
-  const found = lines.filter((line) => /^start of \w+: /.test(line));
-  assert.equal(found.length, Object.keys(twenty48.variants).length);
-  for (const line of found) {
-    const [, variant] = /^start of (\w+)/.exec(line);
-    assert.equal(line, `start of ${variant}: ${oneLine(start(variant))}`);
-  }
-  const at = lines.indexOf('start of tribolo');
-  const board = start('tribolo');
-  assert.deepEqual(lines.slice(at + 1, at + 13), [
-    ...rows(board, ' '),
-    `first to move: ${seats[board.turn]}`,
-  ]);
-});
-
-test('a game of classic with undos', () => {
-  const at = lines.indexOf('game of classic');
-  const boards = [start('classic')];
-  for (const line of lines.slice(at + 1, at + 16)) {
-    const [, version, done, way, to] =
-      /^ *(\d+) (created|resigned|moved (\w+)|undone to (\d+))/.exec(line);
-    let moved;
-    if (way) {
-      const draw = draws(seed)(Number(version));
-      const made = boards.at(-1).move(0, { direction: direction(way) }, draw);
-      moved = made.moved;
-      boards.push(made.board);
-    } else if (done !== 'created') {
-      boards.push(to ? boards[to - 1] : boards.at(-1).resign(0));
-    }
-    const { moveCount, scores } = boards.at(-1).position(true);
-    const gained = moved ? `gains ${moved.gained},` : '';
-    const spawned = moved ? `cell ${moved.spawned.index} = ${moved.spawned.value}` : '';
-    const head = `${version.padStart(2)} ${done.padEnd(11)} ${gained.padEnd(9)} ${spawned.padEnd(12)}`;
-    const board = oneLine(boards.at(-1));
-    assert.equal(
-      line.replace(/, undo \d+$/, ''),
-      `${head} ${board}  moves ${moveCount}, score ${scores[0]}`,
-    );
-  }
-});
-
-test('a game of tribolo', () => {
-  const at = lines.indexOf('game of tribolo');
-  let board = start('tribolo');
-  for (const line of lines.slice(at + 1, -1)) {
-    const [, version, x, y] = /^ *(\d+) \w+ +(\d+),(\d+) /.exec(line);
-    const seat = board.turn;
-    const { moved, board: next } = board.move(seat, { cell: { x: Number(x), y: Number(y) } });
-    board = next;
-    const head = `${version.padStart(3)} ${seats[seat].padEnd(5)} ${x},${y} takes`;
-    const turn = seats[board.turn] ?? 'nobody';
-    // The order of taken cells does not matter.
-    const taken = moved.taken.map((cell) => `${cell.x},${cell.y}`).toSorted();
-    const want = line.replace(
-      /takes (.*);/,
-      (_, cells) => `takes ${cells.split(' ').toSorted().join(' ')};`,
-    );
-    assert.equal(`${head} ${taken.join(' ')}; next ${turn}`, want);
-  }
-  const { scores } = board.position(false);
-  const winners = board.winners('REASON_NO_MOVES');
-  assert.equal(`scores [${scores.join(' ')}], winners [${winners.join(' ')}]`, lines.at(-1));
-});
-
 for (const variant of [...Object.keys(twenty48.variants), 'tribolo']) {
   test(`the playthrough of ${variant}`, () => {
     const text = read(`game/variants/testdata/playthroughs/${variant}.txt`);
@@ -192,7 +117,7 @@ for (const variant of [...Object.keys(twenty48.variants), 'tribolo']) {
         stands.push(`spawned   ${moved.spawned.value} in cell ${moved.spawned.index}`);
       if (moved?.direction) stands.push(`gained    ${moved.gained}`);
       if (tiles?.goalReached) stands.push('the goal was reached');
-      const drawn = cells ? rows(board, ' ') : [];
+      const drawn = cells ? rows(board) : [];
       for (let i = 0; i < (tiles?.tiles.length ?? 0); i += tiles.columns) {
         const row = tiles.tiles.slice(i, i + tiles.columns);
         drawn.push(row.map((tile) => String(tile || '.').padStart(6)).join(''));

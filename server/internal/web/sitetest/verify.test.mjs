@@ -2,60 +2,17 @@
 // agrees with the Go verifier on valid and altered ones.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { draws } from '../site/draws.js';
-import { sha256 } from '../site/sha256.js';
-import { start } from '../site/twenty48.js';
 import { verifyInSlices } from '../site/verify.js';
+import { ada, Writer } from './testgame.mjs';
 import { verifyTranscript } from './transcript.mjs';
 
-const playthroughs = new URL('../../../../game/variants/testdata/playthroughs/', import.meta.url);
-
-/**
- * Returns a transcript with count events: the moves of a playthrough, repeated with other tiles.
- */
+/** Returns a transcript with count events: moves, and a resignation. */
 function transcript(variant, count) {
-  const text = readFileSync(new URL(`${variant}.txt`, playthroughs), 'utf8');
-  const seed = Buffer.from(/^seed +(\w+)$/m.exec(text)[1], 'hex');
-  const moves = text
-    .split(/^moves .*$/m)[1]
-    .split('\n\n')[0]
-    .trim()
-    .split(/\s+/);
-  const stream = draws(seed);
-  const noon = Date.parse('2026-11-20T12:00:00Z');
-  const boards = [start(variant, stream(1))];
-  const events = [];
-  const add = (board, fields) => {
-    const { result, undone } = fields;
-    boards[events.length] = board;
-    events.push({
-      gameId: 'gamegamegamegamegamegamega',
-      version: events.length + 1,
-      time: new Date(noon + 100 * events.length).toISOString(),
-      position: { ...board.position(!result), turn: result ? undefined : 0 },
-      ranked: !undone && (events.at(-1)?.ranked ?? true),
-      ...fields,
-    });
-  };
-  const seats = [{ player: { id: 'ada', name: 'ada' } }];
-  const seedCommitment = Buffer.from(sha256(seed)).toString('base64');
-  add(boards[0], { created: { variant, seats, seedCommitment, rulesRevision: 1 } });
-  while (events.length < count - 1) {
-    const board = boards.at(-1);
-    const { legalMoves } = board.position(true).twenty48;
-    const recorded = `DIRECTION_${moves[events.length - 1]?.toUpperCase()}`;
-    const direction = legalMoves.includes(recorded) ? recorded : legalMoves[0];
-    const made = board.move(0, { direction }, stream(events.length + 1));
-    if (made.board.ended) add(boards[20], { seat: 0, undone: { toVersion: 21 } });
-    else add(made.board, { seat: 0, moved: made.moved });
-  }
-  const board = boards.at(-1);
-  const { scores } = board.position(false);
-  const result = { reason: 'REASON_RESIGNED', winners: board.winners('REASON_RESIGNED'), scores };
-  add(board, { seat: 0, resigned: {}, result, seed: seed.toString('base64') });
-  return JSON.parse(JSON.stringify(events));
+  const game = new Writer([ada], 0, { variant });
+  while (game.events.length < count - 1) game.move();
+  game.end('RESIGNED', { seat: 0, resigned: {} });
+  return JSON.parse(JSON.stringify(game.events));
 }
 
 test('a malformed transcript is refused without an exception', () => {

@@ -24,15 +24,9 @@ func TestStart_WebRate(t *testing.T) {
 	c.Limits.ReadsPerAddressPerSecond = 1 // the burst is ten
 	server, _ := servertest.Start(t, c)
 	get := func(address, path string) (response *http.Response, body string) {
-		request, err := http.NewRequestWithContext(waittest.Context(t), http.MethodGet, "http://"+server.Addr().String()+path, http.NoBody)
+		response, body, err := fetch(t, &http.Transport{}, "http://"+server.Addr().String()+path, "X-Forwarded-For", address)
 		require.NoError(t, err)
-		request.Header.Set("X-Forwarded-For", address)
-		response, err = (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
-		require.NoError(t, err)
-		defer response.Body.Close()
-		said, err := io.ReadAll(response.Body)
-		require.NoError(t, err)
-		return response, string(said)
+		return response, body
 	}
 	for busy, path := range map[string]string{"192.0.2.1": "/", "192.0.2.2": "/g/unknown/picture.png", "192.0.2.3": "/g/unknown/events"} {
 		response, body := get(busy, path)

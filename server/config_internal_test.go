@@ -17,10 +17,7 @@ func TestConfig_Validate(t *testing.T) {
 		flag   string
 		change func(*Config)
 	}{
-		{"listen", func(c *Config) { c.Listen = "" }},
-		{"tls-cert", func(c *Config) { c.TLSCert = "cert.pem" }},
 		{"tls-cert", func(c *Config) { c.TLSKey = "key.pem" }},
-		{"pprof", func(c *Config) { c.Pprof = true }},
 		{"log-format", func(c *Config) { c.LogFormat = "xml" }},
 		{"abandon-after", func(c *Config) { c.AbandonAfter = 0 }},
 		{"waiting-for", func(c *Config) { c.WaitingFor = 0 }},

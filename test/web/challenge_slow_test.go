@@ -15,25 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/internal/describe"
-	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 	"github.com/gridstand/gridstand/test/web/browsertest"
 )
-
-// longStreak is a script that makes the player's streak of daily games longer, as one of several
-// variants is.
-const longStreak = `
-{
-	const original = window.fetch;
-	window.fetch = async (...request) => {
-		const response = await original(...request);
-		if (!request[0].endsWith("/GetProfile")) return response;
-		const got = await response.json();
-		return Response.json({...got, daily: {...got.daily, streak: 3}});
-	};
-}`
 
 // TestJourney_Daily: a new player plays the daily game once, sees and shares the result, while the game
 // is hidden from others. Midnight ends an attempt in progress, shows the results to everybody, and
@@ -79,7 +65,7 @@ func TestJourney_Daily(t *testing.T) {
 	assert.False(t, browsertest.Eval[bool](tab, "!!"+offer), "the page offers a second attempt")
 	tab.Visit("/")
 	tab.Wait(says(points + ", 1st of 1"))
-	before(tab, longStreak)
+	before(tab, changing("/GetProfile", "got.daily.streak = 3")) // longer, as a streak of several variants is
 	tab.Visit("/")
 	tab.Wait(says(points+", 1st of 1") + " && " + says("3 days in a row"))
 
@@ -99,7 +85,7 @@ func TestJourney_Daily(t *testing.T) {
 	begin(late, "/daily")
 	cut, _ := s.attempt(late, today)
 	for range 3 { // too few to end the game
-		cut = s.press(late, cut, today)
+		cut = s.press(late, cut)
 	}
 	waitForBoard(late, cut.GetPosition())
 	now.midnight(0)
@@ -191,8 +177,8 @@ func TestJourney_Race(t *testing.T) {
 		for _, tab := range tabs { // Each tab shows all boards.
 			tab.Wait(fmt.Sprintf(`[...document.querySelectorAll(".b48")].every((b) => b.getAttribute("aria-label") === %q)`, label(shown)))
 		}
-		ada.Press(arrows[playertest.Lasting(games["ada"].GetVersion(), shown)])
-		bob.Press(arrows[playertest.Lasting(games["ada"].GetVersion(), shown)])
+		ada.Press(keyOf(games["ada"]))
+		bob.Press(keyOf(games["bob"]))
 		carl.Move(t, games["carl"])
 		for name, g := range games {
 			waittest.Until(t, name+" has moved", func() bool {

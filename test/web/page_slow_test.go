@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/internal/describe"
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/test/web/browsertest"
 )
@@ -89,8 +90,8 @@ var arrows = map[pb.Direction]string{
 	pb.Direction_DIRECTION_LEFT: kb.ArrowLeft, pb.Direction_DIRECTION_RIGHT: kb.ArrowRight,
 }
 
-// keyOf returns the key of a position's first legal move.
-func keyOf(p *pb.Position) string { return arrows[p.GetTwenty48().GetLegalMoves()[0]] }
+// keyOf returns the key of a move after which a game lasts long.
+func keyOf(g *pb.Game) string { return arrows[playertest.Lasting(g.GetVersion(), g.GetPosition())] }
 
 // swipes are the distances in pixels of a swipe on the board, by direction.
 var swipes = map[pb.Direction][2]float64{
@@ -163,6 +164,21 @@ func confirm(tab *browsertest.Tab, title string) {
 // before makes every page run a script before its own scripts.
 func before(tab *browsertest.Tab, script string) {
 	browsertest.Call(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+}
+
+// changing returns a script that runs a statement on each response, got, of a method that the page calls.
+func changing(method, statement string) string {
+	return fmt.Sprintf(`
+{
+	const original = window.fetch;
+	window.fetch = async (...request) => {
+		const response = await original(...request);
+		if (!request[0].endsWith(%q)) return response;
+		const got = await response.json();
+		%s;
+		return Response.json(got);
+	};
+}`, method, statement)
 }
 
 // block makes a tab fail to load the files that match a pattern.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/gridstand/gridstand/internal/palette"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
-	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 	"github.com/gridstand/gridstand/test/web/browsertest"
@@ -91,7 +90,7 @@ func TestJourney_Play(t *testing.T) {
 	assert.Empty(t, browsertest.Eval[[]string](tab, `performance.getEntriesByType("resource")
 		.filter((e) => e.name.includes("/assets/") && e.transferSize > 0).map((e) => e.name)`), "a second visit requests only the page")
 	tab.Wait(says("1 watching")) // Only events counts, not the player's own stream.
-	tab.Press(keyOf(g.GetPosition()))
+	tab.Press(keyOf(g))
 	tab.Wait(fmt.Sprintf("%s.getAttribute('aria-label') !== %q", board, label(g.GetPosition())))
 	tab.Press("n")
 	confirm(tab, "Give up this game?")
@@ -113,13 +112,7 @@ func TestJourney_Play(t *testing.T) {
 	tab.Wait(says("Equal tiles that meet merge."))
 	assert.False(t, browsertest.Eval[bool](tab, says("Build a 2048")), "no 2048 fits on this board")
 	for g = s.newest(tab); g.GetResult() == nil; {
-		waitForBoard(tab, g.GetPosition())
-		tab.Press(arrows[playertest.Lasting(g.GetVersion(), g.GetPosition())])
-		before := g.GetVersion()
-		waittest.Until(t, "the key makes a move", func() bool { // The page shows a slide before the server receives the move.
-			g = s.game(g.GetId())
-			return g.GetVersion() > before
-		})
+		g = s.press(tab, g)
 	}
 	waitForBoard(tab, g.GetPosition())
 	tab.Wait(says("Play again"))
@@ -152,11 +145,7 @@ func TestJourney_Play(t *testing.T) {
 	browsertest.Eval[int](tab, fmt.Sprintf("(window.opened = [...Array(7)].map(() => open('/g/%s', '', 'popup'))).length", other.GetId()))
 	for range 3 {
 		tab.Wait(fmt.Sprintf(`opened.every((w) => w.%s?.getAttribute("aria-label") === %q)`, board, label(other.GetPosition())))
-		g = s.newest(tab)
-		waitForBoard(tab, g.GetPosition())
-		tab.Press(keyOf(g.GetPosition()))
-		before := g.GetVersion()
-		waittest.Until(t, "the key makes a move", func() bool { return s.game(g.GetId()).GetVersion() > before })
+		s.press(tab, s.newest(tab))
 		ada.Move(t, other)
 	}
 }

@@ -69,6 +69,14 @@ func (s *testServer) game(id string) *pb.Game {
 	return got.GetGame()
 }
 
+// own returns the current game, as the tab's account sees it.
+func (s *testServer) own(tab *browsertest.Tab, id string) *pb.Game {
+	s.t.Helper()
+	got, err := s.games.GetGame(playertest.WithToken(s.t.Context(), stored(s.t, tab).Token), &pb.GetGameRequest{GameId: id})
+	require.NoError(s.t, err)
+	return got.GetGame()
+}
+
 // newest returns the newest game of the tab's account.
 func (s *testServer) newest(tab *browsertest.Tab) *pb.Game {
 	s.t.Helper()
@@ -108,20 +116,18 @@ func (s *testServer) attempt(tab *browsertest.Tab, request *pb.GetChallengeReque
 	ctx := playertest.WithToken(s.t.Context(), stored(s.t, tab).Token)
 	got, err := s.challenges.GetChallenge(ctx, request)
 	require.NoError(s.t, err)
-	g, err := s.games.GetGame(ctx, &pb.GetGameRequest{GameId: got.GetAttempt().GetGameId()})
-	require.NoError(s.t, err)
-	return g.GetGame(), got.GetChallenge()
+	return s.own(tab, got.GetAttempt().GetGameId()), got.GetChallenge()
 }
 
-// press makes the first legal move of a tab's attempt by pressing its key, and returns the resulting
-// game.
-func (s *testServer) press(tab *browsertest.Tab, g *pb.Game, request *pb.GetChallengeRequest) *pb.Game {
+// press makes a move in a game of the tab's account by pressing its key, and returns the resulting game.
+// The page shows a slide before the server receives the move.
+func (s *testServer) press(tab *browsertest.Tab, g *pb.Game) *pb.Game {
 	s.t.Helper()
 	waitForBoard(tab, g.GetPosition())
-	tab.Press(keyOf(g.GetPosition()))
+	tab.Press(keyOf(g))
 	before := g.GetVersion()
 	waittest.Until(s.t, "the key makes a move", func() bool {
-		g, _ = s.attempt(tab, request)
+		g = s.own(tab, g.GetId())
 		return g.GetVersion() > before
 	})
 	return g
@@ -132,7 +138,7 @@ func (s *testServer) playAttempt(tab *browsertest.Tab, request *pb.GetChallengeR
 	s.t.Helper()
 	g, c := s.attempt(tab, request)
 	for g.GetResult() == nil {
-		g = s.press(tab, g, request)
+		g = s.press(tab, g)
 	}
 	waitForBoard(tab, g.GetPosition())
 	return g, c

@@ -3,7 +3,6 @@ package contract
 import (
 	"cmp"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
@@ -29,56 +29,11 @@ const (
 	challengeOver = pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED
 )
 
-// storeClock is a store's clock, which a test can move forward and stop.
-type storeClock struct {
-	ahead   atomic.Int64
-	stopped atomic.Pointer[time.Time]
-	// moved is called after the clock was moved, unless it is nil.
-	moved func(time.Duration)
-}
-
-// clockAt returns a clock that starts at the given hour in UTC.
-func clockAt(hour int) *storeClock {
-	clock := &storeClock{}
-	midnight := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
-	clock.pass(time.Until(midnight.Add(time.Duration(hour) * time.Hour)))
-	return clock
-}
-
-func (c *storeClock) now() time.Time {
-	from := time.Now()
-	if at := c.stopped.Load(); at != nil {
-		from = *at
-	}
-	return from.Add(time.Duration(c.ahead.Load()))
-}
-
-// stop makes the clock stand still until resume, except when the test moves it forward.
-func (c *storeClock) stop() {
-	at := time.Now()
-	c.stopped.Store(&at)
-}
-
-func (c *storeClock) resume() {
-	c.pass(time.Until(*c.stopped.Load()))
-	c.stopped.Store(nil)
-}
-
-func (c *storeClock) pass(d time.Duration) {
-	c.ahead.Add(int64(d))
-	if c.moved != nil {
-		c.moved(d)
-	}
-}
-
-// passTo moves the stopped clock forward to the given time.
-func (c *storeClock) passTo(at time.Time) { c.pass(at.Sub(c.now())) }
-
 // startAt starts a server with an in-memory store whose clock starts at the given hour in UTC.
-func startAt(t testing.TB, hour int, changes ...change) (*testServer, *storeClock) {
+func startAt(t testing.TB, hour int, changes ...change) (*testServer, *servertest.Clock) {
 	t.Helper()
-	clock := clockAt(hour)
-	return start(t, server.Memory, append(changes, func(c *server.Config) { c.StoreNow = clock.now })...), clock
+	clock := servertest.ClockAt(hour)
+	return start(t, server.Memory, append(changes, func(c *server.Config) { c.StoreNow = clock.Now })...), clock
 }
 
 // challenge creates a challenge.
@@ -137,7 +92,7 @@ func TestDaily(t *testing.T) {
 			assert.Equal(t, variant, c.GetVariant())
 			assert.Equal(t, challengeOpen, c.GetStatus())
 			assert.Equal(t, raceScheduled, next.GetStatus())
-			assert.Equal(t, clock.now().UTC().Format(time.DateOnly), c.GetDate())
+			assert.Equal(t, clock.Now().UTC().Format(time.DateOnly), c.GetDate())
 			assert.Equal(t, 24*time.Hour, c.GetCloseTime().AsTime().Sub(c.GetOpenTime().AsTime()))
 			commitments[string(c.GetSeedCommitment())], commitments[string(next.GetSeedCommitment())] = true, true
 			for _, request := range []*pb.GetChallengeRequest{
@@ -178,7 +133,7 @@ func TestDaily(t *testing.T) {
 		assert.Equal(t, today.GetAttempt().GetScore(), lines[0].GetScore())
 		entry := &pb.CreateChallengeRequest{Kind: rematch, GameId: today.GetAttempt().GetGameId()}
 		s.refuses(t, p.ctx, entry, pb.ReasonSeedHidden)
-		clock.pass(24 * time.Hour)
+		clock.Pass(24 * time.Hour)
 		closed := s.readChallenge(t, p, today.GetChallenge().GetId()).GetChallenge()
 		assert.Equal(t, challengeOver, closed.GetStatus())
 		assert.Len(t, closed.GetSeed(), 32)
@@ -188,7 +143,7 @@ func TestDaily(t *testing.T) {
 	}
 	assert.Len(t, commitments, 8, "every daily game has its own seed, and the next one's is known")
 	s.refuses(t, s.anyone, &pb.GetRankRequest{Variant: "classic", PlayerId: p.GetId()}, pb.ReasonNoScore)
-	clock.pass(58 * 24 * time.Hour)
+	clock.Pass(58 * 24 * time.Hour)
 	record := s.profile(t, p).GetDaily()
 	assert.Equal(t, [2]int32{0, 3}, [2]int32{record.GetStreak(), record.GetLongestStreak()})
 	assert.Len(t, record.GetResults(), 2, "those of the last 60 days")
@@ -207,7 +162,7 @@ func TestLink(t *testing.T) {
 	last := s.moves(t, p, g, 8)[7]
 	deadline := s.readChallenge(t, p, c.GetId()).GetAttempt().GetDeadline().AsTime()
 	assert.Equal(t, g.GetCreateTime().AsTime().Add(time.Minute), deadline)
-	clock.pass(time.Minute)
+	clock.Pass(time.Minute)
 	_, err := s.Move(p.ctx, slide(g.GetId(), last.GetVersion(), last.GetPosition().GetTwenty48().GetLegalMoves()[0]))
 	wantReason(t, err, pb.ReasonGameOver)
 	var lines []*pb.Standing
@@ -217,12 +172,12 @@ func TestLink(t *testing.T) {
 	})
 	assert.Equal(t, last.GetPosition().GetScores()[0], lines[0].GetScore())
 	assert.Equal(t, p.GetId(), lines[0].GetPlayer().GetId())
-	clock.pass(6 * 24 * time.Hour)
+	clock.Pass(6 * 24 * time.Hour)
 	again := s.attempt(t, p, c.GetId())
 	assert.Equal(t, g.GetId(), again.GetId())
 	assert.Equal(t, pb.Result_REASON_TIMED_OUT, again.GetResult().GetReason())
 	assert.Len(t, s.standings(t, c.GetId()), 1)
-	clock.pass(24*time.Hour + 2*time.Hour)
+	clock.Pass(24*time.Hour + 2*time.Hour)
 	s.refuses(t, p.ctx, &pb.ListStandingsRequest{ChallengeId: c.GetId(), PlayerId: "me"}, pb.ReasonChallengeNotFound)
 }
 

@@ -15,9 +15,9 @@ func TestFairness_Restarts(t *testing.T) {
 	t.Parallel()
 	eachFairKind(t, func(f *fairness) {
 		redis := redistest.StartMiniredis(f.t)
-		redis.SetTime(f.clock.now())
-		f.clock.moved = func(d time.Duration) {
-			redis.SetTime(f.clock.now())
+		redis.SetTime(f.clock.Now())
+		f.clock.Moved = func(d time.Duration) {
+			redis.SetTime(f.clock.Now())
 			redis.FastForward(d)
 		}
 		f.start("redis://" + redis.Addr())

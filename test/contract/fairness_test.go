@@ -124,7 +124,7 @@ type fairness struct {
 	kind    pb.ChallengeKind
 	when    fairMoment
 	s       *testServer
-	clock   *storeClock
+	clock   *servertest.Clock
 	log     servertest.Log
 	callers []*fairCaller
 	owner   *fairCaller
@@ -147,8 +147,8 @@ func eachFairKind(t *testing.T, test func(f *fairness)) {
 	for _, kind := range []pb.ChallengeKind{daily, race, link, rematch} {
 		t.Run(kind.String(), func(t *testing.T) {
 			t.Parallel()
-			clock := clockAt(12) // so that the day does not end too early
-			clock.stop()
+			clock := servertest.ClockAt(12) // so that the day does not end too early
+			clock.Stop()
 			test(&fairness{t: t, kind: kind, clock: clock, asked: map[string]bool{}})
 		})
 	}
@@ -158,7 +158,7 @@ func eachFairKind(t *testing.T, test func(f *fairness)) {
 func (f *fairness) start(store string) {
 	f.s = start(f.t, store, func(c *server.Config) {
 		*c = c.Unlimited()
-		c.StoreNow, c.Logger = f.clock.now, f.log.Logger()
+		c.StoreNow, c.Logger = f.clock.Now, f.log.Logger()
 	})
 }
 
@@ -240,7 +240,7 @@ func (f *fairness) of(by *fairCaller) fairCase { return fairCase{f.kind, f.when,
 
 // enter moves the challenge to the current moment.
 func (f *fairness) enter() {
-	f.clock.pass(time.Millisecond) // so that no attempts end at the same time with equal points
+	f.clock.Pass(time.Millisecond) // so that no attempts end at the same time with equal points
 	switch f.when {
 	case fairCountdown:
 		f.challenge = f.s.startRace(f.t, f.by(fairCreator).player, f.challenge.GetId())
@@ -257,7 +257,7 @@ func (f *fairness) enter() {
 // open opens the challenge and begins the attempts. The owner makes the first moves.
 func (f *fairness) open() {
 	if f.kind == race {
-		f.clock.passTo(f.challenge.GetOpenTime().AsTime())
+		f.clock.PassTo(f.challenge.GetOpenTime().AsTime())
 	}
 	for _, by := range f.entrants() {
 		by.game = f.s.attempt(f.t, by.player, f.challenge.GetId())
@@ -315,7 +315,7 @@ func (f *fairness) finish() {
 func (f *fairness) close() {
 	playing := f.by(fairPlaying)
 	if f.kind != race {
-		f.clock.passTo(f.challenge.GetCloseTime().AsTime().Add(-time.Millisecond))
+		f.clock.PassTo(f.challenge.GetCloseTime().AsTime().Add(-time.Millisecond))
 	}
 	for i, d := range f.moves {
 		f.move(playing, d)
@@ -328,13 +328,13 @@ func (f *fairness) close() {
 			f.s.resign(f.t, f.by(role).player, f.by(role).game.GetId())
 		}
 	} else {
-		f.clock.pass(time.Millisecond)
+		f.clock.Pass(time.Millisecond)
 		_, err := f.s.Move(playing.ctx, playertest.Slide(playing.game))
 		assert.Equal(f.t, pb.ReasonGameOver, refusalOf(f.t, err).info.GetReason(), "a move after the close")
 	}
 	waittest.Until(f.t, "the seed is public", func() bool {
 		if f.seed = f.get(f.challenge).GetSeed(); len(f.seed) == 0 {
-			f.clock.pass(100 * time.Millisecond) // The server checks from time to time whether a race is over.
+			f.clock.Pass(100 * time.Millisecond) // The server checks from time to time whether a race is over.
 		}
 		return len(f.seed) > 0
 	})
@@ -361,7 +361,7 @@ func (f *fairness) saw(what string, by *fairCaller, board bool, data []byte) {
 // search searches all responses for secrets, also for the seed of tomorrow's game, once it is public.
 func (f *fairness) search() {
 	if f.tomorrow != nil {
-		f.clock.passTo(f.tomorrow.GetCloseTime().AsTime())
+		f.clock.PassTo(f.tomorrow.GetCloseTime().AsTime())
 		f.tomorrowSeed = f.get(f.tomorrow).GetSeed()
 		require.NotEmpty(f.t, f.tomorrowSeed)
 	}

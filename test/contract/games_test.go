@@ -184,11 +184,11 @@ func TestClock(t *testing.T) {
 	t.Parallel()
 	const limit = time.Second // shorter than an outage, for which the server would extend the clock
 	s, clock := startAt(t, 12, func(c *server.Config) { c.MinTurnLimit, c.BotPace = limit, time.Hour })
-	clock.stop()
+	clock.Stop()
 	p := s.player(t)
 	s.refuses(t, p.ctx, &pb.CreateGameRequest{Variant: "classic", TurnLimit: durationpb.New(limit - 1)}, "turn_limit")
 	solo := s.create(t, p, &pb.CreateGameRequest{Variant: "classic", TurnLimit: durationpb.New(limit)})
-	clock.pass(limit - time.Millisecond)
+	clock.Pass(limit - time.Millisecond)
 	last := s.moves(t, p, solo, 8)[7]
 	assert.Equal(t, last.GetTime().AsTime().Add(limit), last.GetPosition().GetTurnDeadline().AsTime())
 	players := [3]player{p, s.player(t), s.player(t)}
@@ -198,7 +198,7 @@ func TestClock(t *testing.T) {
 	s.join(t, players[1], id)
 	turn := s.join(t, players[2], id).GetPosition().GetTurn()
 	watching := s.watch(t, s.anyone, from(id, 3))
-	clock.pass(limit)
+	clock.Pass(limit)
 	out := watching.event(t)
 	require.NotNil(t, out.GetTimedOut())
 	assert.Equal(t, turn, out.GetSeat())
@@ -231,7 +231,7 @@ func TestAbandoned(t *testing.T) {
 	last := s.moves(t, p, g, 8)[7]
 	hall := s.table(t, host, openSeat, callerSeat, openSeat)
 	watching := s.watch(t, host.ctx, from(hall.GetId(), 1))
-	clock.pass(2 * time.Hour)
+	clock.Pass(2 * time.Hour)
 	end := watching.event(t)
 	watching.end(t)
 	assert.Equal(t, pb.Result_REASON_ABANDONED, end.GetResult().GetReason())

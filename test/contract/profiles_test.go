@@ -101,7 +101,7 @@ func TestGetProfile_Races(t *testing.T) {
 		for _, p := range players {
 			s.enterRace(t, p, id, false)
 		}
-		clock.pass(s.startRace(t, players[0], id).GetOpenTime().AsTime().Sub(clock.now()))
+		clock.PassTo(s.startRace(t, players[0], id).GetOpenTime().AsTime())
 		for i, p := range players {
 			before, _, _ := record(p)
 			g := s.attempt(t, p, id)
@@ -114,7 +114,7 @@ func TestGetProfile_Races(t *testing.T) {
 	play(ada, bob)
 	want(ada, 1, 1, bob.GetName()+" 1-0")
 	want(bob, 1, 0, ada.GetName()+" 0-1")
-	clock.pass(time.Minute)
+	clock.Pass(time.Minute)
 	play(bob, eve, ada)
 	want(ada, 2, 1, bob.GetName()+" 1-1", eve.GetName()+" 0-1")
 	want(eve, 1, 0, bob.GetName()+" 0-1", ada.GetName()+" 1-0")

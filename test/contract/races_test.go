@@ -87,7 +87,7 @@ func entrantOf(c *pb.Challenge, p player) *pb.Entrant {
 func TestRace(t *testing.T) {
 	t.Parallel()
 	s, clock := startAt(t, 12, func(c *server.Config) { c.BotPace = 0 })
-	clock.stop()
+	clock.Stop()
 	ada, bob, eve := s.player(t), s.player(t), s.player(t)
 	c := s.challenge(t, ada, shortRace())
 	id := c.GetId()
@@ -108,9 +108,9 @@ func TestRace(t *testing.T) {
 	s.startRace(t, ada, id)
 	s.refuses(t, eve.ctx, &pb.JoinChallengeRequest{ChallengeId: id}, pb.ReasonChallengeStarted)
 	s.refuses(t, bob.ctx, &pb.LeaveChallengeRequest{ChallengeId: id}, pb.ReasonChallengeStarted)
-	clock.passTo(opens.Add(-time.Millisecond))
+	clock.PassTo(opens.Add(-time.Millisecond))
 	s.refuses(t, bob.ctx, &pb.CreateGameRequest{ChallengeId: id}, pb.ReasonChallengeNotOpen)
-	clock.passTo(opens)
+	clock.PassTo(opens)
 	assert.Equal(t, challengeOpen, s.readChallenge(t, eve, id).GetChallenge().GetStatus())
 	g, foreign := s.attempt(t, ada, id), s.get(t, game)
 	same(t, g.GetPosition(), foreign.GetPosition())
@@ -122,7 +122,7 @@ func TestRace(t *testing.T) {
 	_, err := s.Move(ada.ctx, slide(g.GetId(), end.GetVersion(), moved.GetPosition().GetTwenty48().GetLegalMoves()[0]))
 	wantReason(t, err, pb.ReasonGameOver)
 	assert.Equal(t, challengeOpen, s.readChallenge(t, ada, id).GetChallenge().GetStatus(), "the bot still plays")
-	clock.resume() // The bot's attempt ends in a moment, or at the close.
+	clock.Resume() // The bot's attempt ends in a moment, or at the close.
 	waittest.Until(t, "the seed is public and all attempts have ended", func() bool {
 		running := slices.ContainsFunc(s.standings(t, id), func(line *pb.Standing) bool { return !line.GetFinished() })
 		return len(s.readChallenge(t, eve, id).GetChallenge().GetSeed()) > 0 && !running
@@ -147,7 +147,7 @@ func TestRace(t *testing.T) {
 func TestRaceNow(t *testing.T) {
 	t.Parallel()
 	s, clock := startAt(t, 12)
-	clock.stop()
+	clock.Stop()
 	ada, bob, eve := s.player(t), s.player(t), s.player(t)
 	listed := func(id string) bool {
 		all, err := s.ListChallenges(t.Context(), &pb.ListChallengesRequest{Kind: race})
@@ -164,7 +164,7 @@ func TestRaceNow(t *testing.T) {
 	require.Equal(t, c.GetId(), both.GetId())
 	require.Len(t, both.GetEntrants(), 2)
 	assert.Equal(t, both.GetStartTime().AsTime(), s.raceNow(t, eve).GetStartTime().AsTime())
-	clock.passTo(both.GetStartTime().AsTime())
+	clock.PassTo(both.GetStartTime().AsTime())
 	started := until(t, stream, inStatus(raceScheduled)).GetChallenge()
 	assert.Len(t, started.GetEntrants(), 3)
 	assert.Nil(t, started.GetStartTime())
@@ -173,7 +173,7 @@ func TestRaceNow(t *testing.T) {
 	alone := s.raceNow(t, fay)
 	assert.NotEqual(t, c.GetId(), alone.GetId(), "the race has started")
 	assert.True(t, listed(alone.GetId()))
-	clock.pass(40 * time.Second)
+	clock.Pass(40 * time.Second)
 	assert.False(t, listed(alone.GetId()), "fay does not watch it")
 	_, err = s.WatchChallenge(fay.ctx, &pb.WatchChallengeRequest{ChallengeId: alone.GetId()})
 	require.NoError(t, err)
@@ -194,7 +194,7 @@ func TestRace_Again(t *testing.T) {
 		s.enterRace(t, bob, id, true)
 		c := s.enterRace(t, ada, id, true)
 		closes := c.GetCloseTime().AsTime()
-		clock.pass(c.GetOpenTime().AsTime().Sub(clock.now()))
+		clock.PassTo(c.GetOpenTime().AsTime())
 		for i, p := range []player{ada, bob} {
 			assert.Equal(t, challengeOpen, s.readChallenge(t, ada, id).GetChallenge().GetStatus(), "%d are playing", 2-i)
 			s.resign(t, p, s.attempt(t, p, id).GetId())
@@ -250,7 +250,7 @@ func TestRace_AgainWithBots(t *testing.T) {
 	}
 	first := s.raceNow(t, ada).GetId()
 	s.addBot(t, ada, &pb.JoinChallengeRequest{ChallengeId: first, Bot: "rote"})
-	clock.pass(s.enterRace(t, ada, first, true).GetOpenTime().AsTime().Sub(clock.now()))
+	clock.PassTo(s.enterRace(t, ada, first, true).GetOpenTime().AsTime())
 	next := s.challenge(t, ada, &pb.CreateChallengeRequest{Kind: race, PreviousChallengeId: first})
 	assert.Equal(t, []string{"greedy", "rote"}, bots(next))
 	assert.Equal(t, []string{"rote"}, bots(s.enterRace(t, bob, next.GetId(), false)))
@@ -388,7 +388,7 @@ func TestWatchChallenge(t *testing.T) {
 	for _, stream := range streams {
 		until(t, stream, inStatus(raceScheduled))
 	}
-	clock.pass(opens.Sub(clock.now()))
+	clock.PassTo(opens)
 	for _, stream := range streams {
 		m := until(t, stream, inStatus(challengeOpen))
 		assert.False(t, m.GetNow().AsTime().Before(opens))

@@ -16,7 +16,7 @@ import (
 func TestListGames_Absent(t *testing.T) {
 	t.Parallel()
 	s, clock := startAt(t, 12)
-	clock.stop()
+	clock.Stop()
 	host := s.player(t)
 	id := s.table(t, host, callerSeat, openSeat, openSeat).GetId()
 	playing := s.game(t, host, "classic").GetId()
@@ -24,10 +24,10 @@ func TestListGames_Absent(t *testing.T) {
 	lists := func(n int) func() bool {
 		return func() bool { return len(s.listed(t, waiting)) == n } // A page may be a second old.
 	}
-	clock.pass(20 * time.Second)
+	clock.Pass(20 * time.Second)
 	s.table(t, s.player(t), callerSeat, openSeat, openSeat)
 	waittest.Until(t, "both are listed", lists(2))
-	clock.pass(40 * time.Second)
+	clock.Pass(40 * time.Second)
 	waittest.Until(t, "neither is listed", lists(0))
 	assert.Equal(t, []string{playing}, ids(s.listed(t, active)))
 	assert.Equal(t, []string{id}, ids(s.list(t, host, &pb.ListGamesRequest{PlayerId: host.GetId(), Status: waiting})))

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/internal/describe"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
@@ -26,11 +27,10 @@ import (
 // begins a new day.
 func TestJourney_Daily(t *testing.T) {
 	t.Parallel()
-	now := &clock{}
-	now.midnight(12 * time.Hour) // so that the day does not end during the test
+	clock := servertest.ClockAt(12) // so that the day does not end during the test
 	s := start(t, func(c *server.Config) {
 		c.Daily = "3x3" // because it ends after only a few moves
-		c.StoreNow = now.now
+		c.StoreNow = clock.Now
 	})
 	tab, late := s.open(), s.open()
 	tab.Visit("/")
@@ -88,7 +88,7 @@ func TestJourney_Daily(t *testing.T) {
 		cut = s.press(late, cut)
 	}
 	waitForBoard(late, cut.GetPosition())
-	now.midnight(0)
+	clock.PassTo(clock.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour))
 	late.Wait(says("Game over: out of time"))
 	late.Wait(says(pointsOf(cut)))
 	late.Wait(says("of 2"))

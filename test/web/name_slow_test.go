@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 	"github.com/gridstand/gridstand/test/web/browsertest"
@@ -30,11 +30,9 @@ func call(tab *browsertest.Tab, name string) {
 // rank under it; the old name leads to the new one. Another guest is asked once, after the daily game.
 func TestJourney_Name(t *testing.T) {
 	t.Parallel()
-	now := &clock{}
-	now.midnight(12 * time.Hour) // so that the day does not end during the test
 	s := start(t, func(c *server.Config) {
-		c.Daily = "3x3" // because it ends after only a few moves
-		c.StoreNow = now.now
+		c.Daily = "3x3"                         // because it ends after only a few moves
+		c.StoreNow = servertest.ClockAt(12).Now // so that the day does not end during the test
 		c.Limits.MovesPerSecond = 0
 	})
 	tab := s.open()

@@ -5,9 +5,7 @@ package web
 import (
 	"fmt"
 	"net/http"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
@@ -157,15 +155,4 @@ func (s *testServer) fetch(path, token string) *http.Response {
 	require.NoError(s.t, err)
 	s.t.Cleanup(func() { _ = response.Body.Close() })
 	return response
-}
-
-// clock is a store's clock, which a test can move forward.
-type clock struct{ ahead atomic.Int64 }
-
-func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
-
-// midnight moves the clock forward to the next midnight UTC, and then by the given time.
-func (c *clock) midnight(later time.Duration) {
-	now := c.now().UTC()
-	c.ahead.Add(int64(now.Truncate(24 * time.Hour).Add(24*time.Hour + later).Sub(now)))
 }

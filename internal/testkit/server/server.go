@@ -3,9 +3,11 @@
 package servertest
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,3 +76,41 @@ func Certificate(t testing.TB) (certFile, keyFile string) {
 	tlstest.NewAuthority(t).Issue(t, "server", certFile, keyFile)
 	return certFile, keyFile
 }
+
+// Clock is a store's clock, which a test can move forward and stop.
+type Clock struct {
+	ahead, stopped atomic.Int64 // in nanoseconds; stopped is the time of the last Stop, or 0 after Resume
+	// Moved is called after the clock was moved.
+	Moved func(time.Duration)
+}
+
+// ClockAt returns a clock that starts at the given hour of the next day in UTC.
+func ClockAt(hour int) *Clock {
+	clock := &Clock{Moved: func(time.Duration) {}}
+	clock.PassTo(time.Now().UTC().Truncate(24 * time.Hour).Add(time.Duration(24+hour) * time.Hour))
+	return clock
+}
+
+// Now returns the clock's time, for Config.StoreNow.
+func (c *Clock) Now() time.Time {
+	from := cmp.Or(c.stopped.Load(), time.Now().UnixNano())
+	return time.Unix(0, from+c.ahead.Load())
+}
+
+// Stop makes the clock stand still until Resume, except when the test moves it forward.
+func (c *Clock) Stop() { c.stopped.Store(time.Now().UnixNano()) }
+
+// Resume makes the clock run again, from the time at which it stands.
+func (c *Clock) Resume() {
+	c.Pass(time.Until(time.Unix(0, c.stopped.Load())))
+	c.stopped.Store(0)
+}
+
+// Pass moves the clock forward.
+func (c *Clock) Pass(d time.Duration) {
+	c.ahead.Add(int64(d))
+	c.Moved(d)
+}
+
+// PassTo moves the clock forward to the given time.
+func (c *Clock) PassTo(at time.Time) { c.Pass(at.Sub(c.Now())) }

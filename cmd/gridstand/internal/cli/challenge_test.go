@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,30 +20,13 @@ import (
 
 var update = flag.Bool("update", false, "update the golden files")
 
-// storeClock is the clock of a server's store. A test can advance it, or stop it for a
-// while.
-type storeClock struct {
-	ahead   atomic.Int64
-	stopped atomic.Pointer[time.Time]
-}
-
-func (c *storeClock) now() time.Time {
-	if at := c.stopped.Load(); at != nil {
-		return *at
-	}
-	return time.Now().Add(time.Duration(c.ahead.Load()))
-}
-
-func (c *storeClock) forward(d time.Duration) { c.ahead.Add(int64(d)) }
-
 // serverAtNoon starts a server whose store's clock is set to the next day's noon, and returns its
 // address and the clock.
-func serverAtNoon(t *testing.T) (address string, clock *storeClock) {
+func serverAtNoon(t *testing.T) (address string, clock *servertest.Clock) {
 	t.Helper()
-	clock = &storeClock{}
-	clock.forward(time.Until(time.Now().UTC().Truncate(24 * time.Hour).Add(36 * time.Hour)))
+	clock = servertest.ClockAt(12)
 	config := servertest.Config(t).Unlimited()
-	config.StoreNow = clock.now
+	config.StoreNow = clock.Now
 	config.BotPace = 0
 	s, _ := servertest.Start(t, config)
 	return s.Addr().String(), clock
@@ -148,7 +130,7 @@ func TestDaily(t *testing.T) {
 	ada.ok("resign", game)
 
 	// The attempt is hidden from other players until the daily game closes.
-	until := clock.now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).Format("2006-01-02 15:04:05 UTC")
+	until := clock.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).Format("2006-01-02 15:04:05 UTC")
 	ada.fails(exitMissing, "this attempt's seed is hidden until its challenge is closed: it closes at "+until, "challenge", game)
 	assert.Equal(t, 14, strings.Count(ada.ok("watch", game, "--from", "0", "--json"), "\n"), "players can watch their own attempts")
 	for _, command := range []string{"show", "watch", "verify"} {
@@ -175,7 +157,7 @@ func TestDaily(t *testing.T) {
 	whole := regexp.MustCompile(`(?m)^id +(\S+)$`).FindStringSubmatch(out)[1]
 
 	// The day ends.
-	clock.forward(12 * time.Hour)
+	clock.Pass(12 * time.Hour)
 	_, note, _ = ada.run("top", "daily")
 	assert.Equal(t, "No attempt that counts has finished yet.\nYesterday's results: gridstand top yesterday\n", note)
 	for _, day := range []string{"yesterday", yesterday(clock)} {
@@ -190,7 +172,9 @@ func TestDaily(t *testing.T) {
 }
 
 // yesterday returns the day before the clock's current day.
-func yesterday(c *storeClock) string { return c.now().UTC().AddDate(0, 0, -1).Format(time.DateOnly) }
+func yesterday(c *servertest.Clock) string {
+	return c.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)
+}
 
 // Ensure that a race can be created and joined, and that a link and a rematch can be played.
 func TestChallenges(t *testing.T) {

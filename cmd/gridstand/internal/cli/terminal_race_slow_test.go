@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -15,23 +14,13 @@ import (
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
-func (c *storeClock) stop() {
-	at := c.now()
-	c.stopped.Store(&at)
-}
-
-func (c *storeClock) resume() {
-	c.ahead.Store(int64(time.Until(*c.stopped.Load())))
-	c.stopped.Store(nil)
-}
-
 // Ensure that two players in two terminals can race on the same tiles: they meet in the waiting
 // room, hear the countdown, see each other's score and place, keep their points when they leave,
 // and can play a rematch. A program waits for the start, races with them, and verifies its game.
 func TestTerminal_Race(t *testing.T) {
 	t.Parallel()
-	p, clock, config := newPanes(t), &storeClock{}, servertest.Config(t)
-	config.StoreNow = clock.now
+	p, clock, config := newPanes(t), servertest.ClockAt(12), servertest.Config(t)
+	config.StoreNow = clock.Now
 	running, _ := servertest.Start(t, config)
 	server := running.Addr().String()
 	p.open("ada", "race --minutes 10 --server "+server+" --name ada")
@@ -51,7 +40,7 @@ func TestTerminal_Race(t *testing.T) {
 	p.tmux("send-keys", "-t", "ada", "Enter")
 	p.sees("bob", `✓ ada`)
 	// The clock stands still until the players have been alerted to the countdown, which takes only 3 s.
-	clock.stop()
+	clock.Stop()
 	alerted := func(pane string) bool {
 		return p.tmux("display-message", "-p", "-t", pane, "#{window_bell_flag}") == "1\n"
 	}
@@ -62,7 +51,7 @@ func TestTerminal_Race(t *testing.T) {
 	for _, pane := range []string{"ada", "bob"} {
 		waittest.Until(t, pane+" hears the bell", func() bool { return alerted(pane) })
 	}
-	clock.resume()
+	clock.Resume()
 	p.sees("ada", `(?s)PLACE.*bob`)
 	p.sees("bob", `(?s)PLACE.*ada`)
 	p.shows("bob", p.board("ada"))

@@ -22,11 +22,7 @@ import (
 func TestKeptUntil(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
-		race := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
-		_, err := env.Join(t.Context(), race.ID, bob.ID, challenge.Entrant{Player: bob})
-		require.NoError(t, err)
-		race, err = env.Start(t.Context(), race.ID, nothing, nothing)
-		require.NoError(t, err)
+		race := env.start(env.race())
 		final := env.resign(env.attempt(race, bob)).State
 		env.forward(challenge.Countdown + time.Minute + time.Second)
 		other := env.server()
@@ -74,10 +70,7 @@ func TestHidden(t *testing.T) {
 			}
 			if kind == replay.Race {
 				check("waiting", &notOpen, &notOpen, &notOpen, &notOpen)
-				_, err := env.Join(ctx, c.ID, bob.ID, challenge.Entrant{Player: bob})
-				require.NoError(t, err)
-				c, err = env.Start(ctx, c.ID, nothing, nothing)
-				require.NoError(t, err)
+				c = env.start(c)
 				check("counting down", &notOpen, &notOpen, &notOpen, &notOpen)
 				env.forward(challenge.Countdown)
 			}

@@ -86,6 +86,29 @@ func (env *env) create(c challenge.Challenge) *challenge.Challenge {
 	return created
 }
 
+// race creates a race of a minute, with ann as its creator.
+func (env *env) race() *challenge.Challenge {
+	env.t.Helper()
+	return env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+}
+
+// join enters a player into a race.
+func (env *env) join(race *challenge.Challenge, p replay.Player) *challenge.Challenge {
+	env.t.Helper()
+	joined, err := env.Join(env.t.Context(), race.ID, p.ID, challenge.Entrant{Player: p})
+	require.NoError(env.t, err)
+	return joined
+}
+
+// start enters bob into a race and starts it.
+func (env *env) start(race *challenge.Challenge) *challenge.Challenge {
+	env.t.Helper()
+	env.join(race, bob)
+	started, err := env.Start(env.t.Context(), race.ID, nothing, nothing)
+	require.NoError(env.t, err)
+	return started
+}
+
 // get returns the challenge with the given id, and its current status.
 func (env *env) get(challengeID string) (*challenge.Challenge, challenge.Status) {
 	env.t.Helper()

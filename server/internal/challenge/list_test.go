@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/challenge"
@@ -19,12 +18,7 @@ func (env *env) list(n int, kind replay.ChallengeKind, by replay.Player, from ui
 	env.t.Helper()
 	for range n {
 		env.forward(time.Millisecond)
-		c := challenge.Challenge{
-			ID: id.New(), Kind: kind, Variant: "classic", Revision: 1, Creator: by, Seed: game.NewSeed(),
-			Limit: time.Minute, Source: from,
-		}
-		_, err := env.Create(env.t.Context(), c, env.now())
-		require.NoError(env.t, err)
+		c := env.create(challenge.Challenge{Kind: kind, Creator: by, Limit: time.Minute, Source: from})
 		ids = append(ids, c.ID)
 	}
 	return ids

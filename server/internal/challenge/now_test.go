@@ -99,8 +99,7 @@ func TestNow_Link(t *testing.T) {
 		assert.Len(t, alone.Entrants, 2)
 		assert.Zero(t, alone.StartTime)
 
-		both, err := env.Join(t.Context(), c.ID, eve.ID, challenge.Entrant{Player: eve})
-		require.NoError(t, err)
+		both := env.join(c, eve)
 		require.Len(t, both.Entrants, 2)
 		assert.Equal(t, []string{bob.ID, eve.ID}, []string{both.Entrants[0].Player.ID, both.Entrants[1].Player.ID})
 		assert.NotZero(t, both.StartTime)
@@ -111,13 +110,13 @@ func TestNow_Link(t *testing.T) {
 func TestNow_Oldest(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
-		left := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+		left := env.race()
 		private := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute, Private: true})
 		env.forward(20 * time.Second)
-		seen := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+		seen := env.race()
 		env.forward(25 * time.Second)
 		require.NoError(t, env.Seen(t.Context(), seen, env.now()))
-		env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+		env.race()
 		env.forward(10 * time.Second)
 
 		got := env.enterNow(env.server(), bob)
@@ -145,7 +144,7 @@ func TestNow_Alone(t *testing.T) {
 			}
 			return names
 		}
-		older := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute}) // of ann
+		older := env.race() // of ann
 		env.forward(time.Second)
 		newer := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute, Creator: bob})
 
@@ -156,8 +155,7 @@ func TestNow_Alone(t *testing.T) {
 
 		env.forward(time.Second)
 		third := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute, Creator: eve})
-		_, err := env.Join(t.Context(), third.ID, player("dan").ID, challenge.Entrant{Player: player("dan")})
-		require.NoError(t, err)
+		env.join(third, player("dan"))
 		assert.Equal(t, third.ID, env.enterNow(env.server(), eve).ID, "dan waits there, too")
 	})
 }

@@ -21,7 +21,7 @@ func TestRace_Roster(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		ctx := t.Context()
-		race := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+		race := env.race()
 		_, status := env.get(race.ID)
 		assert.Equal(t, challenge.Waiting, status)
 		start := func() (*challenge.Challenge, error) {
@@ -79,11 +79,10 @@ func TestRace_Roster(t *testing.T) {
 func TestRace_SlowStart(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
-		race := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
-		_, err := env.Join(t.Context(), race.ID, bob.ID, challenge.Entrant{Player: bob})
-		require.NoError(t, err)
+		race := env.race()
+		env.join(race, bob)
 		prepared := time.Time{}
-		race, err = env.Start(t.Context(), race.ID, nothing, func(*challenge.Challenge) error {
+		race, err := env.Start(t.Context(), race.ID, nothing, func(*challenge.Challenge) error {
 			env.forward(time.Minute)
 			prepared = env.now()
 			return nil
@@ -99,11 +98,7 @@ func TestRace_SlowStart(t *testing.T) {
 func TestRace_Outage(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
-		race := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
-		_, err := env.Join(t.Context(), race.ID, bob.ID, challenge.Entrant{Player: bob})
-		require.NoError(t, err)
-		race, err = env.Start(t.Context(), race.ID, nothing, nothing)
-		require.NoError(t, err)
+		race := env.start(env.race())
 		at := func(s int) time.Time { return race.OpenTime.Add(time.Duration(s) * time.Second) }
 		env.forward(challenge.Countdown + time.Minute + time.Second)
 
@@ -151,17 +146,9 @@ func (c *counting) Get(ctx context.Context, ids ...string) (map[string]store.Cha
 func TestRace_GetAll(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
-		race := func() *challenge.Challenge {
-			c := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
-			_, err := env.Join(t.Context(), c.ID, bob.ID, challenge.Entrant{Player: bob})
-			require.NoError(t, err)
-			c, err = env.Start(t.Context(), c.ID, nothing, nothing)
-			require.NoError(t, err)
-			return c
-		}
-		over := race()
+		over := env.start(env.race())
 		env.forward(2 * time.Minute)
-		postponed, waiting := race(), env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+		postponed, waiting := env.start(env.race()), env.race()
 		env.forward(challenge.Countdown + time.Minute)
 		opened := postponed.OpenTime
 		for _, tt := range []struct {
@@ -202,13 +189,10 @@ func TestRace_CloseIfOver(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		ctx := t.Context()
-		race := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
-		_, err := env.Join(ctx, race.ID, bob.ID, challenge.Entrant{Player: bob})
-		require.NoError(t, err)
+		race := env.race()
 		left := env.attempt(race, eve) // eve left the roster before the start
 		anns := env.attempt(race, ann)
-		race, err = env.Start(ctx, race.ID, nothing, nothing)
-		require.NoError(t, err)
+		race = env.start(race)
 		env.forward(challenge.Countdown + time.Second)
 		stays := func(why string, over *replay.State) {
 			t.Helper()
@@ -258,9 +242,8 @@ func TestRace_Hosts(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		ctx := t.Context()
-		race := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
-		_, err := env.Join(ctx, race.ID, bob.ID, challenge.Entrant{Player: bob})
-		require.NoError(t, err)
+		race := env.race()
+		env.join(race, bob)
 		left, err := env.Leave(ctx, race.ID, ann.ID, "")
 		require.NoError(t, err)
 		for _, p := range []replay.Player{ann, bob, eve} {
@@ -274,8 +257,7 @@ func TestRace_Hosts(t *testing.T) {
 		removed, err := env.Leave(ctx, race.ID, bob.ID, bot.GameID)
 		require.NoError(t, err)
 		assert.Len(t, removed.Entrants, 1)
-		_, err = env.Join(ctx, race.ID, ann.ID, challenge.Entrant{Player: ann})
-		require.NoError(t, err)
+		env.join(race, ann)
 		_, err = env.Join(ctx, race.ID, bob.ID, bot)
 		require.ErrorIs(t, err, challenge.ErrNotCreator)
 	})

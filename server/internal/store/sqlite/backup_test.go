@@ -51,18 +51,9 @@ func TestBackup(t *testing.T) {
 // crash.
 func TestBackup_AfterCrash(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "store.db")
-	d := openDB(t, Options{Path: path})
-	require.NoError(t, insert(t.Context(), d, 1))
-	crashed := filepath.Join(t.TempDir(), "store.db")
-	for _, end := range []string{"", "-wal"} {
-		content, err := os.ReadFile(path + end) // From here on, nothing else may use this store: reading it has released SQLite's locks.
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(crashed+end, content, 0o600))
-	}
 	copied := filepath.Join(t.TempDir(), "copy.db")
-	require.NoError(t, failure(Backup(t.Context(), crashed, copied)))
-	assert.Equal(t, []int{1}, rows(t, openDB(t, Options{Path: copied})))
+	require.NoError(t, failure(Backup(t.Context(), crashed(t, 100), copied)))
+	assertRows(t, copied, 100)
 }
 
 // failure returns the error from a call to Backup and drops the other results.

@@ -21,8 +21,7 @@ func TestGames_CorruptPage(t *testing.T) {
 	t.Parallel()
 	const pageSize = 4096
 	path := filepath.Join(t.TempDir(), "store.db")
-	s, err := Open(Options{Path: path})
-	require.NoError(t, err)
+	s := mustOpen(t, Options{Path: path})
 	d := s.Engine.(*engine).db
 	require.NoError(t, d.write(t.Context(), func(c *sqlite3.Conn) error {
 		return then(t.Context(), c, func(ctx context.Context) error {

@@ -12,11 +12,18 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// openStore opens a store that is closed after the test.
-func openStore(t testing.TB, o Options) *store.Store {
+// mustOpen opens a store, which the caller closes.
+func mustOpen(t testing.TB, o Options) *store.Store {
 	t.Helper()
 	s, err := Open(o)
 	require.NoError(t, err)
+	return s
+}
+
+// openStore opens a store that is closed after the test.
+func openStore(t testing.TB, o Options) *store.Store {
+	t.Helper()
+	s := mustOpen(t, o)
 	t.Cleanup(func() { assert.NoError(t, s.Close()) })
 	return s
 }

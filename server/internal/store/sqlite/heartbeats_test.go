@@ -28,8 +28,7 @@ func TestHeartbeats_FileGone(t *testing.T) {
 	for _, replaced := range []bool{false, true} {
 		path := filepath.Join(t.TempDir(), "store.db")
 		var log bytes.Buffer
-		s, err := Open(Options{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		require.NoError(t, err)
+		s := mustOpen(t, Options{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		send := func() error {
 			_, err := s.Background.Heartbeats.Record(t.Context(), newHeartbeat("a"))
 			return err

@@ -19,8 +19,7 @@ import (
 func TestTendLog_Grows(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	s, err := Open(Options{Memory: true, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	require.NoError(t, err)
+	s := mustOpen(t, Options{Memory: true, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	d := s.Engine.(*engine).db
 	newTable(t, d)
 	other, err := sqlite3.OpenConn(d.path, sqlite3.OpenReadOnly)
@@ -61,8 +60,7 @@ func TestOpen_CutLog(t *testing.T) {
 	for n := 0; n < len(log)+pageSize/2; n += pageSize / 2 {
 		require.NoError(t, os.WriteFile(cut, db, 0o600))
 		require.NoError(t, os.WriteFile(cut+walSuffix, log[:min(n, len(log))], 0o600))
-		s, err := Open(Options{Path: cut})
-		require.NoError(t, err)
+		s := mustOpen(t, Options{Path: cut})
 		var lengths []int64
 		for _, game := range []string{"a", "bb"} {
 			tail, err := s.Games.Tail(t.Context(), game)

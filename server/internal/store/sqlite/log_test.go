@@ -33,8 +33,7 @@ func TestClose_LogNotEmptied(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	path := filepath.Join(t.TempDir(), "store.db")
-	s, err := Open(Options{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	require.NoError(t, err)
+	s := mustOpen(t, Options{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	d := s.Engine.(*engine).db
 	require.NoError(t, d.write(t.Context(), func(c *sqlite3.Conn) error { return exec(c, "CREATE TABLE test (n)") }))
 	other, err := sqlite3.OpenConn(path, sqlite3.OpenReadOnly)

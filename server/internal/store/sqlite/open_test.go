@@ -22,8 +22,7 @@ import (
 func TestOpen_Again(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "new", "store.db")
-	s, err := Open(Options{Path: path})
-	require.NoError(t, err)
+	s := mustOpen(t, Options{Path: path})
 	d := s.Engine.(*engine).db
 	require.NoError(t, d.write(t.Context(), func(c *sqlite3.Conn) error { return exec(c, "CREATE TABLE test (n INTEGER PRIMARY KEY)") }))
 	require.NoError(t, insert(t.Context(), d, 1))
@@ -52,8 +51,7 @@ func TestOpen_Again(t *testing.T) {
 func TestOpen_Memory(t *testing.T) {
 	directory := t.TempDir()
 	t.Setenv("TMPDIR", directory)
-	s, err := Open(Options{Memory: true})
-	require.NoError(t, err)
+	s := mustOpen(t, Options{Memory: true})
 	assert.False(t, s.Durable())
 	require.NoError(t, s.Close())
 	files, err := os.ReadDir(directory)
@@ -126,9 +124,7 @@ func TestOpen_Refused(t *testing.T) {
 	for name, content := range map[string]string{"text.db": "echo a script is no store\n", "long.db": schema, "cut.db": ""} {
 		path := filepath.Join(t.TempDir(), name)
 		if content == "" {
-			s, err := Open(Options{Path: path})
-			require.NoError(t, err)
-			require.NoError(t, s.Close())
+			require.NoError(t, mustOpen(t, Options{Path: path}).Close())
 			require.NoError(t, os.Truncate(path, 8192))
 		} else {
 			require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
@@ -173,8 +169,7 @@ func TestNow_DoesNotGoBack(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
 	wall := time.Now().Add(time.Hour)
-	s, err := Open(Options{Path: path, Now: func() time.Time { return wall }})
-	require.NoError(t, err)
+	s := mustOpen(t, Options{Path: path, Now: func() time.Time { return wall }})
 	first, err := s.Time(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, wall.UnixMilli(), first.UnixMilli())
@@ -185,10 +180,7 @@ func TestNow_DoesNotGoBack(t *testing.T) {
 	ahead := clock{time: first.UnixMilli(), read: wall}
 	assert.Equal(t, first.UnixMilli()+2500, ahead.at(wall.Add(5*time.Second)), "it advances at half the speed until the system's clock has caught up")
 	require.NoError(t, s.Close())
-	s, err = Open(Options{Path: path})
-	require.NoError(t, err)
-	defer s.Close()
-	reopened, err := s.Time(t.Context())
+	reopened, err := openStore(t, Options{Path: path}).Time(t.Context())
 	require.NoError(t, err)
 	assert.False(t, reopened.Before(first))
 }

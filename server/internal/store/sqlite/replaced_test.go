@@ -19,8 +19,7 @@ func TestClose_Replaced(t *testing.T) {
 	t.Parallel()
 	skipOnWindows(t)
 	path, backup := filepath.Join(t.TempDir(), "store.db"), filepath.Join(t.TempDir(), "backup.db")
-	s, err := Open(Options{Path: path})
-	require.NoError(t, err)
+	s := mustOpen(t, Options{Path: path})
 	d := s.Engine.(*engine).db
 	newTable(t, d)
 	insertRows(t, d, 1, 500)
@@ -44,9 +43,7 @@ func TestOpen_Missing(t *testing.T) {
 			require.NoError(t, os.Remove(path))
 		}
 		var log bytes.Buffer
-		s, err := Open(Options{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		require.NoError(t, err)
-		require.NoError(t, s.Close())
+		require.NoError(t, mustOpen(t, Options{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))}).Close())
 		assert.Equal(t, want, bytes.Count(log.Bytes(), []byte("id=file-missing file="+path)), log.String())
 	}
 }
@@ -90,8 +87,7 @@ func TestOpen_LogOfAnotherFile(t *testing.T) {
 func crashed(t *testing.T, n int) string {
 	t.Helper()
 	path, copied := filepath.Join(t.TempDir(), "store.db"), filepath.Join(t.TempDir(), "store.db")
-	s, err := Open(Options{Path: path})
-	require.NoError(t, err)
+	s := mustOpen(t, Options{Path: path})
 	newTable(t, s.Engine.(*engine).db)
 	insertRows(t, s.Engine.(*engine).db, 1, n)
 	for _, part := range []string{"", walSuffix} {
@@ -119,8 +115,7 @@ func insertRows(t *testing.T, d *db, first, last int) {
 // assertRows asserts that a store can be opened, is intact, and has the rows 1 to n.
 func assertRows(t *testing.T, path string, n int) {
 	t.Helper()
-	s, err := Open(Options{Path: path})
-	require.NoError(t, err)
+	s := mustOpen(t, Options{Path: path})
 	defer s.Close()
 	require.NoError(t, s.Engine.(*engine).db.read(t.Context(), func(c *sqlite3.Conn) error {
 		intact, err := number(c, "SELECT integrity_check = 'ok' FROM pragma_integrity_check")

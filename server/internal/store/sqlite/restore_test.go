@@ -2,15 +2,13 @@ package sqlite
 
 import (
 	"bytes"
-	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	sqlite3 "zombiezen.com/go/sqlite"
 
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -20,11 +18,11 @@ import (
 func newStore(t *testing.T, player string, killed bool) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "store.db")
-	s, err := Open(Options{Path: path})
-	require.NoError(t, err)
+	s := mustOpen(t, Options{Path: path})
 	require.NoError(t, s.Boards.Hide(t.Context(), player))
 	var log []byte
 	if killed {
+		var err error
 		log, err = os.ReadFile(path + walSuffix)
 		require.NoError(t, err)
 		require.NotEmpty(t, log)
@@ -38,8 +36,7 @@ func newStore(t *testing.T, player string, killed bool) string {
 
 func requireHidden(t *testing.T, path, player string) {
 	t.Helper()
-	s, err := Open(Options{Path: path})
-	require.NoError(t, err)
+	s := mustOpen(t, Options{Path: path})
 	defer func() { assert.NoError(t, s.Close()) }()
 	hidden, err := s.Boards.Hidden(t.Context(), "ann", "bob")
 	require.NoError(t, err)
@@ -71,8 +68,7 @@ func TestRestore(t *testing.T) {
 	content[pageSize] ^= 0xff // the kind of the second page
 	require.Error(t, Restore(path, true, fill))
 	requireHidden(t, path, "bob")
-	s, err := Open(Options{Path: path})
-	require.NoError(t, err)
+	s := mustOpen(t, Options{Path: path})
 	require.ErrorIs(t, Restore(path, true, fill), ErrInUse)
 	require.NoError(t, s.Close())
 	foreign := filepath.Join(t.TempDir(), "other")
@@ -85,19 +81,11 @@ func TestRestore(t *testing.T) {
 func TestOpen_NewerFormat(t *testing.T) {
 	t.Parallel()
 	path := newStore(t, "ann", false)
-	require.NoError(t, setVersion(path, latestVersion(upgrades)|1<<formatBits))
+	execute(t, path, fmt.Sprint("PRAGMA user_version = ", latestVersion(upgrades)|1<<formatBits))
 	const want = "it was written by a newer version of this program: the format of its games is 2, and this program supports up to 1"
 	_, err := Open(Options{Path: path})
 	require.ErrorContains(t, err, want)
 	require.ErrorContains(t, Dump(t.Context(), path, nil), want)
-	require.NoError(t, setVersion(path, latestVersion(upgrades)-1))
+	execute(t, path, fmt.Sprint("PRAGMA user_version = ", latestVersion(upgrades)-1))
 	require.ErrorContains(t, Dump(t.Context(), path, nil), "it was written by an earlier version of this program")
-}
-
-func setVersion(path string, version int64) error {
-	c, err := sqlite3.OpenConn(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(setPragmas(c, "user_version = "+strconv.FormatInt(version, 10)), c.Close())
 }

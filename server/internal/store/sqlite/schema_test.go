@@ -35,23 +35,23 @@ const asBefore = `DROP TABLE sessions; DROP TABLE session_links; DROP TABLE prof
 	CREATE TABLE open_games (n); CREATE TABLE rollback (n); CREATE TABLE vouched (n); CREATE TABLE attested (n);
 	ALTER TABLE servers ADD COLUMN since INTEGER NOT NULL DEFAULT 0;`
 
+// execute runs a script on the file of a store that is closed.
+func execute(t *testing.T, path, script string) {
+	t.Helper()
+	c, err := sqlite3.OpenConn(path)
+	require.NoError(t, err)
+	require.NoError(t, sqlitex.ExecuteScript(c, script, nil))
+	require.NoError(t, c.Close())
+}
+
 // Ensure that accounts from before names were folded keep their names, and that no other account can
 // take a name that looks like one of them.
 func TestUpgrade_FoldsNames(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "store.db")
-	s, err := Open(Options{Path: path})
-	require.NoError(t, err)
-	require.NoError(t, s.Close())
-	c, err := sqlite3.OpenConn(path)
-	require.NoError(t, err)
-	require.NoError(t, sqlitex.ExecuteScript(c, asBefore+`INSERT INTO names VALUES ('b.0-i', 'a'), ('zed.', 'b'), ('z ed', 'c'), ('zed', 'd');
-		PRAGMA user_version = 3`, nil))
-	require.NoError(t, c.Close())
-
-	upgraded, err := Open(Options{Path: path})
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, upgraded.Close()) })
+	path := newStore(t, "ann", false)
+	execute(t, path, asBefore+`INSERT INTO names VALUES ('b.0-i', 'a'), ('zed.', 'b'), ('z ed', 'c'), ('zed', 'd');
+		PRAGMA user_version = 3`)
+	upgraded := openStore(t, Options{Path: path})
 	for name, want := range map[string]string{"B.0-i": "a", "Bol": "a", "Zed.": "b", "Z ed": "c", "Zed": "d", "Z-ed": "d"} {
 		holder, err := upgraded.Accounts.Holder(t.Context(), name)
 		require.NoError(t, err)
@@ -66,12 +66,9 @@ func TestUpgrade_FoldsNames(t *testing.T) {
 func TestUpgrade_Beside(t *testing.T) {
 	t.Parallel()
 	path := newStore(t, "ann", false)
-	c, err := sqlite3.OpenConn(path)
-	require.NoError(t, err)
-	require.NoError(t, sqlitex.ExecuteScript(c, asBefore+"PRAGMA user_version = 4", nil))
-	require.NoError(t, c.Close())
+	execute(t, path, asBefore+"PRAGMA user_version = 4")
 	for range 2 {
-		_, err = Open(Options{Path: path, Beside: true})
+		_, err := Open(Options{Path: path, Beside: true})
 		require.ErrorContains(t, err, "it was written by an earlier version of this program")
 	}
 	backup, err := os.ReadFile(path)
@@ -89,19 +86,15 @@ func TestUpgrade_Beside(t *testing.T) {
 func upgradeFrom(t *testing.T, script string) {
 	t.Helper()
 	fresh, old := openDB(t, Options{Path: filepath.Join(t.TempDir(), "new.db")}), filepath.Join(t.TempDir(), "old.db")
-	s, err := Open(Options{Path: old})
-	require.NoError(t, err)
+	s := mustOpen(t, Options{Path: old})
 	require.NoError(t, s.Boards.Hide(t.Context(), "player"))
-	_, err = s.Accounts.Create(t.Context(), store.Account{ID: "a", Name: "Ann"}, 0)
+	_, err := s.Accounts.Create(t.Context(), store.Account{ID: "a", Name: "Ann"}, 0)
 	require.NoError(t, err)
 	require.NoError(t, s.Boards.Record(t.Context(), store.BoardEntry{PlayerID: "a", Member: "a"}, forever))
 	play(t, s, "a", 1, 1)
 	require.NoError(t, s.Close())
 
-	c, err := sqlite3.OpenConn(old)
-	require.NoError(t, err)
-	require.NoError(t, sqlitex.ExecuteScript(c, asBefore+script, nil))
-	require.NoError(t, c.Close())
+	execute(t, old, asBefore+script)
 
 	upgraded := openDB(t, Options{Path: old})
 	assert.Equal(t, tablesOf(t, fresh), tablesOf(t, upgraded))

@@ -25,10 +25,7 @@ import (
 // openDB opens a store that is closed after the test, and creates a test table.
 func openDB(t testing.TB, o Options) *db {
 	t.Helper()
-	s, err := Open(o)
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, s.Close()) })
-	d := s.Engine.(*engine).db
+	d := openStore(t, o).Engine.(*engine).db
 	if !o.Beside {
 		require.NoError(t, d.write(t.Context(), func(c *sqlite3.Conn) error {
 			return exec(c, "CREATE TABLE IF NOT EXISTS test (n INTEGER PRIMARY KEY) STRICT")

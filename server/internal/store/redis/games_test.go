@@ -116,9 +116,7 @@ func (r *rig) unchanged(gameID string, do func()) {
 // rewrite replaces the entries of a log without any checks.
 func (r *rig) rewrite(gameID string, change func([]goredis.XMessage) []goredis.XMessage) {
 	r.t.Helper()
-	ctx := r.t.Context()
-	log, err := r.client.XRange(ctx, logKey(gameID), "-", "+").Result()
-	require.NoError(r.t, err)
+	ctx, log := r.t.Context(), r.content(gameID).log
 	require.NoError(r.t, r.client.Del(ctx, logKey(gameID)).Err())
 	for _, m := range change(log) {
 		values := make([]any, 0, 6)

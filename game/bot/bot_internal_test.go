@@ -45,16 +45,13 @@ func TestBots_Play(t *testing.T) {
 	}
 }
 
-func TestNewRefuses(t *testing.T) {
+// Ensure that an unknown bot, a game that has ended, another variant's position and a canceled context
+// are refused.
+func TestBots_Refuse(t *testing.T) {
 	t.Parallel()
 	v := variant(t, "classic")
 	_, err := New("nobody", v, Options{})
 	require.ErrorIs(t, err, ErrUnknown)
-}
-
-func TestChoose_Refuses(t *testing.T) {
-	t.Parallel()
-	v := variant(t, "classic")
 	stuck := board48(t, v, 0, 2, 4, 2, 4, 4, 2, 4, 2, 2, 4, 2, 4, 4, 2, 4, 2)
 	other := variant(t, "3x3").Rules.Start(seed(1).Draws(1))
 	for _, name := range Names(game.Twenty48) {

@@ -13,17 +13,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 // gauges reads the metrics of a server process.
 type gauges struct{ addr string }
-
-func (s *testServer) gauges(t *testing.T) gauges {
-	t.Helper()
-	return gauges{"http://" + waittest.Receive(t, "the address of the metrics", s.metrics)}
-}
 
 func (g gauges) fetch(t *testing.T, path string) string {
 	t.Helper()

@@ -102,13 +102,13 @@ func wrap(how func(text string, width int, breakpoints string) string, text stri
 	return strings.ReplaceAll(text, unbreakable, "-")
 }
 
-// Command draws text followed by a command, on two lines if width is too small for one.
+// Command draws text followed by a command, which begins a new line if width is too small for one.
 func Command(t Theme, text, command string, width int) string {
-	text, command = t.Dim().Render(text), t.Bold().Render(Wrap(command, width))
-	if ansi.StringWidth(text+" "+command) <= width {
-		return text + " " + command
+	between := " "
+	if ansi.StringWidth(text+" "+command) > width {
+		between = "\n"
 	}
-	return text + "\n" + command
+	return t.Dim().Render(Wrap(text, width)) + between + t.Bold().Render(Wrap(command, width))
 }
 
 // Stack arranges blocks vertically with empty lines between them. If the result is taller

@@ -10,8 +10,8 @@ import (
 
 // Ports are drawn from below the ephemeral range, which usually begins at 32768, so that no
 // outgoing connection takes a port while its program is down. The bus of a Redis Cluster node uses
-// port + 10000.
-const firstPort, lastPort = 15000, 22000
+// the port that is toBus higher.
+const firstPort, lastPort, toBus = 15000, 22000, 10000
 
 // reserved contains the UDP sockets that reserve the ports that FreePort has returned. They stay
 // open until the test binary ends.
@@ -20,31 +20,42 @@ var reserved struct {
 	sockets []net.PacketConn
 }
 
-// FreePort returns a TCP port on 127.0.0.1 that nothing listens on. No other call returns the same
-// port while this test binary runs, not even in another test binary: FreePort reserves the UDP port
-// of the same number.
+// FreePort returns a TCP port on 127.0.0.1 on which, and on whose bus, nothing listens. No other call
+// returns the same port while this test binary runs, not even in another test binary: FreePort reserves
+// the UDP port of the same number.
 func FreePort(t testing.TB) string {
 	t.Helper()
 	for range 1000 {
-		port := strconv.Itoa(firstPort + rand.IntN(lastPort-firstPort))
-		address := net.JoinHostPort("127.0.0.1", port)
-		socket, err := net.ListenPacket("udp", address)
+		port := firstPort + rand.IntN(lastPort-firstPort)
+		socket, err := net.ListenPacket("udp", local(port))
 		if err != nil {
 			continue
 		}
-		// Do not listen on the port to find out: a program that another test starts at this moment
-		// would inherit the listener, and keep the port in use for some milliseconds.
-		if conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address); err == nil {
-			_, _ = conn.Close(), socket.Close()
+		if answers(t, port) || answers(t, port+toBus) {
+			_ = socket.Close()
 			continue
 		}
 		reserved.Lock()
 		defer reserved.Unlock()
 		reserved.sockets = append(reserved.sockets, socket)
-		return port
+		return strconv.Itoa(port)
 	}
 	t.Fatal("found no free port")
 	return ""
+}
+
+func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+
+// answers reports whether a program listens on a port. It does not listen to find out: a program that
+// another test starts at this moment would inherit the listener, and keep the port in use for some
+// milliseconds.
+func answers(t testing.TB, port int) bool {
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", local(port))
+	if err != nil {
+		return false
+	}
+	_ = conn.Close()
+	return true
 }
 
 // FreeAddress returns the address 127.0.0.1 with a port that FreePort returned.

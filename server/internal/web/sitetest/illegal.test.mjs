@@ -92,6 +92,12 @@ const illegal = {
     2,
     /cannot be joined/,
   ],
+  'a join of a taken seat': [
+    new Writer([ada, bob, ada]),
+    (g) => g.add({ seat: 1, joined: { seat: { index: 1, ...ada } } }),
+    2,
+    /taken/,
+  ],
   'a join of a seat that its player holds': [
     new Writer([ada]),
     (g) => g.add({ seat: 0, joined: { seat: { index: 0, ...ada } } }),

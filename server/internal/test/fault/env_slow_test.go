@@ -43,10 +43,11 @@ type env struct {
 	// unchecked is set if the store is not checked after the test.
 	unchecked bool
 
-	mu      sync.Mutex
 	damaged map[string]bool // games whose logs the test damaged
-	players []string        // IDs of all accounts
-	opened  *store.Store    // see openFile
+
+	mu      sync.Mutex
+	players []string     // IDs of all accounts
+	opened  *store.Store // see openFile
 }
 
 // newEnv returns an env on the Redis server at addr. It checks the store after the test, once

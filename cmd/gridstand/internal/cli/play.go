@@ -3,12 +3,10 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -21,7 +19,6 @@ const defaultVariant = "classic"
 type playOptions struct {
 	gameFlags
 	localFlags
-	resume bool
 }
 
 func (p *program) playCommand() *cobra.Command {
@@ -29,9 +26,10 @@ func (p *program) playCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "play [variant|game]",
 		SuggestFor: []string{"resume", "continue", "start", "host", "serve"},
-		Short:      "Play a new game; --resume: continue the last",
-		Long: `Play a new game of a variant (` + defaultVariant + ` by default), or continue one of
-your games. Leaving a game does not end it.
+		Short:      "Continue your latest game, or play a new one",
+		Long: `Continue your latest game that is not over, of a variant if you name one. If you
+have none, play a new game, of ` + defaultVariant + ` by default. Leaving a game does not end
+it; the key n gives it up for a new one. With a game's id, continue that game.
 
 --seats names the players of a game with several seats: me,open,minimax is a
 game against a bot and another player, who takes the open seat with
@@ -44,7 +42,6 @@ cursor, enter jumps, and t shows the possible jumps.`,
 		},
 	}
 	o.localFlags.add(cmd.Flags())
-	cmd.Flags().BoolVar(&o.resume, "resume", false, "continue your latest game that is not over")
 	o.gameFlags.add(cmd)
 	return cmd
 }
@@ -99,19 +96,19 @@ func (p *program) whatToPlay(ctx context.Context, c *client.Client, r reference,
 		route, err = p.gameToPlay(ctx, c, r)
 		return err
 	})
-	switch {
-	case v == nil || err != nil:
+	if v == nil || err != nil {
 		return route, err
-	case o.resume && o.set():
-		return route, usage.Errorf("--seats, --turn-limit and --private are only for new games, and --resume continues a game")
-	case o.resume:
-		g, err := p.latest(ctx, c, r.id)
-		return ui.Route{Play: g.GetId()}, err
+	}
+	if !o.set() {
+		switch id, err := unfinished(ctx, c, r.id); {
+		case err != nil:
+			return route, err
+		case id != "":
+			p.warnf("This is your latest game. The key n gives it up and starts a new one.")
+			return ui.Route{Play: id}, nil
+		}
 	}
 	options, err := o.options(v)
-	if err == nil && p.over == nil {
-		p.mentionUnfinished(ctx, c, v.GetId())
-	}
 	return ui.Route{New: &ui.NewGame{Variant: v.GetId(), Options: options}}, err
 }
 
@@ -136,21 +133,8 @@ func (p *program) gameToPlay(ctx context.Context, c *client.Client, r reference)
 	}
 }
 
-// latest returns the user's latest unfinished game. If variant is set, only games of that
-// variant count.
-func (p *program) latest(ctx context.Context, c *client.Client, variant string) (client.Game, error) {
-	id, err := unfinished(ctx, c, variant)
-	if err != nil {
-		return client.Game{}, err
-	}
-	if id != "" {
-		return c.Game(ctx, id)
-	}
-	return client.Game{}, missingf("you have no such game to continue. Start one: %s", p.typed(strings.Fields("play "+variant)...))
-}
-
-// unfinished returns the id of the user's latest game in progress, or "". If variant is set, only
-// games of that variant count.
+// unfinished returns the id of the user's latest game in progress, or "". Attempts at challenges do
+// not count. If variant is set, only games of that variant do.
 func unfinished(ctx context.Context, c *client.Client, variant string) (string, error) {
 	if c.PlayerID() == "" { // A user without an account has no games.
 		return "", nil
@@ -162,18 +146,9 @@ func unfinished(ctx context.Context, c *client.Client, variant string) (string, 
 		return "", err
 	}
 	for _, g := range reply.GetGames() {
-		if c.Seat(client.Game{Game: g}).Index() >= 0 {
+		if g.GetChallengeId() == "" && c.Seat(client.Game{Game: g}).Index() >= 0 {
 			return g.GetId(), nil
 		}
 	}
 	return "", nil
-}
-
-// mentionUnfinished tells the user how to continue an unfinished game of the variant instead of
-// starting a new one, if the server says that there is one.
-func (p *program) mentionUnfinished(ctx context.Context, c *client.Client, variant string) {
-	if id, err := unfinished(ctx, c, variant); err == nil && id != "" {
-		p.warnf("You have an unfinished game or attempt of %s. To continue it: %s", clean(variant, 24),
-			p.typed("play", gamestate.ShortID(id)))
-	}
 }

@@ -105,10 +105,7 @@ func TestPlayLocal(t *testing.T) {
 	tv.ends(exitInterrupted)
 
 	// The next one has the account and the open game.
-	none := ada.sit("play", "--local", "--server", address, "--resume", "5x5")
-	none.ends(exitMissing)
-	assert.Contains(t, none.said(), "Start one: gridstand play 5x5 --server "+address+" --local")
-	again := ada.sit("play", "--local", "--server", address, ids[1])
+	again := ada.sit("play", "--local", "--server", address)
 	again.sees("gridstand watch " + ids[1])
 	again.types("q")
 	again.ends(exitOK)
@@ -183,35 +180,34 @@ func TestPlayAgain(t *testing.T) {
 	t.Parallel()
 	server := someServer(t)
 	ada := newUser(t, server, "ada")
-	ada.terminal = true
-	ada.fails(exitMissing, "you have no such game to continue. Start one: gridstand play\n", "play", "--resume") // no account yet
-	ada.terminal = false
 	id := strings.TrimSpace(ada.ok("new", "5x5"))
-	ada.ok("new")
-
-	for _, args := range [][]string{{"play", id[:10]}, {"play", "5x5", "--resume"}} {
+	latest := strings.TrimSpace(ada.ok("new", "3x3"))
+	ada.ok("join", "daily") // An attempt is continued with the command of its challenge.
+	resumed := func(args ...string) string {
 		s := ada.sit(args...)
 		s.sees("MOVES")
 		s.types("q")
 		s.ends(exitOK)
-		assert.Contains(t, s.out.String(), "gridstand play "+id[:8])
+		return regexp.MustCompile(`Resume it with gridstand play ([a-z2-7]{8})`).FindStringSubmatch(s.out.String())[1]
 	}
-	again := ada.sit("play", "5x5")
-	again.sees("You have an unfinished game or attempt of 5x5.")
-	again.types("q")
-	again.ends(exitOK)
-	ada.ok("resign", regexp.MustCompile(`Resume it with gridstand play ([a-z2-7]{8})`).FindStringSubmatch(again.out.String())[1])
+	assert.Equal(t, id[:8], resumed("play", id[:10]))
+	assert.Equal(t, id[:8], resumed("play", "5x5"))
+	assert.Equal(t, latest[:8], resumed("play"))
+	for _, args := range [][]string{{"play", "classic"}, {"play", "5x5", "--private"}} {
+		created := resumed(args...)
+		assert.NotContains(t, id+latest, created)
+		ada.ok("resign", created)
+	}
 	s := newUser(t, server, "bob").sit("play", id, "--name", "bob")
 	s.ends(exitFailed)
 	assert.Contains(t, s.err.String(), "gridstand watch "+id)
 
 	ada.ok("resign", id)
 	ada.terminal = true
-	ada.fails(exitMissing, "you have no such game to continue. Start one: gridstand play 5x5", "play", "5x5", "--resume")
 	ada.fails(exitFailed, "over", "play", id)
 	ada.fails(exitMissing, `there is no variant "2048"; the usual 2048 is the variant classic. Nor is it a game`,
 		"play", "2048")
-	ada.fails(exitUsage, "--resume", "play", "--resume", "--private")
+	ada.fails(exitUsage, "--private", "play", id, "--private")
 	ada.fails(exitMissing, "", "play", strings.Repeat("a", 26))
 }
 

@@ -211,7 +211,7 @@ func TestTerminal_Newcomer(t *testing.T) {
 	start()
 	require.NoError(t, os.Rename(filepath.Join(p.dir, "ada"), filepath.Join(p.dir, "again")))
 	p.sees("bob", "● live|○ idle")
-	p.open("again", "play --resume --server "+address+" --no-animation")
+	p.open("again", "play --server "+address+" --no-animation")
 	p.sees("again", `MOVES +12\b`)
 	p.shows("again", board)
 	p.slides("again", reader, game, 1)

@@ -27,7 +27,7 @@ type word struct {
 // words lists the commands that clients can run, in the order of the help.
 var words = []word{
 	{"daily", "[VARIANT]", "the daily game, the same tiles for everyone", 1, false},
-	{"play", "[VARIANT|GAME]", "a new game, one of your own, or one that is waiting for players", 1, true},
+	{"play", "[VARIANT|GAME]", "your latest game, a new one, or one that is waiting for players", 1, true},
 	{"join", "GAME|CHALLENGE", "take a seat, enter a race, or play a challenge", 1, true},
 	{"race", "[--now|VARIANT [MINUTES]]", "a race on the same tiles: one that waits for players, or a new one", 2, true},
 	{"challenge", "[VARIANT|GAME]", "a link to new tiles, or to those of a finished game", 1, true},

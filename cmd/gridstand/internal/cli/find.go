@@ -17,7 +17,7 @@ import (
 func (p *program) resolve(ctx context.Context, c *client.Client, r reference) (string, error) {
 	switch {
 	case r.daily || r.challenge:
-		return "", usage.Errorf("a game is needed, but that is a challenge")
+		return "", p.noGame(cmp.Or(r.id, r.date, dailyWord))
 	case r.player != "":
 		return p.currentGame(ctx, c, r.player)
 	case r.id == "":
@@ -41,6 +41,11 @@ func (p *program) resolve(ctx context.Context, c *client.Client, r reference) (s
 		}
 	}
 	return gameID, err
+}
+
+// noGame returns the error for a challenge where a game is needed.
+func (p *program) noGame(challenge string) error {
+	return usage.Errorf("a game is needed, but that is a challenge. To list its games: %s", p.typed("top", challenge))
 }
 
 // game returns the current state of the game that r refers to.

@@ -183,12 +183,16 @@ func TestSSHHost_Key(t *testing.T) {
 	assert.Contains(t, h.log.String(), "can_play=true")
 	assert.NotRegexp(t, "level=(WARN|ERROR)", h.log.String())
 	h.terminal(key, "play", "MOVES")
-	g := lines(t, newUser(t, address, "bob").ok("games", "--json"), func() *pb.Game { return new(pb.Game) })[0]
+	games := func() []*pb.Game {
+		return lines(t, newUser(t, address, "bob").ok("games", "--json"), func() *pb.Game { return new(pb.Game) })
+	}
+	g := games()[0]
 	assert.Regexp(t, "^guest-[a-z2-7]{6}$", g.GetSeats()[0].GetPlayer().GetName())
 	h.terminal(key, "race --now", "Others see your race")
 	assert.Contains(t, newUser(t, address, "bob").ok("games", "--status", "waiting"), "classic race of 3 min")
 	again := startSSH(t, address, "--credential-file", credential)
-	again.terminal(key, "play "+g.GetId(), "MOVES")
+	again.terminal(key, "play", "MOVES")
+	assert.Len(t, games(), 1, "the game goes on")
 	again.terminal(other, "play "+g.GetId(), "that is not your game")
 }
 

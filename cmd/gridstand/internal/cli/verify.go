@@ -52,9 +52,12 @@ func (p *program) verifyGame(ctx context.Context, what string) error {
 	if err != nil {
 		return err
 	}
-	id, err := p.resolve(ctx, c, r)
-	if err != nil {
+	challenge, id, err := p.challengeOrGame(ctx, c, r)
+	switch {
+	case err != nil:
 		return err
+	case challenge != nil:
+		return p.noGame(challenge.GetId())
 	}
 	return p.report(asPlayer(ctx, p, c, func() (verify.Report, error) { return verify.Game(ctx, c, id) }))
 }
@@ -95,7 +98,7 @@ func (p *program) report(r verify.Report, err error) error {
 		points = "scores "
 	}
 	if err := p.printf("Verified: %s, a game of %s by %s, ended: %s.\n"+
-		"The seed matches the commitment made when the game was created. All %s states of the game follow from it:\n"+
+		"The seed matches the commitment made when the game was created.\nAll %s states of the game follow from it:\n"+
 		"%s, %severy board, and the %s%s.\n",
 		r.GameID, r.Variant, strings.Join(r.Players, ", "), r.Reason,
 		describe.Comma(int32(r.Versions)), describe.Plural(r.Moves, "move"), spawned, points, commas(r.Scores, ", ")); err != nil || r.Challenge == nil {

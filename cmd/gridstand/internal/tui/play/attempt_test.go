@@ -68,7 +68,7 @@ func TestAttempt_Race(t *testing.T) {
 	assert.Contains(t, p.share(), "gridstand join "+tuitest.ChallengeID)
 	d.Press("n")
 	assert.NotNil(t, d.Leave().(ui.ReplaceMsg).Route.NewChallenge)
-	assert.Contains(t, p.ClosingMessage(), "gridstand top "+tuitest.ChallengeID)
+	assert.Regexp(t, `gridstand top `+tuitest.ChallengeID+`\nOnce it is closed, .* gridstand verify `, p.ClosingMessage())
 	p.contest.CloseTime = timestamppb.New(tuitest.Noon)
 	assert.NotContains(t, p.share()+d.Screen(), "gridstand join", "players can no longer join")
 }

@@ -110,7 +110,11 @@ func (p *page) ClosingMessage() string {
 	if p.lost || local != nil && over {
 		command = ""
 	}
-	return ui.WithHint(text, hint, command)
+	message := ui.WithHint(text, hint, command)
+	if p.contest != nil && over && command != "" {
+		message += "\nOnce it is closed, verify your game with " + p.env.Command("verify", p.CommandID())
+	}
+	return message
 }
 
 // ranks returns the player's ranks after a ranked game, as the end of a sentence.

@@ -22,6 +22,7 @@ func entries(t testing.TB) []replay.Entry {
 	c := created(t, "classic", seed(t, 1))
 	full := c
 	full.Private, full.TurnLimit = true, 90*time.Second+time.Millisecond
+	full.Attempt = replay.Attempt{ChallengeID: "c", Kind: 2, DayStreak: 3}
 	full.Seats = []replay.Seat{
 		{Player: replay.Player{ID: "p", Name: "P", Bot: true}, Resigned: true, StandIn: "greedy", Absent: true},
 		{Bot: "random"},

@@ -164,6 +164,34 @@ func TestLoad_Undos(t *testing.T) {
 	})
 }
 
+// Ensure that a log whose last entries disappear while it is read is reported as damaged.
+func TestReplay_Shrinks(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		gameID := name("a")
+		created := r.create(gameID, "classic")
+		gone := errors.New("gone")
+		undo := replay.Entry{Seat: 0, Action: replay.Undone{To: 1}}
+		tip := r.play(created, 3)
+		_, err := tip.Draft(undo, time.Time{}, func(int32) (*replay.State, error) { return nil, gone })
+		require.ErrorIs(t, err, gone)
+		require.EqualError(t, err, "finding an earlier state: gone")
+		d, err := tip.Draft(undo, time.Time{}, func(int32) (*replay.State, error) { return created.State, nil })
+		require.NoError(t, err)
+		r.append(d)
+
+		g := r.damage(gameID)
+		err = New(g).Replay(t.Context(), gameID, GenesisTip(gameID), func(Tip, *replay.Event) error {
+			g.records = g.records[:2]
+			return nil
+		})
+		var damaged *DamagedError
+		require.ErrorAs(t, err, &damaged)
+		assert.EqualValues(t, 2, damaged.Version)
+		assert.Contains(t, damaged.Detail, "is missing")
+	})
+}
+
 // Ensure that heads show the state after the last entry, and that the heads of games that
 // cannot be read have no state.
 func TestHeads(t *testing.T) {
@@ -189,5 +217,8 @@ func TestHeads(t *testing.T) {
 		assert.Equal(t, Head{}, heads[1], "in quarantine")
 		assert.Equal(t, Head{}, heads[3])
 		assert.Equal(t, Head{Exists: true}, heads[4])
+		head, err := r.log.Head(ctx, b.State.ID)
+		require.NoError(t, err)
+		equal(t, b.State, head.State)
 	})
 }

@@ -54,8 +54,9 @@ func NumberedName(name string) NameSource {
 // longer know the account, for example because it kept everything in memory and was
 // restarted, or because it is another server at the same address. LogIn then creates an
 // account with the same name, followed by a number if the name is taken, and notice is a
-// line that tells the user so; otherwise notice is empty. The error is ErrClearText if
-// the account was used over TLS and the client does not use TLS.
+// line that tells the user so; otherwise notice is empty. The error is ErrBadToken if the
+// server has the account, but its token was replaced elsewhere, and ErrClearText if the
+// account was used over TLS and the client does not use TLS.
 func LogIn(ctx context.Context, c *Client, store *Store, names NameSource) (cred Credential, notice string, err error) {
 	return login{client: c, store: store}.logIn(ctx, names)
 }
@@ -102,6 +103,9 @@ func (l login) logIn(ctx context.Context, names NameSource) (cred Credential, no
 	}
 
 	if !l.chosen {
+		if l.replaced(ctx, cred) {
+			return Credential{}, "", fmt.Errorf("the token of %s on %s was replaced: %w", CleanName(cred.Name), target, ErrBadToken)
+		}
 		names = NumberedName(cred.Name)
 	}
 	next, err := l.create(ctx, Credential{Bot: cred.Bot, Previous: durable(cred, "")}, names)
@@ -170,6 +174,12 @@ func (l login) restore(ctx context.Context, cred Credential) (Credential, *pb.Pl
 		}
 	}
 	return Credential{}, nil, nil
+}
+
+// replaced reports whether the server has the account, so that only its token is no longer valid.
+func (l login) replaced(ctx context.Context, cred Credential) bool {
+	_, err := l.client.Players.GetPlayer(withToken(ctx, ""), &pb.GetPlayerRequest{PlayerId: cred.PlayerID})
+	return err == nil
 }
 
 // RotateStored calls Client.Rotate for the account that the store keeps for the client's

@@ -48,9 +48,14 @@ func newAccounts(storage pb.Storage) *accounts {
 		a.players[token] = &pb.Player{Id: id, Name: r.GetName(), Bot: r.GetBot()}
 		return &pb.CreatePlayerResponse{Player: a.players[token], Token: token}, a.lose()
 	}
-	a.getPlayer = func(_ int, ctx context.Context, _ *pb.GetPlayerRequest) (*pb.Player, error) {
+	a.getPlayer = func(_ int, ctx context.Context, r *pb.GetPlayerRequest) (*pb.Player, error) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
+		for _, p := range a.players {
+			if p.GetId() == r.GetPlayerId() {
+				return p, nil
+			}
+		}
 		return a.caller(ctx)
 	}
 	a.rotate = func(_ int, ctx context.Context, r *pb.RotateTokenRequest) (*pb.RotateTokenResponse, error) {
@@ -239,6 +244,26 @@ func TestLogIn_LongName(t *testing.T) {
 	cred := logIn(t, c, store, client.OneName("bob"))
 	assert.Equal(t, "bob", cred.Name)
 	assert.Equal(t, 1, a.made("createPlayer"))
+}
+
+// Ensure that LogIn creates no account in place of one whose token was replaced elsewhere, unless the
+// user has just chosen a name.
+func TestLogIn_TokenReplaced(t *testing.T) {
+	t.Parallel()
+	_, config, store := startAccounts(t)
+	c := dial(t, config)
+	cred := logIn(t, c, store, client.OneName("ada"))
+	elsewhere := newStore(t)
+	require.NoError(t, elsewhere.Save(c.Target(), cred))
+	require.NoError(t, client.RotateStored(waittest.Context(t), c, store))
+
+	_, _, err := client.LogIn(waittest.Context(t), dial(t, config), elsewhere, noName)
+	require.ErrorIs(t, err, client.ErrBadToken)
+	assert.ErrorContains(t, err, "the token of ada on")
+	assert.Equal(t, cred, load(t, elsewhere, c.Target()))
+	other, _, err := client.LogInAs(waittest.Context(t), dial(t, config), elsewhere, "eve")
+	require.NoError(t, err)
+	assert.Equal(t, "eve", other.Name)
 }
 
 func TestLogIn_AccountForgotten(t *testing.T) {

@@ -153,6 +153,8 @@ func (p *program) rotate(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		p.notef("The old token ends within 30 seconds. Enter the new one on your other computers: %s prints it.",
+			p.typed("account", "token"))
 		return p.printAccount(c, player)
 	})
 }
@@ -178,8 +180,8 @@ func (p *program) createAccount(ctx context.Context, wanted string, replace bool
 	case strings.EqualFold(player.GetName(), wanted):
 		return p.printAccount(c, player)
 	case player != nil && !replace:
-		return errors.New("you are " + client.CleanName(player.GetName()) +
-			" on this server; --replace permanently gives up that account")
+		return fmt.Errorf("you are %s on this server; --replace permanently gives up that account. To change its name: %s",
+			client.CleanName(player.GetName()), p.typed("account", "rename", "<name>"))
 	}
 	if replace {
 		cred, err := client.Replace(ctx, c, p.store, wanted)
@@ -228,12 +230,13 @@ func (p *program) adopt(ctx context.Context, replace bool) error {
 		return err
 	}
 	playerID, err := client.ParseToken(token)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case stored != nil && stored.GetId() != playerID && !replace:
-		return fmt.Errorf("you are %s on this server; --replace gives up that account. To return to it later, keep its token: %s",
-			client.CleanName(stored.GetName()), p.typed("account", "token"))
+	}
+	if stored != nil && stored.GetId() != playerID && !replace {
+		if err := p.askReplace(ctx, stored); err != nil {
+			return err
+		}
 	}
 	cred, err := client.Adopt(ctx, c, p.store, token)
 	if errors.Is(err, client.ErrBadToken) {
@@ -243,6 +246,21 @@ func (p *program) adopt(ctx context.Context, replace bool) error {
 		return err
 	}
 	return p.printAccount(c, account(cred))
+}
+
+// askReplace asks on the terminal whether to give up the stored account. It returns nil if the user agrees.
+func (p *program) askReplace(ctx context.Context, stored *pb.Player) error {
+	kept := fmt.Errorf("you are %s on this server; --replace gives up that account. To return to it later, keep its token: %s",
+		client.CleanName(stored.GetName()), p.typed("account", "token"))
+	if !p.terminal(p.in) {
+		return kept
+	}
+	fmt.Fprintf(p.err, "You are %s on this server. Give up that account for the other one? [y/N] ", client.CleanName(stored.GetName()))
+	answer, err := p.readLine(ctx)
+	if err == nil && !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
+		err = kept
+	}
+	return err
 }
 
 // readToken asks for a token on the terminal, or reads it from standard input.

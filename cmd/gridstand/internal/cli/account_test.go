@@ -28,7 +28,28 @@ func TestAccounts(t *testing.T) {
 	s.types("\x03")
 	s.ends(exitInterrupted)
 
-	newUser(t, server, "bob").fails(exitUsage, "name must be", "account", "new", "b\xffb")
+	bob := newUser(t, server, "bob")
+	bob.fails(exitUsage, "name must be", "account", "new", "b\xffb")
+
+	// If only the token was replaced elsewhere, no other account is created, and an import needs no flag. It
+	// asks before another account is given up.
+	bob.ok("account", "new", "bob")
+	token := strings.TrimSpace(bob.ok("account", "token"))
+	cred, _, err := bob.store.Load(server)
+	require.NoError(t, err)
+	cred.Token = cred.PlayerID + "." + client.NewSecret()
+	require.NoError(t, bob.store.Save(server, cred))
+	bob.fails(exitMissing, "was replaced: the server does not know this token. Enter the new one: gridstand account import.", "new")
+	for _, u := range []*person{bob, stale} {
+		s := u.sit("account", "import")
+		s.types(token + "\n")
+		if u == stale {
+			s.types("y\n")
+		}
+		s.ends(exitOK)
+		assert.Equal(t, u == stale, strings.Contains(s.said(), "Give up that account for the other one?"))
+		assert.Contains(t, u.ok("account"), "bob on ")
+	}
 }
 
 // Ensure that a token that was used over TLS is never sent in clear text, that every

@@ -81,7 +81,11 @@ func (p *program) logIn(ctx context.Context, c *client.Client) error {
 	p.warnExposed(c)
 	_, found, _ := p.store.Load(c.Target())
 	cred, notice, err := p.signIn(ctx, c)
-	if err != nil {
+	switch {
+	case errors.Is(err, client.ErrBadToken):
+		return missingf("%w. Enter the new one: %s. Or create another account: %s",
+			err, p.typed("account", "import"), p.typed("account", "new", "<name>"))
+	case err != nil:
 		return err
 	}
 	if notice != "" {

@@ -193,7 +193,7 @@ func Explain(err error, todo string) string {
 	case errors.Is(err, client.ErrUnreachable), client.CauseOf(err) != client.CauseUnknown:
 		return fmt.Sprintf("The server %s. %s", client.CauseOf(err), todo)
 	case errors.Is(err, client.ErrBadToken):
-		return "The server no longer has your account and games. Quit and start again."
+		return "The server no longer accepts your token. Quit and start again."
 	case errors.Is(err, client.ErrBadCredential): // The user cannot renew it.
 		return "This host can no longer act for players until its operator gives it a new credential. Your games are kept."
 	case errors.Is(err, client.ErrGameNotFound):

@@ -35,15 +35,13 @@ type localFlags struct {
 func (o *localFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.local, "local", false,
 		"start a server in this program, at "+client.DefaultTarget+" or at --server, unless one is already running there; its games are kept in $XDG_STATE_HOME")
-	flags.BoolVar(&o.share, "share", false, "with --local: let other machines connect, in clear text")
+	flags.BoolVar(&o.share, "share", false, "as --local, and let other machines connect, in clear text")
 }
 
-// check returns an error for flags that cannot be combined.
+// check makes --share imply --local, and returns an error for flags that cannot be combined.
 func (o *localFlags) check(p *program) error {
-	switch {
-	case !o.local && o.share:
-		return usage.Errorf("--share needs --local")
-	case o.local && p.usesTLS():
+	o.local = o.local || o.share
+	if o.local && p.usesTLS() {
 		return usage.Errorf("--local starts its own server: omit --tls and --ca")
 	}
 	return nil

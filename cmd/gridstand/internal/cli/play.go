@@ -104,7 +104,7 @@ func (p *program) whatToPlay(ctx context.Context, c *client.Client, r reference,
 		case err != nil:
 			return route, err
 		case id != "":
-			p.warnf("This is your latest game. The key n gives it up and starts a new one.")
+			p.warnings = append(p.warnings, "This is your latest game. The key n gives it up and starts a new one.")
 			return ui.Route{Play: id}, nil
 		}
 	}

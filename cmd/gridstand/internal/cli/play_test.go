@@ -120,7 +120,7 @@ func TestPlayLocal_Share(t *testing.T) {
 	_, port, err := net.SplitHostPort(process.FreeAddress(t))
 	require.NoError(t, err)
 	others := net.JoinHostPort(ownHost(), port)
-	s := ada.sit("play", "--local", "--share", "--server", "localhost:"+port, "--name", "ada", "tribolo", "--seats", "me,open,greedy")
+	s := ada.sit("play", "--share", "--server", "localhost:"+port, "--name", "ada", "tribolo", "--seats", "me,open,greedy")
 	s.sees("Others join at")
 	assert.Contains(t, s.said(), "Connections are not encrypted")
 	s.sees("! Warning: everyone who can reach")
@@ -162,7 +162,6 @@ func TestPlayLocal_Wrong(t *testing.T) {
 	defer server.Close()
 	u := newUser(t, l.Addr().String(), "ada")
 	u.terminal = true
-	u.fails(exitUsage, "--share needs --local", "play", "--share")
 	u.fails(exitUsage, "omit --tls and --ca", "play", "--local", "--tls")
 	u.fails(exitFailed, "play --local --server localhost:2049", "play", "--local", "--server", u.server)
 	calls := 0

@@ -63,6 +63,7 @@ func withChallenges(t *testing.T, p *page) *page {
 	p.lists.Races = []*pb.Challenge{race}
 	p.arrange()
 	p.profile = &pb.GetProfileResponse{
+		Player:   &pb.Player{Id: "ada", Name: "ada"},
 		Variants: []*pb.VariantRecord{{Variant: "classic", Games: 40, BestScore: 18114}}, Daily: &pb.DailyRecord{Streak: 5},
 	}
 	p.gotDaily(daily{

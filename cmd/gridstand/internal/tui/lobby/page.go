@@ -116,16 +116,19 @@ func (p *page) loadProfile() tea.Cmd {
 	})
 }
 
-// achieved returns the user's best score of the leaderboard's variant and their streak of daily games, for
-// the header.
-func (p *page) achieved() string {
-	texts := []string{describe.Streak(p.profile.GetDaily().GetStreak())}
+// account returns the user's name, their best score of the leaderboard's variant and their streak of daily
+// games, for the header.
+func (p *page) account() string {
+	if p.profile.GetPlayer() == nil {
+		return ""
+	}
+	texts := []string{client.CleanName(p.profile.GetPlayer().GetName())}
 	for _, v := range p.profile.GetVariants() {
 		if v.GetVariant() == p.board() && v.GetBestScore() > 0 {
-			texts = append([]string{"best " + describe.Comma(v.GetBestScore())}, texts...)
+			texts = append(texts, "best "+describe.Comma(v.GetBestScore()))
 		}
 	}
-	return describe.Phrases(texts...)
+	return describe.Phrases(append(texts, describe.Streak(p.profile.GetDaily().GetStreak()))...)
 }
 
 // board returns the leaderboard's variant.

@@ -180,6 +180,8 @@ func mineState(env *ui.Env, g *pb.Game) ui.Value {
 		return ui.Value{Text: "waiting"}
 	case len(g.GetSeats()) > 1 && env.Owns(client.Game{Game: g}.Turn()):
 		return ui.Value{Text: "your turn", Style: env.Theme.Good()}
+	case g.GetChallengeId() != "":
+		return ui.Value{Text: "attempt"}
 	default:
 		return ui.Value{Text: "running"}
 	}

@@ -25,7 +25,7 @@ const (
 func (p *page) View(width, height int) ui.View {
 	lobby := p.env.Theme.Bold().Render("lobby")
 	v := ui.View{Title: "Lobby", Left: []string{lobby}, Right: p.summary(), Status: p.status()}
-	if text := p.achieved(); text != "" {
+	if text := p.account(); text != "" {
 		v.Left = []string{lobby + "   " + p.env.Theme.Dim().Render(text), lobby}
 	}
 	if width < minWidth || height < minHeight {

@@ -334,7 +334,7 @@ func TestRefusals(t *testing.T) {
 	d.Until("the second refusal", func() bool { return p.problem == "too many games" })
 	assert.False(t, p.starting)
 	d.Send(tuitest.Result(p.updated, client.Update{}, &client.Error{Reason: pb.ReasonBadToken}))
-	assert.Contains(t, d.Screen(), "no longer has")
+	assert.Contains(t, d.Screen(), "no longer accepts")
 	assert.NotContains(t, p.ClosingMessage(), "Resume")
 	assert.Contains(t, d.Screen(), "ended")
 }

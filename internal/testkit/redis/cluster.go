@@ -1,14 +1,13 @@
 package redistest
 
 import (
-	"cmp"
 	"fmt"
 	"net"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
 
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
@@ -39,15 +38,12 @@ func StartCluster(t testing.TB, nodes int, args ...string) *Cluster {
 			"--cluster-enabled", "yes", "--cluster-node-timeout", strconv.FormatInt(nodeTimeout.Milliseconds(), 10),
 		}, args...)...))
 		client := NewClient(t, c.Nodes[i].Addr())
-		err := client.ClusterAddSlotsRange(t.Context(), i*slots/nodes, (i+1)*slots/nodes-1).Err()
+		require.NoError(t, client.ClusterAddSlotsRange(t.Context(), i*slots/nodes, (i+1)*slots/nodes-1).Err())
 		// Without distinct epochs, the nodes would first have to resolve an epoch conflict.
-		err = cmp.Or(err, client.Do(t.Context(), "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err())
+		require.NoError(t, client.Do(t.Context(), "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err())
 		if i > 0 {
 			host, port, _ := net.SplitHostPort(c.Nodes[0].Addr())
-			err = cmp.Or(err, client.ClusterMeet(t.Context(), host, port).Err())
-		}
-		if err != nil {
-			t.Fatalf("joining the cluster: %v", err)
+			require.NoError(t, client.ClusterMeet(t.Context(), host, port).Err())
 		}
 	}
 	c.Await()
@@ -75,11 +71,4 @@ func (c *Cluster) Addrs() []string {
 		addrs = append(addrs, n.Addr())
 	}
 	return addrs
-}
-
-// Client returns a client for the cluster. It is closed when the test ends.
-func (c *Cluster) Client() redis.UniversalClient {
-	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.Addrs()})
-	c.t.Cleanup(func() { _ = client.Close() })
-	return client
 }

@@ -3,7 +3,6 @@
 package fault
 
 import (
-	"strings"
 	"testing"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
@@ -15,7 +14,7 @@ import (
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 3, redistest.KeepsWrites...)
-	env := newEnvOn(t, strings.Join(cluster.Addrs(), ","), cluster.Client())
+	env := newEnv(t, cluster.Addrs()...)
 	servers := env.startCrew(3)
 	tr := env.startTraffic(stormLoad, drawSeed(t), servers...)
 	for _, fault := range []func(){

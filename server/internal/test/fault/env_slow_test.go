@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -50,13 +51,6 @@ type env struct {
 	opened  *store.Store // see openFile
 }
 
-// newEnv returns an env on the Redis server at addr. It checks the store after the test, once
-// all its servers have ended.
-func newEnv(t *testing.T, addr string) *env {
-	t.Helper()
-	return newEnvOn(t, addr, redistest.NewClient(t, addr))
-}
-
 // newRedisEnv is like newEnv, but on a new Redis server.
 func newRedisEnv(t *testing.T) *env {
 	t.Helper()
@@ -71,9 +65,12 @@ func newUncheckedEnv(t *testing.T) *env {
 	return env
 }
 
-// newEnvOn is like newEnv, but uses the Redis server or cluster that the client connects to.
-func newEnvOn(t *testing.T, addr string, client redis.UniversalClient) *env {
+// newEnv returns an env on the Redis server at addr, or on a cluster if there are several addresses. It
+// checks the store after the test, once all its servers have ended.
+func newEnv(t *testing.T, addrs ...string) *env {
 	t.Helper()
+	addr := strings.Join(addrs, ",")
+	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: addrs, ReadTimeout: time.Minute})
 	// All ports use a client that retries, because the test reads immediately after faults.
 	ports, err := redisstore.New(redisstore.Clients{Appends: client, Calls: client, Background: client, Name: addr})
 	require.NoError(t, err)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // module is the module path. With it, go build finds the programs from any directory.
@@ -33,9 +35,7 @@ func Build(t testing.TB, program string) string {
 	}
 	if built.dir == "" {
 		dir, err := os.MkdirTemp("", "gridstand-test-") //nolint:usetesting // the folder outlives the test
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		built.dir, built.paths = dir, map[string]string{}
 	}
 	path := filepath.Join(built.dir, program)
@@ -43,9 +43,8 @@ func Build(t testing.TB, program string) string {
 	if Race {
 		args = append(args, "-race")
 	}
-	if out, err := exec.Command(compiler, append(args, module+program)...).CombinedOutput(); err != nil {
-		t.Fatalf("building %s: %v: %s", program, err, out)
-	}
+	out, err := exec.Command(compiler, append(args, module+program)...).CombinedOutput()
+	require.NoError(t, err, "building %s: %s", program, out)
 	built.paths[program] = path
 	return path
 }

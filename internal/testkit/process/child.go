@@ -4,27 +4,30 @@ package process
 
 import (
 	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // Process is a running program. Its methods are safe for concurrent use.
 type Process struct {
+	t      testing.TB
 	cmd    *exec.Cmd
 	exited chan struct{}
 }
 
 // Start starts a command. The caller must Kill it. On Linux, it is also killed if this
 // process dies.
-func Start(cmd *exec.Cmd) (*Process, error) {
+func Start(t testing.TB, cmd *exec.Cmd) *Process {
+	t.Helper()
 	endWithParent(cmd)
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	p := &Process{cmd: cmd, exited: make(chan struct{})}
+	require.NoError(t, cmd.Start())
+	p := &Process{t: t, cmd: cmd, exited: make(chan struct{})}
 	go func() {
 		defer close(p.exited)
 		_ = cmd.Wait()
 	}()
-	return p, nil
+	return p
 }
 
 // Pid returns the process ID.
@@ -43,7 +46,13 @@ func (p *Process) Kill() {
 
 // Pause stops the process (SIGSTOP): its connections stay open, but it does not answer until
 // Resume. On Linux, all of its threads have stopped when Pause returns.
-func (p *Process) Pause() error { return pause(p.cmd.Process) }
+func (p *Process) Pause() {
+	p.t.Helper()
+	require.NoError(p.t, pause(p.cmd.Process))
+}
 
 // Resume lets a paused process continue (SIGCONT).
-func (p *Process) Resume() error { return resume(p.cmd.Process) }
+func (p *Process) Resume() {
+	p.t.Helper()
+	require.NoError(p.t, resume(p.cmd.Process))
+}

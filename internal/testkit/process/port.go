@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"strconv"
-	"sync"
 	"testing"
 )
 
@@ -13,16 +12,9 @@ import (
 // the port that is toBus higher.
 const firstPort, lastPort, toBus = 15000, 22000, 10000
 
-// reserved contains the UDP sockets that reserve the ports that FreePort has returned. They stay
-// open until the test binary ends.
-var reserved struct {
-	sync.Mutex
-	sockets []net.PacketConn
-}
-
 // FreePort returns a TCP port on 127.0.0.1 on which, and on whose bus, nothing listens. No other call
-// returns the same port while this test binary runs, not even in another test binary: FreePort reserves
-// the UDP port of the same number.
+// returns the same port until the test ends, not even in another test binary: FreePort reserves the UDP
+// port of the same number.
 func FreePort(t testing.TB) string {
 	t.Helper()
 	for range 1000 {
@@ -35,9 +27,7 @@ func FreePort(t testing.TB) string {
 			_ = socket.Close()
 			continue
 		}
-		reserved.Lock()
-		defer reserved.Unlock()
-		reserved.sockets = append(reserved.sockets, socket)
+		t.Cleanup(func() { _ = socket.Close() })
 		return strconv.Itoa(port)
 	}
 	t.Fatal("found no free port")

@@ -22,10 +22,10 @@ var KeepsWrites = []string{"--appendonly", "yes", "--appendfsync", "no"}
 // Server is a redis-server process for one test. Its methods must be called from the test's
 // goroutine, except Addr and URL, which are safe for concurrent use.
 type Server struct {
+	*process.Process
 	t    testing.TB
 	addr string
 	args []string
-	run  *process.Process // nil while it is not running
 }
 
 // StartRedis starts a redis-server on a free local port with an empty data directory and
@@ -44,8 +44,8 @@ func StartRedis(t testing.TB, args ...string) *Server {
 		path, "--bind", "127.0.0.1", "--protected-mode", "yes",
 		"--dir", t.TempDir(), "--save", "", "--appendonly", "no", "--port", port,
 	}, args...)
-	t.Cleanup(s.Kill)
 	s.start()
+	t.Cleanup(func() { s.Kill() }) // the process that is then the last one
 	return s
 }
 
@@ -54,33 +54,6 @@ func (s *Server) Addr() string { return s.addr }
 
 // URL returns the server's address in the form that redis.ParseURL expects.
 func (s *Server) URL() string { return "redis://" + s.Addr() + "/0" }
-
-// Kill ends the process by SIGKILL, as a power failure would, and waits until it has ended. Killing
-// it again is a no-op.
-func (s *Server) Kill() {
-	if s.run == nil {
-		return
-	}
-	s.run.Kill()
-	s.run = nil
-}
-
-// Pause stops the process (SIGSTOP): connections stay open, but it does not answer until
-// Resume.
-func (s *Server) Pause() {
-	s.t.Helper()
-	if err := s.run.Pause(); err != nil {
-		s.t.Fatalf("pausing redis-server: %v", err)
-	}
-}
-
-// Resume lets a paused process continue (SIGCONT).
-func (s *Server) Resume() {
-	s.t.Helper()
-	if err := s.run.Resume(); err != nil {
-		s.t.Fatalf("resuming redis-server: %v", err)
-	}
-}
 
 // Restart kills the process if it is running and starts it again with the same arguments,
 // port and directory. It keeps only the data in its append-only file.
@@ -97,17 +70,13 @@ func (s *Server) start() {
 	cmd := exec.Command(s.args[0], s.args[1:]...)
 	out := &bytes.Buffer{} // read it only after the process has exited
 	cmd.Stdout, cmd.Stderr = out, out
-	run, err := process.Start(cmd)
-	if err != nil {
-		s.t.Fatalf("starting redis-server: %v", err)
-	}
-	s.run = run
+	s.Process = process.Start(s.t, cmd)
 
 	client := redis.NewClient(&redis.Options{Addr: s.addr, MaxRetries: -1})
 	defer func() { _ = client.Close() }()
 	waittest.Until(s.t, "redis-server answers", func() bool {
 		select {
-		case <-run.Exited():
+		case <-s.Exited():
 			s.t.Fatalf("redis-server exited immediately: %s", out)
 		default:
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
 )
 
 // Call runs a program inside the test's process, which takes far less processor time than another
@@ -41,13 +42,9 @@ func Run(t *testing.T, program, asProgram string, call Call, setup func(tb testi
 		t.Skip("the program is a symbolic link")
 	}
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	bin := t.TempDir()
-	if err := os.Symlink(self, filepath.Join(bin, program)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(self, filepath.Join(bin, program)))
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,

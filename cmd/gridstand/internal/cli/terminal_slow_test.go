@@ -175,8 +175,7 @@ func TestTerminal_Newcomer(t *testing.T) {
 	t.Parallel()
 	p, address, data := newPanes(t), process.FreeAddress(t), t.TempDir()
 	start := func() *process.Process {
-		running, err := process.Start(exec.Command(process.Build(t, "cmd/gridstand-server"), "--listen", address, "--data", data, "--exhibition", "off"))
-		require.NoError(t, err)
+		running := process.Start(t, exec.Command(process.Build(t, "cmd/gridstand-server"), "--listen", address, "--data", data, "--exhibition", "off"))
 		t.Cleanup(running.Kill)
 		return running
 	}

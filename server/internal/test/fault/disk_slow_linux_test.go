@@ -39,12 +39,12 @@ func newDisk(t *testing.T, size int64) *disk {
 	// cat exits when this process ends for any reason, because its input is then closed.
 	holder := exec.Command("unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
 		`mount -t tmpfs -o "size=$1" tmpfs "$0" && touch "$0/mounted" && exec cat`, t.TempDir(), strconv.FormatInt(size, 10))
+	if holder.Err != nil {
+		t.Skip("cannot mount a filesystem: ", holder.Err)
+	}
 	stdin, err := holder.StdinPipe()
 	require.NoError(t, err)
-	process, err := process.Start(holder)
-	if err != nil {
-		t.Skip("cannot mount a filesystem: ", err)
-	}
+	process := process.Start(t, holder)
 	t.Cleanup(process.Kill)
 	t.Cleanup(func() { _ = stdin.Close() })
 	d := &disk{t, process, holder.Args[len(holder.Args)-2]}

@@ -17,7 +17,6 @@ import (
 
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -25,6 +24,7 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
+	grpctest "github.com/gridstand/gridstand/internal/testkit/grpc"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -51,8 +51,7 @@ func throughProxy(t *testing.T, backend *testServer, edit ...string) *testServer
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	cmd := exec.Command(program, "-db", "-f", path)
 	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
-	process, err := process.Start(cmd)
-	require.NoError(t, err)
+	process := process.Start(t, cmd)
 	t.Cleanup(process.Kill)
 	waittest.Until(t, "HAProxy listens", func() bool {
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
@@ -130,12 +129,7 @@ func TestThroughProxy_NotServing(t *testing.T) {
 	require.NoError(t, err)
 	reports, backend := health.NewServer(), grpc.NewServer()
 	grpc_health_v1.RegisterHealthServer(backend, reports)
-	served := make(chan error, 1)
-	go func() { served <- backend.Serve(listener) }()
-	t.Cleanup(func() {
-		backend.Stop()
-		assert.NoError(t, <-served)
-	})
+	grpctest.Serve(t, backend, listener)
 	front := throughProxy(t, &testServer{addr: listener.Addr().String()})
 	addr, err := net.ResolveTCPAddr("tcp", front.addr)
 	require.NoError(t, err)

@@ -85,8 +85,7 @@ func (env *env) startProgram(flags ...string) (*serverLog, *process.Process) {
 		"--min-turn-limit", "1ms", "--bot-pace", botPace.String(), "--exhibition", "off")
 	cmd.Args = append(cmd.Args, flags...)
 	cmd.Stderr = log
-	process, err := process.Start(cmd)
-	require.NoError(env.t, err)
+	process := process.Start(env.t, cmd)
 	env.t.Cleanup(process.Kill)
 	return log, process
 }

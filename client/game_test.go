@@ -20,7 +20,7 @@ func TestGame_Apply(t *testing.T) {
 	seen := map[string]int{}
 	for n := range uint64(100) {
 		rng := rand.New(rand.NewPCG(n, 1))
-		events, games := transcript.LifeOfGame(t, []string{"3x3", "tribolo"}[n%2], rng)
+		events, games := transcript.Life(t, []string{"3x3", "tribolo"}[n%2], rng)
 		before := make([]*pb.Game, len(games))
 		from := rng.IntN(len(games))
 

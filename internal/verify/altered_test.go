@@ -26,7 +26,7 @@ func TestTranscript_AlteredField(t *testing.T) {
 	for _, variant := range []string{"classic", "tribolo"} {
 		seen := map[protoreflect.Name]bool{}
 		for n := uint64(0); len(seen) < action.Fields().Len()-1; n++ {
-			events := transcripts.Life(t, variant, rand.New(rand.NewPCG(n, 77)))
+			events, _ := transcripts.Life(t, variant, rand.New(rand.NewPCG(n, 77)))
 			for i, e := range events {
 				kind := e.ProtoReflect().WhichOneof(action).Name()
 				if seen[kind] || kind == "abandoned" {

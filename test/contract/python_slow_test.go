@@ -132,11 +132,12 @@ func TestPython(t *testing.T) {
 		good = append(good, events)
 	}
 	for n, v := range variants.All() {
-		good = append(good, transcript.Life(t, v.ID, rand.New(rand.NewPCG(uint64(n), 1))))
+		events, _ := transcript.Life(t, v.ID, rand.New(rand.NewPCG(uint64(n), 1)))
+		good = append(good, events)
 	}
 	var events []*pb.Event
 	for n := uint64(0); len(events) == 0 || len(events) > 60 || events[0].GetCreated().GetSeats()[0].GetPlayer() == nil; n++ {
-		events = transcript.Life(t, "classic", rand.New(rand.NewPCG(n, 1)))
+		events, _ = transcript.Life(t, "classic", rand.New(rand.NewPCG(n, 1)))
 	}
 	bad := slices.Collect(maps.Values(transcript.Reordered(events)))
 	for n := range events {

@@ -29,15 +29,8 @@ func All(events []*pb.Event) iter.Seq2[*pb.Event, error] {
 }
 
 // Life returns all events of a random, finished game with players, bots, open seats, undos, clocks
-// and resignations.
-func Life(t testing.TB, variant string, random *rand.Rand) []*pb.Event {
-	t.Helper()
-	events, _ := LifeOfGame(t, variant, random)
-	return events
-}
-
-// LifeOfGame is like Life. It also returns the game at each version.
-func LifeOfGame(t testing.TB, variant string, random *rand.Rand) ([]*pb.Event, []*pb.Game) {
+// and resignations, and the game at each version.
+func Life(t testing.TB, variant string, random *rand.Rand) ([]*pb.Event, []*pb.Game) {
 	t.Helper()
 	v, ok := variants.Current(variant)
 	require.True(t, ok)

@@ -35,7 +35,7 @@ func TestVerifier_Games(t *testing.T) {
 	var encoded []judged
 	for _, v := range variants.All() {
 		for n := range uint64(5) {
-			events := transcript.Life(t, v.ID, rand.New(rand.NewPCG(n, 15)))
+			events, _ := transcript.Life(t, v.ID, rand.New(rand.NewPCG(n, 15)))
 			// The server omits default values, but other programs may write them.
 			for _, options := range []protojson.MarshalOptions{{}, {EmitUnpopulated: true}} {
 				games, encoded = append(games, events), append(encoded, judged{Events: encode(t, options, events...)})

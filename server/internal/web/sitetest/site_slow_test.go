@@ -109,9 +109,9 @@ func TestVerifier_Altered(t *testing.T) {
 	var holds []bool
 	for _, variant := range []string{"classic", "tribolo"} {
 		random := rand.New(rand.NewPCG(1, 16))
-		events := transcript.Life(t, variant, random)
+		events, _ := transcript.Life(t, variant, random)
 		for len(events) < 10 || len(events) > 14 {
-			events = transcript.Life(t, variant, random)
+			events, _ = transcript.Life(t, variant, random)
 		}
 		input := judged{Events: encode(t, protojson.MarshalOptions{}, events...)}
 		paths, holds = append(paths, variant), append(holds, true)

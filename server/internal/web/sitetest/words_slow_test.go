@@ -79,14 +79,9 @@ func TestWords(t *testing.T) {
 	for _, v := range variants.All() {
 		for range 3 {
 			g := &pb.Game{Variant: v.ID}
-			for _, e := range transcript.Life(t, v.ID, random) {
-				if e.GetCreated() != nil {
-					g.Seats = e.GetCreated().GetSeats()
-				}
-				if joined := e.GetJoined().GetSeat(); joined != nil {
-					g.Seats[e.GetSeat()] = joined
-				}
-				g.Position, g.Result = e.GetPosition(), e.GetResult()
+			events, games := transcript.Life(t, v.ID, random)
+			for i, e := range events {
+				g.Seats, g.Position, g.Result = games[i].GetSeats(), e.GetPosition(), e.GetResult()
 				if g.GetResult() == nil { // The page describes the outcome only if the game is finished.
 					g.Result = &pb.Result{}
 				}

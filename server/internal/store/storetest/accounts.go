@@ -119,29 +119,34 @@ func Accounts(t *testing.T, open Open) {
 // AccountsExpire tests that an account expires unless it is renewed.
 func AccountsExpire(t *testing.T, open OpenClock) {
 	s, forward := open(t)
-	ann := mustCreate(t, s, newAccount("Ann"), keepAccounts)
+	ann, err := s.Accounts.Rename(t.Context(), mustCreate(t, s, newAccount("Ann"), keepAccounts).ID, "Ann", "Zoe", 0)
+	require.NoError(t, err)
 	bob := mustCreate(t, s, newAccount("Bob"), keepAccounts)
 	eve := mustCreate(t, s, newAccount("Eve"), 0)
 	all := []string{ann.ID, bob.ID, eve.ID}
 	forward(keepAccounts - time.Hour)
 	requireAccounts(t, s, all, ann, bob, eve)
 	require.NoError(t, s.Accounts.Renew(t.Context(), keepAccounts, bob.ID))
-	_, err := s.Accounts.Create(t.Context(), ann, keepAccounts) // this call does not renew the account
+	_, err = s.Accounts.Create(t.Context(), ann, keepAccounts) // this call does not renew the account
 	require.NoError(t, err)
 	forward(time.Hour)
 	requireAccounts(t, s, all, bob, eve)
 	forward(keepAccounts)
 	requireAccounts(t, s, all, eve)
 
-	// An expired account is not recreated, and its name stays taken.
+	// An expired account is neither recreated nor renamed, and its names stay taken.
 	require.NoError(t, s.Accounts.Renew(t.Context(), keepAccounts, ann.ID))
 	found, err := s.Accounts.SetSecret(t.Context(), ann.ID, "digest")
 	require.NoError(t, err)
 	assert.False(t, found)
+	_, err = s.Accounts.Rename(t.Context(), ann.ID, "Zoe", "Kim", 0)
+	require.ErrorIs(t, err, store.ErrNoAccount)
 	for _, a := range []store.Account{ann, newAccount("ANN")} {
 		_, err = s.Accounts.Create(t.Context(), a, keepAccounts)
 		require.ErrorIs(t, err, store.ErrNameHeld)
 	}
-	requireHolder(t, s, "ann", ann.ID)
+	for name, holder := range map[string]string{"ann": ann.ID, "Zoe": ann.ID, "Kim": ""} {
+		requireHolder(t, s, name, holder)
+	}
 	requireAccounts(t, s, all, eve)
 }

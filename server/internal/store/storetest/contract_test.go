@@ -38,7 +38,6 @@ var suites = map[string]func(t *testing.T, open storetest.Open){
 var clockSuites = map[string]func(t *testing.T, open storetest.OpenClock){
 	"games":      storetest.GamesExpire,
 	"accounts":   storetest.AccountsExpire,
-	"renames":    storetest.RenamesExpire,
 	"keys":       storetest.KeysExpire,
 	"sessions":   storetest.SessionsExpire,
 	"boards":     storetest.BoardsExpire,

@@ -3,6 +3,7 @@ package storetest
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -147,33 +148,26 @@ func Games(t *testing.T, open Open) {
 func gamesRead(t *testing.T, open Open) {
 	t.Run("reads a consistent snapshot of a growing log", func(t *testing.T) {
 		g := newGames(t, open)
-		first := g.create("a", 1)
-		const entries = 40
-		stop, done := make(chan struct{}), make(chan struct{})
-		go func() {
-			defer close(done)
-			for seen := int32(0); ; {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				tail, err := g.Tail(t.Context(), "a")
-				if !assert.NoError(t, err) || !assert.True(t, tail.Sound(), "%+v", tail) ||
-					!assert.GreaterOrEqual(t, tail.Last.Version, seen) {
+		last := g.create("a", 1)[0].ID
+		const length = 41
+		var group sync.WaitGroup
+		defer group.Wait()
+		group.Go(func() {
+			for last.Version < length {
+				e := entryAfter(last, 0)
+				if _, err := g.Append(t.Context(), "a", e); !assert.NoError(t, err) {
 					return
 				}
-				seen = tail.Last.Version
+				last = e.Next
 			}
-		}()
-		last := first[0].ID
-		for range entries {
-			e := entryAfter(last, 0)
-			g.add("a", e)
-			last = e.Next
+		})
+		for seen := int32(0); seen < length && !t.Failed(); {
+			tail, err := g.Tail(t.Context(), "a")
+			require.NoError(t, err)
+			require.True(t, tail.Sound(), "%+v", tail)
+			require.GreaterOrEqual(t, tail.Last.Version, seen)
+			seen = tail.Last.Version
 		}
-		close(stop)
-		<-done
 	})
 	t.Run("reads entries in pages", func(t *testing.T) {
 		g := newGames(t, open)

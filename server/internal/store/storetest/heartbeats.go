@@ -17,7 +17,7 @@ const (
 	outageAfter    = time.Minute
 	outageJoins    = 2 * time.Minute
 	keepHeartbeats = 24 * time.Hour
-	maxServers     = 5
+	maxServers     = 10
 )
 
 // heartbeats is the store.Heartbeats under test, with helpers. Its store was empty at the
@@ -47,13 +47,9 @@ func (h heartbeats) send(b store.Heartbeat) store.HeartbeatResult {
 	return result
 }
 
-// limited sets a heartbeat's limits to the constants above. If Keep is already set, it
-// leaves Keep and MaxServers unchanged.
+// limited sets a heartbeat's limits to the constants above.
 func limited(b store.Heartbeat) store.Heartbeat {
-	b.MissingAfter, b.OutageAfter, b.Joins = missingAfter, outageAfter, outageJoins
-	if b.Keep == 0 {
-		b.Keep, b.MaxServers = keepHeartbeats, 1000
-	}
+	b.MissingAfter, b.OutageAfter, b.Joins, b.Keep, b.MaxServers = missingAfter, outageAfter, outageJoins, keepHeartbeats, maxServers
 	return b
 }
 
@@ -173,18 +169,17 @@ func HeartbeatTimes(t *testing.T, open OpenClock) {
 	t.Run("old servers are removed", func(t *testing.T) {
 		s, forward := open(t)
 		h := heartbeats{Heartbeats: s.Background.Heartbeats, t: t}
-		few := store.Heartbeat{ServerID: "a", Keep: 30 * time.Minute, MaxServers: maxServers}
 		servers := func(heartbeats int) map[string]store.ServerHeartbeat {
 			for range heartbeats {
 				forward(time.Second)
-				h.send(few)
+				h.send(store.Heartbeat{ServerID: "a"})
 			}
 			stored, err := h.Servers(t.Context())
 			require.NoError(t, err)
 			return stored.Servers
 		}
 		h.send(store.Heartbeat{ServerID: "old"})
-		forward(time.Hour)
+		forward(keepHeartbeats + time.Minute)
 		h.send(store.Heartbeat{ServerID: "b"})
 		left := servers(2)
 		assert.NotContains(t, left, "old")

@@ -67,17 +67,3 @@ func Renames(t *testing.T, open Open) {
 		}
 	})
 }
-
-// RenamesExpire tests that all names of an expired account stay taken.
-func RenamesExpire(t *testing.T, open OpenClock) {
-	s, forward := open(t)
-	ann := mustCreate(t, s, newAccount("Ann"), keepAccounts)
-	_, err := s.Accounts.Rename(t.Context(), ann.ID, "Ann", "Zoe", 0)
-	require.NoError(t, err)
-	forward(keepAccounts)
-	_, err = s.Accounts.Rename(t.Context(), ann.ID, "Zoe", "Kim", 0)
-	require.ErrorIs(t, err, store.ErrNoAccount)
-	for name, holder := range map[string]string{"Ann": ann.ID, "Zoe": ann.ID, "Kim": ""} {
-		requireHolder(t, s, name, holder)
-	}
-}

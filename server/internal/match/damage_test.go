@@ -29,8 +29,7 @@ func TestDamage(t *testing.T) {
 	swapped := func(n int) func(*env, string) {
 		return func(env *env, gameID string) {
 			s := env.serve(env.addr)
-			s.create(name("other"+gameID), "classic")
-			s.match(name("other"+gameID)).play(env.t, n-1)
+			s.begin(name("other"+gameID), "classic").play(env.t, n-1)
 			require.NoError(env.t, env.client.Rename(env.t.Context(), logKey(name("other"+gameID)), logKey(gameID)).Err())
 		}
 	}
@@ -60,8 +59,7 @@ func TestDamage(t *testing.T) {
 				env := newEnv(t, env.client)
 				ctx, gameID := t.Context(), name(tt.name)
 				a, b := env.serve(env.addr), env.serve(env.addr)
-				a.create(gameID, "classic")
-				m, behind := a.match(gameID), b.match(gameID)
+				m, behind := a.begin(gameID, "classic"), b.match(gameID)
 				m.play(t, length-1)
 				watcher := m.newWatcher(t.Context(), Spectator)
 				defer watcher.Close()
@@ -113,35 +111,22 @@ func TestDamage(t *testing.T) {
 	})
 }
 
-// Ensure that a game whose log and metadata are both gone is reported as damaged by a server
-// that had it in memory, and as not found by any other.
+// Ensure that a game whose log and metadata are both gone is reported as damaged by a server that had it
+// in memory, unless it was finished and has expired, and as not found by any other.
 func TestDamage_Vanished(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		s := env.serve(env.addr)
-		s.create(name("a"), "classic")
-		m := s.match(name("a"))
+		m, over := s.begin(name("a"), "classic"), s.begin(name("over"), "classic")
 		m.play(t, 3)
+		over.play(t, 3)
+		over.do(t, resign(0))
 		require.NoError(t, env.client.FlushAll(t.Context()).Err())
 		_, err := m.Do(t.Context(), move(m.State(), 0))
 		assert.Zero(t, damagedAt(t, err))
+		_, err = over.Confirm(t.Context())
+		require.ErrorIs(t, err, gamelog.ErrNotFound)
 		_, err = env.serve(env.addr).Acquire(t.Context(), name("a"))
-		assert.ErrorIs(t, err, gamelog.ErrNotFound)
-	})
-}
-
-// Ensure that a finished game that expires while it is in memory is reported as not found,
-// and not as damaged.
-func TestDamage_Expired(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		s := env.serve(env.addr)
-		s.create(name("a"), "classic")
-		m := s.match(name("a"))
-		m.play(t, 3)
-		m.do(t, resign(0))
-		require.NoError(t, env.client.Del(t.Context(), logKey(name("a")), metaKey(name("a"))).Err())
-		_, err := m.Confirm(t.Context())
 		assert.ErrorIs(t, err, gamelog.ErrNotFound)
 	})
 }
@@ -153,8 +138,7 @@ func TestDamage_RolledBack(t *testing.T) {
 	each(t, func(t *testing.T, env *env) {
 		ctx := t.Context()
 		a, b := env.serve(env.addr), env.serve(env.addr)
-		a.create(name("a"), "6x6")
-		m := a.match(name("a"))
+		m := a.begin(name("a"), "6x6")
 		m.play(t, 4)
 		old := env.content(name("a"))
 		m.play(t, 4)
@@ -189,8 +173,7 @@ func TestPublished_Forged(t *testing.T) {
 	each(t, func(t *testing.T, env *env) {
 		ctx := t.Context()
 		s := env.serve(env.addr)
-		s.create(name("a"), "classic")
-		m := s.match(name("a"))
+		m := s.begin(name("a"), "classic")
 		watcher := m.newWatcher(t.Context(), Spectator)
 		defer watcher.Close()
 		state := m.play(t, 3)
@@ -219,8 +202,7 @@ func TestUnknown(t *testing.T) {
 	each(t, func(t *testing.T, env *env) {
 		ctx := context.Background()
 		s := env.serve(env.addr)
-		s.create(name("a"), "classic")
-		m := s.match(name("a"))
+		m := s.begin(name("a"), "classic")
 		state := m.play(t, 3)
 		watcher := m.newWatcher(t.Context(), Spectator)
 		defer watcher.Close()

@@ -1,7 +1,6 @@
 package match
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -36,11 +35,9 @@ func TestDo_Order(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		s := env.serve(env.addr)
-		s.create(name("active"), "classic")
-		active := s.match(name("active"))
+		active := s.begin(name("active"), "classic")
 		active.play(t, 4)
-		s.create(name("over"), "classic")
-		over := s.match(name("over"))
+		over := s.begin(name("over"), "classic")
 		over.play(t, 4)
 		over.do(t, resign(0))
 		c := created(t, "classic", seed(t, 1))
@@ -106,8 +103,7 @@ func TestDo_Repeated(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		s := env.serve(env.addr)
-		s.create(name("a"), "6x6")
-		m := s.match(name("a"))
+		m := s.begin(name("a"), "6x6")
 		var calls []Call
 		var events []*Event
 		for range ringSize + 20 {
@@ -174,8 +170,7 @@ func TestDo_Ends(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		s := env.serve(env.addr)
-		s.create(name("a"), "classic")
-		m := s.match(name("a"))
+		m := s.begin(name("a"), "classic")
 		m.play(t, 3)
 		soon, _ := s.work.counts()
 		require.Zero(t, soon, "no job is needed yet")
@@ -199,8 +194,7 @@ func TestDo_Ends(t *testing.T) {
 		env.check(name("a"), s)
 
 		// The server itself ends an abandoned game.
-		s.create(name("b"), "classic")
-		left := s.match(name("b"))
+		left := s.begin(name("b"), "classic")
 		state := left.do(t, Call{Seat: game.NoSeat, Version: 1, Action: replay.Abandoned{}}).State
 		assert.Equal(t, game.Abandoned, state.Result.Reason)
 		env.check(name("b"), s)
@@ -257,8 +251,7 @@ func TestDo_Stale(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		a, b := env.serve(env.addr), env.serve(env.addr)
-		a.create(name("a"), "6x6")
-		ahead, stale := a.match(name("a")), b.match(name("a"))
+		ahead, stale := a.begin(name("a"), "6x6"), b.match(name("a"))
 		first := move(ahead.State(), 0)
 		event := ahead.do(t, first)
 		ahead.play(t, 3)
@@ -287,26 +280,5 @@ func TestDo_Stale(t *testing.T) {
 		_, err = stale.Do(t.Context(), move(next.State, 0))
 		require.ErrorIs(t, err, replay.ErrGameOver)
 		env.check(name("a"), a, b)
-	})
-}
-
-// Ensure that a call whose context is done returns the context's error.
-func TestDo_ContextEnded(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		s := env.serve(env.addr)
-		s.create(name("a"), "classic")
-		m := s.match(name("a"))
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		call := move(m.State(), 0)
-		_, _ = m.Do(ctx, call) // The store may have appended the move before ctx was checked.
-		_, err := m.Confirm(ctx)
-		if err != nil {
-			require.ErrorIs(t, err, context.Canceled)
-		}
-		// Whether or not the move was appended, repeating the call returns its event.
-		require.EqualValues(t, 2, m.do(t, call).State.Version)
-		env.check(name("a"), s)
 	})
 }

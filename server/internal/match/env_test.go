@@ -236,6 +236,13 @@ func (s *server) create(gameID, variant string) *replay.State {
 	return state
 }
 
+// begin creates a game for Ann, and acquires its match.
+func (s *server) begin(gameID, variant string) *Match {
+	s.t.Helper()
+	s.create(gameID, variant)
+	return s.match(gameID)
+}
+
 // move returns Ann's call to make the nth legal move in the position.
 func move(s *replay.State, nth int) Call {
 	legal := s.LegalMoves()

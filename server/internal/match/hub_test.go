@@ -25,8 +25,7 @@ func TestAudience(t *testing.T) {
 	each(t, func(t *testing.T, env *env) {
 		ctx := t.Context()
 		a, b := env.still(env.addr), env.still(env.addr)
-		a.create(name("a"), "classic")
-		ma, mb := a.match(name("a")), b.match(name("a"))
+		ma, mb := a.begin(name("a"), "classic"), b.match(name("a"))
 		now := time.Now()
 		// round makes both servers report their counts until the total is want on both.
 		round := func(want int) {
@@ -108,8 +107,7 @@ func TestAudience_NewWatcher(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		s := env.still(env.addr)
-		s.create(name("a"), "classic")
-		m := s.match(name("a"))
+		m := s.begin(name("a"), "classic")
 		early := m.newWatcher(t.Context(), Spectator)
 		s.countAudiences(s.all(), time.Now())
 		update, _ := early.Next(1)
@@ -141,8 +139,7 @@ func TestAudience_LateReply(t *testing.T) {
 	on := storetest.New(t)
 	late := &lateReply{Games: on.Games}
 	s := newServer(t, on, late)
-	s.create(name("a"), "classic")
-	late.match = s.match(name("a"))
+	late.match = s.begin(name("a"), "classic")
 	defer late.match.newWatcher(t.Context(), Spectator).Close()
 	s.countAudiences(s.all(), time.Now())
 	waittest.Until(t, "the report has ended", func() bool { return !late.match.watching.reporting.Load() })
@@ -154,8 +151,7 @@ func TestAudience_Retracted(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		s, other := env.serve(env.addr), env.serve(env.addr)
-		s.create(name("a"), "classic")
-		watcher := s.match(name("a")).newWatcher(t.Context(), Spectator)
+		watcher := s.begin(name("a"), "classic").newWatcher(t.Context(), Spectator)
 		defer watcher.Close()
 		m := other.match(name("a"))
 		watchers := func() int {

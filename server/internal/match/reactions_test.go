@@ -16,8 +16,7 @@ func TestReactions(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		a, b := env.still(env.addr), env.still(env.addr)
-		a.create(name("a"), "classic")
-		ma, mb := a.match(name("a")), b.match(name("a"))
+		ma, mb := a.begin(name("a"), "classic"), b.match(name("a"))
 		wa, wb := ma.newWatcher(t.Context(), Spectator), mb.newWatcher(t.Context(), Spectator)
 		now := time.Now()
 		env.still(env.addr).match(name("a")).play(t, 1)

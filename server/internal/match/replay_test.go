@@ -62,8 +62,7 @@ func TestHistory(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		s := env.serve(env.addr)
-		s.create(name("a"), "6x6")
-		m := s.match(name("a"))
+		m := s.begin(name("a"), "6x6")
 		for range 3 {
 			m.play(t, historyPage+7)
 			m.undo(t, m.State().Version-3)
@@ -115,8 +114,7 @@ func TestConfirm_UndosFarBack(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		a, b := env.serve(env.addr), env.still(env.addr)
-		a.create(name("a"), "6x6")
-		played, behind := a.match(name("a")), b.match(name("a"))
+		played, behind := a.begin(name("a"), "6x6"), b.match(name("a"))
 		played.play(t, 2*ringSize)
 		_, err := behind.Confirm(t.Context())
 		require.NoError(t, err)

@@ -75,8 +75,7 @@ func TestDo_Unsettled(t *testing.T) {
 	each(t, func(t *testing.T, env *env) {
 		proxy := redistest.StartProxy(t, env.addr)
 		s, other := env.serve(proxy.Addr()), env.serve(env.addr)
-		s.create(name("a"), "classic")
-		m, elsewhere := s.match(name("a")), other.match(name("a"))
+		m, elsewhere := s.begin(name("a"), "classic"), other.match(name("a"))
 
 		for _, away := range []struct{ begin, end func() }{
 			{func() { proxy.Hold() }, func() { proxy.Hold()() }},
@@ -131,8 +130,7 @@ func TestDo_UnsettledTooEarly(t *testing.T) {
 	each(t, func(t *testing.T, env *env) {
 		proxy := redistest.StartProxy(t, env.addr)
 		s := env.serve(proxy.Addr())
-		s.create(name("a"), "classic")
-		m := s.match(name("a"))
+		m := s.begin(name("a"), "classic")
 		m.play(t, 2)
 
 		lost := proxy.Lose(1)

@@ -66,8 +66,7 @@ func TestWatch(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		a, b := env.serve(env.addr), env.serve(env.addr)
-		a.create(name("a"), "6x6")
-		matches := []*Match{a.match(name("a")), b.match(name("a"))}
+		matches := []*Match{a.begin(name("a"), "6x6"), b.match(name("a"))}
 		ctx := waittest.Context(t)
 
 		const length = 150
@@ -130,8 +129,7 @@ func TestWatch_Slow(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		s := env.serve(env.addr)
-		s.create(name("a"), "6x6")
-		m := s.match(name("a"))
+		m := s.begin(name("a"), "6x6")
 		watcher := m.newWatcher(t.Context(), Spectator)
 		defer watcher.Close()
 		m.play(t, ringSize)
@@ -151,8 +149,7 @@ func TestWatch_Encoded(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		s := env.serve(env.addr)
-		s.create(name("a"), "classic")
-		m := s.match(name("a"))
+		m := s.begin(name("a"), "classic")
 		watcher := m.newWatcher(t.Context(), Uncounted)
 		defer watcher.Close()
 		_, changed := watcher.Next(1)
@@ -173,8 +170,7 @@ func TestWatch_Delivered(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		near, far := env.serve(env.addr), env.serve(env.addr)
-		near.create(name("a"), "classic")
-		mover, m := near.match(name("a")), far.match(name("a"))
+		mover, m := near.begin(name("a"), "classic"), far.match(name("a"))
 		first, second := m.newWatcher(t.Context(), Spectator), m.newWatcher(t.Context(), Uncounted)
 		defer second.Close()
 		counts := func(deliveries int) {
@@ -197,8 +193,7 @@ func TestConfirm_BeginsAfterCall(t *testing.T) {
 	each(t, func(t *testing.T, env *env) {
 		proxy := redistest.StartProxy(t, env.addr)
 		here, there := env.still(env.addr), env.still(proxy.Addr())
-		here.create(name("a"), "6x6")
-		m, elsewhere := here.match(name("a")), there.match(name("a"))
+		m, elsewhere := here.begin(name("a"), "6x6"), there.match(name("a"))
 		waits := func(condition func() bool) {
 			t.Helper()
 			waittest.Until(t, "the condition of the confirmation holds", func() bool {
@@ -226,6 +221,8 @@ func TestConfirm_BeginsAfterCall(t *testing.T) {
 			waits(func() bool { return len(elsewhere.checking) == 1 && elsewhere.next == nil })
 			confirm(m.play(t, 30).Version)
 			waits(func() bool { return elsewhere.next != nil })
+			_, err := elsewhere.Confirm(briefly(t))
+			require.ErrorIs(t, err, context.DeadlineExceeded)
 			release()
 			group.Wait()
 			waits(func() bool { return len(elsewhere.checking) == 0 })
@@ -240,8 +237,7 @@ func TestMatch_Stale(t *testing.T) {
 	each(t, func(t *testing.T, env *env) {
 		proxy := redistest.StartProxy(t, env.addr)
 		s := env.still(proxy.Addr())
-		s.create(name("a"), "classic")
-		m := s.match(name("a"))
+		m := s.begin(name("a"), "classic")
 		later := func() int64 { return s.ticks.Add(followTicks) }
 
 		for _, asked := range []func(){

@@ -21,7 +21,7 @@ func Boards(t *testing.T, open Open) {
 	t.Run("a player hidden during concurrent records is on no board", func(t *testing.T) { hideWhileRecording(t, open(t).Boards) })
 	t.Run("all entries are visited", func(t *testing.T) { visitBoards(t, open(t).Boards) })
 	t.Run("boards match a simple model after random calls", func(t *testing.T) {
-		for seed := range uint64(models) {
+		for seed := range uint64(Models) {
 			boardsLikeModel(t, open(t).Boards, seed)
 		}
 	})
@@ -66,7 +66,6 @@ func scored(player string, score int32, number int) store.BoardEntry {
 func requireEntries(ctx context.Context, t require.TestingT, boards store.Boards, b store.Board, want ...store.BoardEntry) {
 	page, err := boards.Page(ctx, b, 0, len(want)+1)
 	require.NoError(t, err)
-	require.Empty(t, slices.Concat(page.Entries)[min(len(want), len(page.Entries)):], "too many entries")
 	require.Equal(t, slices.Concat(want), slices.Concat(page.Entries), b.Window)
 	require.EqualValues(t, len(want), page.Total, b.Window)
 }

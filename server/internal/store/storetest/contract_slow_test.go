@@ -14,6 +14,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
+func init() { storetest.Models = 30 }
+
 func TestRedis(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T) storetest.Open {

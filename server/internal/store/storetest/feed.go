@@ -42,7 +42,7 @@ func (f *follower) await(t *testing.T, want string) {
 // Feed tests that a feed passes on the audience to a follower until it leaves. Only the feed of a shared
 // engine calls Published.
 func Feed(t *testing.T, open Open) {
-	g, f, other, again := newGames(t, open), newFollower(), newFollower(), newFollower()
+	g, f, other, again := newGames(t, open(t)), newFollower(), newFollower(), newFollower()
 	var running sync.WaitGroup
 	running.Go(func() { g.s.Run(t.Context()) })
 	t.Cleanup(running.Wait)

@@ -19,9 +19,8 @@ type games struct {
 	s *store.Store
 }
 
-func newGames(t *testing.T, open Open) games {
+func newGames(t *testing.T, s *store.Store) games {
 	t.Helper()
-	s := open(t)
 	return games{s.Games, t, s}
 }
 
@@ -147,7 +146,7 @@ func Games(t *testing.T, open Open) {
 // gamesRead tests the methods that only read.
 func gamesRead(t *testing.T, open Open) {
 	t.Run("reads a consistent snapshot of a growing log", func(t *testing.T) {
-		g := newGames(t, open)
+		g := newGames(t, open(t))
 		last := g.create("a", 1)[0].ID
 		const length = 41
 		var group sync.WaitGroup
@@ -170,7 +169,7 @@ func gamesRead(t *testing.T, open Open) {
 		}
 	})
 	t.Run("reads entries in pages", func(t *testing.T) {
-		g := newGames(t, open)
+		g := newGames(t, open(t))
 		ctx := t.Context()
 		records := g.create("a", 25)
 		g.create("b", 3)
@@ -184,7 +183,7 @@ func gamesRead(t *testing.T, open Open) {
 		}
 	})
 	t.Run("reads heads", func(t *testing.T) {
-		g := newGames(t, open)
+		g := newGames(t, open(t))
 		heads, err := g.Heads(t.Context(), nil)
 		require.NoError(t, err)
 		assert.Empty(t, heads)

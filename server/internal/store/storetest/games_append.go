@@ -16,7 +16,7 @@ import (
 // gamesAppend tests Append.
 func gamesAppend(t *testing.T, open Open) {
 	t.Run("appends entries", func(t *testing.T) {
-		g := newGames(t, open)
+		g := newGames(t, open(t))
 		ctx := t.Context()
 		require.NoError(t, g.Ready(ctx))
 		g.absent("a")
@@ -44,7 +44,7 @@ func gamesAppend(t *testing.T, open Open) {
 		g.holds("a", first, 0)
 	})
 	t.Run("refuses entries that do not follow the last one", func(t *testing.T) {
-		g := newGames(t, open)
+		g := newGames(t, open(t))
 		refused := func(gameID string, e store.Entry, last store.ID, standing ...store.Record) {
 			t.Helper()
 			_, err := g.Append(t.Context(), gameID, e)
@@ -72,7 +72,7 @@ func gamesAppend(t *testing.T, open Open) {
 		g.absent("b")
 	})
 	t.Run("appends an entry once", func(t *testing.T) {
-		g := newGames(t, open)
+		g := newGames(t, open(t))
 		first := entryAfter(begin("a"), 0)
 		second := entryAfter(first.Next, 0)
 		created, moved := g.add("a", first), g.add("a", second)
@@ -90,7 +90,7 @@ func gamesAppend(t *testing.T, open Open) {
 		}, 0)
 	})
 	t.Run("respects the bounds of an entry's time", func(t *testing.T) {
-		g := newGames(t, open)
+		g := newGames(t, open(t))
 		records := g.create("a", 2)
 		last := records[1]
 		for _, tt := range []struct {
@@ -131,7 +131,7 @@ func gamesAppend(t *testing.T, open Open) {
 		g.holds("b", []store.Record{{ID: first.Next, Time: appended.Time, Raw: first.Raw, Seed: first.Seed}}, 0)
 	})
 	t.Run("calls Then in the transaction of the append", func(t *testing.T) {
-		g := newGames(t, open)
+		g := newGames(t, open(t))
 		ctx := t.Context()
 		records := g.create("a", 1)
 		calls := 0
@@ -177,7 +177,7 @@ func gamesAppend(t *testing.T, open Open) {
 		g.holds("a", append(records, store.Record{ID: e.Next, Time: appended.Time, Raw: e.Raw}), 0)
 	})
 	t.Run("settles an append that its caller abandoned", func(t *testing.T) {
-		g := newGames(t, open)
+		g := newGames(t, open(t))
 		records := g.create("a", 1)
 		for i := range 20 {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -203,16 +203,14 @@ func gamesAppend(t *testing.T, open Open) {
 		g.holds("a", records, 0)
 	})
 	t.Run("lets one of several concurrent appends win", func(t *testing.T) {
-		g := newGames(t, open)
+		g := newGames(t, open(t))
 		records := g.create("a", 1)
 		on := []store.Games{g.s.Games, g.s.Background.Games}
 		for round := range 10 {
 			last, same := records[len(records)-1].ID, round%2 == 0
 			entries := make([]store.Entry, 8)
 			for i := range entries {
-				if entries[i] = entryAfter(last, uint64(i)); same {
-					entries[i] = entryAfter(last, 0)
-				}
+				entries[i] = entryAfter(last, uint64(i*(round%2)))
 			}
 			results, errs := concurrently(len(entries), func(i int) (store.Appended, error) {
 				return on[i%2].Append(t.Context(), "a", entries[i])

@@ -15,7 +15,7 @@ import (
 // gamesKeep tests the methods that affect a game as a whole, and Audience.
 func gamesKeep(t *testing.T, open Open) {
 	t.Run("does not mend a correct head", func(t *testing.T) {
-		g := newGames(t, open)
+		g := newGames(t, open(t))
 		ctx := t.Context()
 		records := g.create("a", 3)
 		require.NoError(t, g.Mend(ctx, "a", records[1].ID, records[1].Time, []byte("old")))
@@ -27,7 +27,7 @@ func gamesKeep(t *testing.T, open Open) {
 		g.absent("b")
 	})
 	t.Run("expires games", func(t *testing.T) {
-		g := newGames(t, open)
+		g := newGames(t, open(t))
 		ctx := t.Context()
 		now, err := g.s.Time(ctx)
 		require.NoError(t, err)
@@ -47,7 +47,7 @@ func gamesKeep(t *testing.T, open Open) {
 		g.holds("b", g.create("b", 1), 0)
 	})
 	t.Run("quarantines games", func(t *testing.T) {
-		g := newGames(t, open)
+		g := newGames(t, open(t))
 		ctx := t.Context()
 		records := g.create("a", 3)
 		last := records[2].ID
@@ -86,7 +86,7 @@ func gamesKeep(t *testing.T, open Open) {
 		assert.Equal(t, records[2].Time, g.add("a", entryAfter(records[1].ID, 0)).Time)
 	})
 	t.Run("visits all games", func(t *testing.T) {
-		g := newGames(t, open)
+		g := newGames(t, open(t))
 		assert.Empty(t, g.visited())
 		var want []string
 		for i := range 60 {
@@ -98,7 +98,7 @@ func gamesKeep(t *testing.T, open Open) {
 		assert.ErrorIs(t, g.IDs(t.Context(), func([]string) error { return enough }), enough)
 	})
 	t.Run("counts the audience", func(t *testing.T) {
-		g := newGames(t, open)
+		g := newGames(t, open(t))
 		g.report("one", 3, 3)
 		g.absent("a")
 		records := g.create("a", 1)
@@ -128,12 +128,9 @@ func gamesKeep(t *testing.T, open Open) {
 
 // GamesExpire tests the clock-dependent part of the contract of store.Games.
 func GamesExpire(t *testing.T, open OpenClock) {
-	start := func(t *testing.T) (games, func(time.Duration)) {
-		s, forward := open(t)
-		return games{s.Games, t, s}, forward
-	}
 	t.Run("games expire at the given time", func(t *testing.T) {
-		g, forward := start(t)
+		s, forward := open(t)
+		g := newGames(t, s)
 		ctx := t.Context()
 		now, err := g.s.Time(ctx)
 		require.NoError(t, err)
@@ -154,7 +151,8 @@ func GamesExpire(t *testing.T, open OpenClock) {
 		assert.Equal(t, []string{"b"}, g.visited())
 	})
 	t.Run("counts of spectators expire", func(t *testing.T) {
-		g, forward := start(t)
+		s, forward := open(t)
+		g := newGames(t, s)
 		if !g.s.Shared() {
 			t.Skip("the only server retracts its counts")
 		}

@@ -28,9 +28,8 @@ type heartbeats struct {
 	began time.Time
 }
 
-func newHeartbeats(t *testing.T, open Open) heartbeats {
+func newHeartbeats(t *testing.T, s *store.Store) heartbeats {
 	t.Helper()
-	s := open(t)
 	began, err := s.Time(t.Context())
 	require.NoError(t, err)
 	return heartbeats{s.Background.Heartbeats, t, began.Truncate(time.Millisecond)}
@@ -61,7 +60,7 @@ func again(last store.HeartbeatResult) store.Heartbeat {
 // Heartbeats tests the contract of store.Heartbeats.
 func Heartbeats(t *testing.T, open Open) {
 	t.Run("a heartbeat is stored", func(t *testing.T) {
-		h := newHeartbeats(t, open)
+		h := newHeartbeats(t, open(t))
 		empty, err := h.Servers(t.Context())
 		require.NoError(t, err)
 		assert.Empty(t, empty.Servers)
@@ -82,17 +81,17 @@ func Heartbeats(t *testing.T, open Open) {
 		assert.Equal(t, servers, stored.Servers)
 	})
 	t.Run("a heartbeat does not go back if the clock does", func(t *testing.T) {
-		h := newHeartbeats(t, open)
+		h := newHeartbeats(t, open(t))
 		require.NoError(t, h.Leave(t.Context(), "a", h.ago(-time.Hour)))
 		b := h.send(store.Heartbeat{ServerID: "a"})
 		assert.Zero(t, b.Outage)
 		assert.True(t, b.At.Equal(h.ago(-time.Hour)))
 	})
 	t.Run("a server detects that the store went back in time until it has seen that", func(t *testing.T) {
-		rollbacks(t, newHeartbeats(t, open))
+		rollbacks(t, newHeartbeats(t, open(t)))
 	})
 	t.Run("a piece of work goes to one server", func(t *testing.T) {
-		h, claims := newHeartbeats(t, open), [2]int{}
+		h, claims := newHeartbeats(t, open(t)), [2]int{}
 		for n, claimed := range allSucceed(t, 8, func(n int) (bool, error) {
 			return h.Claim(t.Context(), "work "+strconv.Itoa(n%2), time.Hour)
 		}) {
@@ -145,7 +144,7 @@ func HeartbeatTimes(t *testing.T, open OpenClock) {
 	})
 	t.Run("a missing server is reported once, and one that left is not", func(t *testing.T) {
 		s, forward := open(t)
-		h := heartbeats{Heartbeats: s.Background.Heartbeats, t: t}
+		h := newHeartbeats(t, s)
 		left := h.send(store.Heartbeat{ServerID: "left"})
 		h.send(store.Heartbeat{ServerID: "dead"})
 		require.NoError(t, h.Leave(t.Context(), "left", left.At))
@@ -168,7 +167,7 @@ func HeartbeatTimes(t *testing.T, open OpenClock) {
 	})
 	t.Run("old servers are removed", func(t *testing.T) {
 		s, forward := open(t)
-		h := heartbeats{Heartbeats: s.Background.Heartbeats, t: t}
+		h := newHeartbeats(t, s)
 		servers := func(heartbeats int) map[string]store.ServerHeartbeat {
 			for range heartbeats {
 				forward(time.Second)
@@ -194,7 +193,7 @@ func HeartbeatTimes(t *testing.T, open OpenClock) {
 	})
 	t.Run("the last time without heartbeats is an outage, which one server ends", func(t *testing.T) {
 		s, forward := open(t)
-		h := heartbeats{Heartbeats: s.Background.Heartbeats, t: t}
+		h := newHeartbeats(t, s)
 		last := h.send(store.Heartbeat{ServerID: "a"})
 		forward(outageAfter - time.Second)
 		last = h.send(again(last))
@@ -224,7 +223,7 @@ func HeartbeatTimes(t *testing.T, open OpenClock) {
 	})
 	t.Run("an outage soon after the last one continues it", func(t *testing.T) {
 		s, forward := open(t)
-		h := heartbeats{Heartbeats: s.Background.Heartbeats, t: t}
+		h := newHeartbeats(t, s)
 		began := h.send(store.Heartbeat{ServerID: "a"})
 		last := began
 		for range 3 {

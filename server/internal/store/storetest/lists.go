@@ -18,7 +18,7 @@ func Lists(t *testing.T, open Open) {
 	t.Run("games that move", func(t *testing.T) { moving(t, open(t)) })
 	t.Run("trim", func(t *testing.T) { trim(t, open(t)) })
 	t.Run("random writes", func(t *testing.T) {
-		for seed := range uint64(models) {
+		for seed := range uint64(Models) {
 			randomListings(t, open(t).Lists, seed)
 		}
 	})

@@ -19,6 +19,9 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
 
+// Models is how many random sequences of calls are compared with a model, each with a seed of its own.
+var Models = 1
+
 // Each runs test once on an empty store of each engine, as parallel subtests. Subtests
 // that need redis-server are skipped if it is not installed. The subtests are parallel, so
 // they continue after Each has returned. Anything that must happen after them belongs in

@@ -28,6 +28,14 @@ const (
 	secretB = "bbbbbbbbbbbbbbbbbbbbbbbbbb"
 )
 
+// create creates an account, and returns its player and token.
+func create(t *testing.T, accounts *account.Store, name, secret string) (account.Player, string) {
+	t.Helper()
+	p, token, err := accounts.Create(t.Context(), name, secret, false)
+	require.NoError(t, err)
+	return p, token
+}
+
 func TestStore_Create(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -91,8 +99,7 @@ func TestStore_Get(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		accounts, ctx := account.New(s.Accounts, keep), t.Context()
-		ann, _, err := accounts.Create(ctx, "Ann", secretA, false)
-		require.NoError(t, err)
+		ann, _ := create(t, accounts, "Ann", secretA)
 
 		for range 2 { // The first iteration reads from the store, the second from the cache.
 			got, err := accounts.Get(ctx, ann.ID)
@@ -100,7 +107,7 @@ func TestStore_Get(t *testing.T) {
 			assert.Equal(t, ann, got)
 		}
 		for _, unknown := range []string{"", "me", id.New(), ann.ID + "}", strings.Repeat("x", 1<<20)} {
-			_, err = accounts.Get(ctx, unknown)
+			_, err := accounts.Get(ctx, unknown)
 			require.ErrorIs(t, err, account.ErrNotFound)
 		}
 

@@ -35,10 +35,9 @@ func TestKeys_Player(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		accounts, ctx := account.New(s.Accounts, keep), t.Context()
 		keys, elsewhere := account.NewKeys(s.Keys, accounts), account.NewKeys(s.Keys, accounts)
-		ann, _, err := accounts.Create(ctx, "Ann", secretA, false)
-		require.NoError(t, err)
+		ann, _ := create(t, accounts, "Ann", secretA)
 		signature, name := proof(t, ann.ID)
-		_, err = keys.Player(ctx, name)
+		_, err := keys.Player(ctx, name)
 		require.ErrorIs(t, err, account.ErrKeyNotLinked)
 		added, err := keys.Add(ctx, ann.ID, signature, "ünicode at home")
 		require.NoError(t, err)

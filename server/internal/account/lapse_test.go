@@ -25,13 +25,11 @@ func TestLapse(t *testing.T) {
 func testLapse(t *testing.T, s *store.Store, forward func(time.Duration)) {
 	ctx := t.Context()
 	const most = keep - time.Hour
-	ann, first, err := account.New(s.Accounts, keep).Create(ctx, "Ann", secretA, false)
-	require.NoError(t, err)
-	bob, _, err := account.New(s.Accounts, keep).Create(ctx, "Bob", secretA, false)
-	require.NoError(t, err)
+	ann, first := create(t, account.New(s.Accounts, keep), "Ann", secretA)
+	bob, _ := create(t, account.New(s.Accounts, keep), "Bob", secretA)
 	for range 2 {
 		forward(most)
-		_, err = account.New(s.Accounts, keep).Verify(ctx, first)
+		_, err := account.New(s.Accounts, keep).Verify(ctx, first)
 		require.NoError(t, err, "a call renews the account")
 		require.NoError(t, account.New(s.Accounts, keep).Renew(ctx, bob.ID, id.New(), "no id"), "a game renews the account")
 	}

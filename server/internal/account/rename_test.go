@@ -2,7 +2,6 @@ package account_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -20,10 +19,8 @@ func TestStore_Rename(t *testing.T) {
 	t.Parallel()
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		accounts, ctx := account.New(s.Accounts, 0), t.Context()
-		guest, token, err := accounts.Create(ctx, "guest-k3xq7a", secretA, false)
-		require.NoError(t, err)
-		bob, _, err := accounts.Create(ctx, "Bob", secretB, false)
-		require.NoError(t, err)
+		guest, token := create(t, accounts, "guest-k3xq7a", secretA)
+		bob, _ := create(t, accounts, "Bob", secretB)
 		verified, err := accounts.Verify(ctx, token)
 		require.NoError(t, err)
 		require.Equal(t, guest, verified)
@@ -77,27 +74,5 @@ func TestStore_Rename(t *testing.T) {
 		again, err := accounts.Rename(ctx, guest.ID, "Zoe")
 		require.NoError(t, err)
 		assert.Equal(t, "Zoe", again.Name)
-	})
-}
-
-// Ensure that a server which has read a player shows the new name within half a minute.
-func TestStore_Rename_Elsewhere(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		ann := store.Account{ID: id.New(), Name: "Ann"}
-		held := secrets{accounts: map[string]store.Account{ann.ID: ann}}
-		accounts := account.New(held, 0)
-		name := func() string {
-			p, err := accounts.Get(t.Context(), ann.ID)
-			require.NoError(t, err)
-			return p.Name
-		}
-		assert.Equal(t, "Ann", name())
-		ann.Name = "Zoe"
-		held.accounts[ann.ID] = ann
-		time.Sleep(30*time.Second - time.Millisecond) //nolint:forbidigo // The bubble's clock is fake.
-		assert.Equal(t, "Ann", name(), "read once")
-		time.Sleep(time.Millisecond) //nolint:forbidigo // The bubble's clock is fake.
-		assert.Equal(t, "Zoe", name())
 	})
 }

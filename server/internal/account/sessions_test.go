@@ -23,9 +23,8 @@ func TestSessions(t *testing.T) {
 		accounts, ctx := account.New(s.Accounts, keep), t.Context()
 		on := func() *account.Sessions { return account.NewSessions(s.Sessions, account.New(s.Accounts, keep)) }
 		sessions := account.NewSessions(s.Sessions, accounts)
-		ann, own, err := accounts.Create(ctx, "Ann", secretA, false)
-		require.NoError(t, err)
-		_, _, err = sessions.Offer(ctx, id.New())
+		ann, own := create(t, accounts, "Ann", secretA)
+		_, _, err := sessions.Offer(ctx, id.New())
 		require.ErrorIs(t, err, account.ErrNotFound)
 
 		code, _, err := sessions.Offer(ctx, ann.ID)
@@ -89,10 +88,8 @@ func TestSessions_EndAll(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		accounts, ctx := account.New(s.Accounts, keep), t.Context()
 		sessions := account.NewSessions(s.Sessions, accounts)
-		ann, own, err := accounts.Create(ctx, "Ann", secretA, false)
-		require.NoError(t, err)
-		bob, _, err := accounts.Create(ctx, "Bob", secretB, false)
-		require.NoError(t, err)
+		ann, own := create(t, accounts, "Ann", secretA)
+		bob, _ := create(t, accounts, "Bob", secretB)
 		open := func(playerID string) (token string, err error) {
 			code, _, err := sessions.Offer(ctx, playerID)
 			require.NoError(t, err)
@@ -105,7 +102,7 @@ func TestSessions_EndAll(t *testing.T) {
 			require.NoError(t, err)
 			tokens = append(tokens, token)
 		}
-		_, err = open(ann.ID)
+		_, err := open(ann.ID)
 		require.ErrorIs(t, err, account.ErrTooManySessions)
 		others, err := open(bob.ID)
 		require.NoError(t, err)

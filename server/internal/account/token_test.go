@@ -22,10 +22,8 @@ func TestStore_Verify(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		accounts, ctx := account.New(s.Accounts, keep), t.Context()
-		ann, token, err := accounts.Create(ctx, "Ann", secretA, false)
-		require.NoError(t, err)
-		bob, _, err := accounts.Create(ctx, "Bob", secretB, false)
-		require.NoError(t, err)
+		ann, token := create(t, accounts, "Ann", secretA)
+		bob, _ := create(t, accounts, "Bob", secretB)
 
 		got, err := accounts.Verify(ctx, token)
 		require.NoError(t, err)
@@ -66,8 +64,7 @@ func TestStore_Rotate(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		accounts, ctx := account.New(s.Accounts, keep), t.Context()
-		ann, old, err := accounts.Create(ctx, "Ann", secretA, false)
-		require.NoError(t, err)
+		ann, old := create(t, accounts, "Ann", secretA)
 
 		for range 2 { // The second iteration is a retry after a lost reply.
 			token, err := accounts.Rotate(ctx, ann.ID, secretB)
@@ -77,12 +74,11 @@ func TestStore_Rotate(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, ann, got)
 		}
-		_, err = account.New(s.Accounts, keep).Verify(ctx, old)
+		_, err := account.New(s.Accounts, keep).Verify(ctx, old)
 		require.ErrorIs(t, err, account.ErrBadToken)
 
 		// Create returns the player only for the current secret.
-		again, _, err := accounts.Create(ctx, "Ann", secretB, false)
-		require.NoError(t, err)
+		again, _ := create(t, accounts, "Ann", secretB)
 		assert.Equal(t, ann, again)
 		_, _, err = accounts.Create(ctx, "Ann", secretA, false)
 		require.ErrorIs(t, err, account.ErrNameTaken)
@@ -112,27 +108,37 @@ func (s secrets) Get(context.Context, []string) (map[string]store.Account, error
 	return s.accounts, nil
 }
 
-// Ensure that a server that has verified a token stops accepting it half a minute after it was
-// rotated on another server.
-func TestStore_Verify_RotatedElsewhere(t *testing.T) {
+// Ensure that a server that has read a player and verified a token notices within half a minute that
+// another server renamed the player and rotated the token.
+func TestStore_ChangedElsewhere(t *testing.T) {
 	t.Parallel()
 	digest := func(secret string) string {
 		sum := sha256.Sum256([]byte(secret))
 		return hex.EncodeToString(sum[:])
 	}
 	synctest.Test(t, func(t *testing.T) {
-		ann := store.Account{ID: id.New(), Name: "Ann", Secret: digest(secretA)}
-		held := secrets{accounts: map[string]store.Account{ann.ID: ann}}
+		ann, bob := store.Account{ID: id.New(), Name: "Ann"}, store.Account{ID: id.New(), Name: "Bob", Secret: digest(secretA)}
+		held := secrets{accounts: map[string]store.Account{ann.ID: ann, bob.ID: bob}}
 		accounts := account.New(held, 0)
-		_, err := accounts.Verify(t.Context(), ann.ID+"."+secretA)
-		require.NoError(t, err)
+		name := func() string {
+			p, err := accounts.Get(t.Context(), ann.ID)
+			require.NoError(t, err)
+			return p.Name
+		}
+		verify := func(secret string) error {
+			_, err := accounts.Verify(t.Context(), bob.ID+"."+secret)
+			return err
+		}
 
-		ann.Secret = digest(secretB)
-		held.accounts[ann.ID] = ann
-		time.Sleep(30 * time.Second) //nolint:forbidigo // The bubble's clock is fake.
-		_, err = accounts.Verify(t.Context(), ann.ID+"."+secretA)
-		require.ErrorIs(t, err, account.ErrBadToken)
-		_, err = accounts.Verify(t.Context(), ann.ID+"."+secretB)
-		require.NoError(t, err)
+		assert.Equal(t, "Ann", name())
+		require.NoError(t, verify(secretA))
+		ann.Name, bob.Secret = "Zoe", digest(secretB)
+		held.accounts[ann.ID], held.accounts[bob.ID] = ann, bob
+		time.Sleep(30*time.Second - time.Millisecond) //nolint:forbidigo // The bubble's clock is fake.
+		assert.Equal(t, "Ann", name(), "read once")
+		time.Sleep(time.Millisecond) //nolint:forbidigo // The bubble's clock is fake.
+		assert.Equal(t, "Zoe", name())
+		require.ErrorIs(t, verify(secretA), account.ErrBadToken)
+		require.NoError(t, verify(secretB))
 	})
 }

@@ -161,18 +161,13 @@ func TestBoardAt(t *testing.T) {
 func TestParseMember(t *testing.T) {
 	t.Parallel()
 	r := result(1, 2, 3, time.UnixMilli(1_795_000_000_123).UTC())
-	entry, err := parseMember(must(memberOf(r)))
+	member, err := memberOf(r)
+	require.NoError(t, err)
+	entry, err := parseMember(member)
 	require.NoError(t, err)
 	assert.Equal(t, Entry{PlayerID: r.PlayerID, GameID: r.GameID, Time: r.Time}, entry)
-	for _, s := range []string{"", ":", must(memberOf(r))[1:], must(memberOf(r)) + "a", "x" + must(memberOf(r))[1:]} {
+	for _, s := range []string{"", ":", member[1:], member + "a", "x" + member[1:]} {
 		_, err := parseMember(s)
 		require.Error(t, err, s)
 	}
-}
-
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
 }

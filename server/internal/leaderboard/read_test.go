@@ -74,7 +74,9 @@ func TestBoards_List_ForeignToken(t *testing.T) {
 		"of a challenge":  func() (Page, error) { return boards.ListChallenge(t.Context(), "classic", id.New(), token, 3) },
 	} {
 		_, err := call()
-		requireField(t, err, "page_token", name)
+		var e *invalid.Error
+		require.ErrorAs(t, err, &e, name)
+		assert.Equal(t, "page_token", e.Field, name)
 	}
 }
 
@@ -192,11 +194,4 @@ func TestBoards_Distribution(t *testing.T) {
 			assert.Equal(t, want, got, "to %d", best)
 		}
 	})
-}
-
-func requireField(t *testing.T, err error, field, message string) {
-	t.Helper()
-	var e *invalid.Error
-	require.ErrorAs(t, err, &e, message)
-	assert.Equal(t, field, e.Field, message)
 }

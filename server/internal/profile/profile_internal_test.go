@@ -49,7 +49,7 @@ func TestAdd_OrderAndRepetition(t *testing.T) {
 		}
 		assert.ElementsMatch(t, texts(want.GetVariants()), texts(got.GetVariants()))
 		got.Variants = want.GetVariants()
-		assert.Empty(t, diff(want, got))
+		assert.True(t, proto.Equal(want, got), "%v\n%v", want, got)
 	}
 }
 
@@ -58,13 +58,6 @@ func texts(variants []*profilev1.Variant) (list []string) {
 		list = append(list, fmt.Sprint(v.GetId(), v.GetGames(), v.GetWins(), v.GetBestScore(), v.GetBestGameId(), v.GetBestMs()))
 	}
 	return list
-}
-
-func diff(want, got *profilev1.Profile) string {
-	if proto.Equal(want, got) {
-		return ""
-	}
-	return fmt.Sprintf("%v\n%v", want, got)
 }
 
 // Ensure that a profile stays small, and that no game counts twice once newer ones have displaced it.
@@ -78,7 +71,7 @@ func TestAdd_Bounds(t *testing.T) {
 	for _, r := range games {
 		assert.False(t, add(p, r))
 	}
-	assert.Empty(t, diff(before, p))
+	assert.True(t, proto.Equal(before, p), "%v\n%v", before, p)
 	assert.Len(t, p.GetLatest(), MaxLatest)
 	assert.Equal(t, "game900", p.GetLatest()[0].GetId())
 	assert.EqualValues(t, 500, p.GetVariants()[0].GetGames())
@@ -144,7 +137,7 @@ func TestComplete(t *testing.T) {
 		complete(c.p, logged)
 		assert.ElementsMatch(t, texts(all.GetVariants()), texts(c.p.GetVariants()), c.name)
 		c.p.Variants = all.GetVariants()
-		assert.Empty(t, diff(all, c.p), c.name)
+		assert.True(t, proto.Equal(all, c.p), "%s: %v\n%v", c.name, all, c.p)
 	}
 }
 

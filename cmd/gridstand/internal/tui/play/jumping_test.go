@@ -77,11 +77,11 @@ func TestJump(t *testing.T) {
 	p.Tribolo().LegalMoves = slices.DeleteFunc(p.Tribolo().LegalMoves, func(m *pb.TriboloMove) bool {
 		return board.SameCell(m.GetCell(), beside)
 	})
-	d.Press("space")
+	d.Press(" ")
 	assert.Contains(t, d.Screen(), "it needs a line of one opponent's cells from there to yours", "explains the rule")
 	d.Press("left", "t")
 	assert.Contains(t, d.Screen(), describe.Cell(target)+" takes")
-	d.Press("space")
+	d.Press(" ")
 	d.Until("the refusal", func() bool { return p.inFlight == nil })
 	require.Len(t, jumped, 1)
 	assert.Equal(t, client.Jump(target), <-jumped)

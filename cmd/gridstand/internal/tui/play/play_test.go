@@ -325,7 +325,7 @@ func TestRefusals(t *testing.T) {
 	d.Until("the refusal", func() bool { return p.problem != "" })
 	assert.Contains(t, d.Screen(), "no seat")
 	assert.Empty(t, p.queue)
-	d.Press("S", "up", "x", "space") // neither yes nor no
+	d.Press("S", "up", "x", " ") // neither yes nor no
 	assert.Contains(t, d.Screen(), "y give up, new game")
 	assert.Contains(t, d.Screen(), "Its 12,340 points count.")
 	d.Press("esc")

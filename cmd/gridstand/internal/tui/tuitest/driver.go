@@ -130,9 +130,6 @@ func Key(key string) tea.KeyPressMsg {
 	if code, named := codes[key]; named {
 		return tea.KeyPressMsg{Code: code}
 	}
-	if key == "space" {
-		return tea.KeyPressMsg{Code: tea.KeySpace, Text: " "}
-	}
 	return tea.KeyPressMsg{Code: []rune(key)[0], Text: key}
 }
 

@@ -106,7 +106,7 @@ func TestReplay_Steps(t *testing.T) {
 	assert.EqualValues(t, 615, at(p))
 	d.Press("right")
 	assert.False(t, p.game.lookingBack())
-	d.Press("space")
+	d.Press(" ")
 	assert.EqualValues(t, 616, p.game.past.at, "paused")
 	d.Press("l")
 	assert.False(t, p.game.lookingBack())
@@ -182,18 +182,18 @@ func TestReplay(t *testing.T) {
 	tick := func() { d.Send(ui.Then(p.step)) }
 	tick()
 	assert.EqualValues(t, 2, at(p))
-	d.Press("space")
+	d.Press(" ")
 	assert.Contains(t, d.Screen(), "‖ paused")
 	tick()
 	assert.EqualValues(t, 2, at(p))
-	d.Press("space")
+	d.Press(" ")
 	for range 3 {
 		tick()
 	}
 	assert.False(t, p.game.lookingBack())
 	assert.False(t, p.player.on)
 	assert.Contains(t, d.Screen(), "■ finished")
-	d.Press("space")
+	d.Press(" ")
 	assert.EqualValues(t, 1, at(p), "starts again")
 	require.Contains(t, d.Screen(), "▶ replay")
 }

@@ -52,8 +52,7 @@ func TestCause_WebsiteWithoutHTTP2(t *testing.T) {
 	t.Parallel()
 	for name, protocols := range map[string][]string{"refused": {"http/1.1"}, "ignored": nil} {
 		authority := tlstest.NewAuthority(t)
-		certFile, keyFile := tlstest.Files(t)
-		authority.Issue(t, "server", certFile, keyFile)
+		certFile, keyFile := authority.Issue(t)
 		cert, err := tls.LoadX509KeyPair(certFile, keyFile)
 		require.NoError(t, err, name)
 		config := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}, NextProtos: protocols}

@@ -29,8 +29,7 @@ type twoFaced struct {
 func newTwoFaced(t *testing.T) *twoFaced {
 	t.Helper()
 	authority := tlstest.NewAuthority(t)
-	certFile, keyFile := tlstest.Files(t)
-	authority.Issue(t, "server", certFile, keyFile)
+	certFile, keyFile := authority.Issue(t)
 	cert, err := credentials.NewServerTLSFromFile(certFile, keyFile)
 	require.NoError(t, err)
 	s := &twoFaced{

@@ -20,8 +20,7 @@ func TestTLS(t *testing.T) {
 	t.Parallel()
 	authority := tlstest.NewAuthority(t)
 	file := authority.File
-	certFile, keyFile := tlstest.Files(t)
-	authority.Issue(t, "server", certFile, keyFile)
+	certFile, keyFile := authority.Issue(t)
 	cert, err := credentials.NewServerTLSFromFile(certFile, keyFile)
 	require.NoError(t, err)
 	secure := grpc.Creds(cert)

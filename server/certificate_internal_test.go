@@ -23,8 +23,8 @@ func TestCertificates_SlowDisk(t *testing.T) {
 	t.Parallel()
 	authority := tlstest.NewAuthority(t)
 	var c Config
-	c.TLSCert, c.TLSKey = tlstest.Files(t)
-	old := authority.Issue(t, "server", c.TLSCert, c.TLSKey)
+	c.TLSCert, c.TLSKey = authority.Issue(t)
+	old := authority.Renew(t, c.TLSCert, c.TLSKey)
 	s, err := newCertificates(c, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	s.readAt = time.Time{}
@@ -45,8 +45,8 @@ func TestCertificates_SlowDisk(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, old.SerialNumber, await(current()).Leaf.SerialNumber)
 
-	file, key := tlstest.Files(t)
-	renewed := authority.Issue(t, "server", file, key)
+	file, key := authority.Issue(t)
+	renewed := authority.Renew(t, file, key)
 	require.NoError(t, os.Rename(key, c.TLSKey)) // the reader reads the key after the certificate
 	pem, err := os.ReadFile(file)
 	require.NoError(t, err)

@@ -33,8 +33,8 @@ func TestStart_CertificateRenewed(t *testing.T) {
 	t.Parallel()
 	authority, next := tlstest.NewAuthority(t), tlstest.NewAuthority(t)
 	c := servertest.Config(t)
-	c.TLSCert, c.TLSKey = tlstest.Files(t)
-	old := authority.Issue(t, "server", c.TLSCert, c.TLSKey)
+	c.TLSCert, c.TLSKey = authority.Issue(t)
+	old := authority.Renew(t, c.TLSCert, c.TLSKey)
 	log := &servertest.Log{}
 	c.Logger = log.Logger()
 	server, _ := servertest.Start(t, c)
@@ -62,7 +62,7 @@ func TestStart_CertificateRenewed(t *testing.T) {
 		return strings.Contains(log.String(), "certificate not renewed")
 	})
 
-	renewed := next.Issue(t, "server", c.TLSCert, c.TLSKey)
+	renewed := next.Renew(t, c.TLSCert, c.TLSKey)
 	waittest.Until(t, "the server uses the new certificate", func() bool {
 		now := shown()
 		return now != nil && renewed.SerialNumber.Cmp(now) == 0

@@ -20,16 +20,14 @@ import (
 func TestStart_RedisTLS(t *testing.T) {
 	t.Parallel()
 	authority := tlstest.NewAuthority(t)
-	cert, key := tlstest.Files(t)
-	authority.Issue(t, "redis", cert, key)
+	cert, key := authority.Issue(t)
 	port := process.FreePort(t)
 	store := redistest.StartRedis(t, "--tls-port", port, "--tls-auth-clients", "yes",
 		"--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", authority.File)
 	client := redistest.NewClient(t, store.Addr())
 	require.NoError(t, client.ConfigSet(t.Context(), "requirepass", "opensesame").Err())
 
-	ownCert, ownKey := tlstest.Files(t)
-	authority.Issue(t, "server", ownCert, ownKey)
+	ownCert, ownKey := authority.Issue(t)
 	url := func(password, parameters string) string {
 		return "rediss://:" + password + "@" + net.JoinHostPort("127.0.0.1", port) + "/0?" + parameters
 	}

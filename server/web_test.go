@@ -56,8 +56,7 @@ func trusting(t *testing.T, a *tlstest.Authority, protocols ...string) *tls.Conf
 func encrypted(t *testing.T) (server.Config, *tlstest.Authority) {
 	t.Helper()
 	authority, c := tlstest.NewAuthority(t), servertest.Config(t)
-	c.TLSCert, c.TLSKey = tlstest.Files(t)
-	authority.Issue(t, "server", c.TLSCert, c.TLSKey)
+	c.TLSCert, c.TLSKey = authority.Issue(t)
 	return c, authority
 }
 

@@ -19,6 +19,7 @@ import (
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
@@ -378,7 +379,7 @@ func TestEvents_TLS(t *testing.T) {
 	c := servertest.Config(t)
 	c.StopTimeout = 2 * patience
 	anyCertificate := &tls.Config{InsecureSkipVerify: true}
-	c.TLSCert, c.TLSKey = servertest.Certificate(t)
+	c.TLSCert, c.TLSKey = tlstest.NewAuthority(t).Issue(t)
 	srv, stop := servertest.Start(t, c)
 	conn := servertest.Dial(t, srv.Addr(), grpc.WithTransportCredentials(credentials.NewTLS(anyCertificate)))
 	s := (&testServer{anyone: waittest.Context(t), named: &atomic.Int32{}}).on(conn)

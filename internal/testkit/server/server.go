@@ -17,7 +17,6 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	outputtest "github.com/gridstand/gridstand/internal/testkit/output"
-	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
 	"github.com/gridstand/gridstand/server"
 )
 
@@ -66,15 +65,6 @@ func Dial(t testing.TB, addr net.Addr, options ...grpc.DialOption) *grpc.ClientC
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	return conn
-}
-
-// Certificate writes a certificate for 127.0.0.1 and localhost and its key to files. Clients must
-// trust the certificate.
-func Certificate(t testing.TB) (certFile, keyFile string) {
-	t.Helper()
-	certFile, keyFile = tlstest.Files(t)
-	tlstest.NewAuthority(t).Issue(t, "server", certFile, keyFile)
-	return certFile, keyFile
 }
 
 // Clock is a store's clock, which a test can move forward and stop.

@@ -40,10 +40,19 @@ func NewAuthority(t testing.TB) *Authority {
 }
 
 // Issue writes a certificate for 127.0.0.1 and localhost, valid for servers and clients, and its
-// key to files. It replaces existing files, first the key and then the certificate.
-func (a *Authority) Issue(t testing.TB, name, certFile, keyFile string) *x509.Certificate {
+// key to new files.
+func (a *Authority) Issue(t testing.TB) (certFile, keyFile string) {
 	t.Helper()
-	template := template(name)
+	dir := t.TempDir()
+	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	a.Renew(t, certFile, keyFile)
+	return certFile, keyFile
+}
+
+// Renew is like Issue, but replaces the given files, first the key and then the certificate.
+func (a *Authority) Renew(t testing.TB, certFile, keyFile string) *x509.Certificate {
+	t.Helper()
+	template := template("server")
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
 	template.DNSNames, template.IPAddresses = []string{"localhost"}, []net.IP{net.IPv4(127, 0, 0, 1)}
@@ -53,12 +62,6 @@ func (a *Authority) Issue(t testing.TB, name, certFile, keyFile string) *x509.Ce
 	write(t, keyFile, "PRIVATE KEY", der)
 	write(t, certFile, "CERTIFICATE", certificate.Raw)
 	return certificate
-}
-
-// Files returns paths for a certificate and its key.
-func Files(t testing.TB) (certFile, keyFile string) {
-	dir := t.TempDir()
-	return filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 }
 
 func template(name string) *x509.Certificate {

@@ -13,6 +13,7 @@ import (
 
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -28,7 +29,7 @@ func TestEvents_Stalled(t *testing.T) {
 			c.Stall = time.Second
 			var options []grpc.DialOption
 			if encrypted {
-				c.TLSCert, c.TLSKey = servertest.Certificate(t)
+				c.TLSCert, c.TLSKey = tlstest.NewAuthority(t).Issue(t)
 				options = append(options, grpc.WithTransportCredentials(credentials.NewTLS(anyCertificate)))
 			}
 			running, _ := servertest.Start(t, c)

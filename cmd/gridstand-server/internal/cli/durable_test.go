@@ -43,8 +43,7 @@ func TestProcess_Killed(t *testing.T) {
 	for range 20 {
 		ann.Move(t, g)
 	}
-	require.NoError(t, p.cmd.Process.Kill())
-	p.end(t)
+	p.Kill()
 
 	p = startProcess(t)
 	conn = servertest.Dial(t, p.addr)
@@ -59,15 +58,13 @@ func TestProcess_Killed(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, mine.GetGames(), 1)
 
-	require.NoError(t, p.cmd.Process.Kill())
-	p.end(t)
+	p.Kill()
 	require.NoError(t, os.Truncate(wal, created.Size()))
 	p = startProcess(t)
 	assert.Regexp(t, "level=ERROR .* id=log-lost games=1 gone=0\n", p.output())
 	_, err = pb.NewGameServiceClient(servertest.Dial(t, p.addr)).GetGame(ann.Ctx, &pb.GetGameRequest{GameId: g.GetId()})
 	assert.Equal(t, codes.DataLoss, status.Code(err))
 
-	require.NoError(t, p.cmd.Process.Kill())
-	p.end(t)
+	p.Kill()
 	assert.NotContains(t, startProcess(t).output(), "id=log-lost", "the games were dealt with")
 }

@@ -16,9 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	outputtest "github.com/gridstand/gridstand/internal/testkit/output"
+	processtest "github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
+	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
@@ -51,7 +53,7 @@ func TestHealthcheck(t *testing.T) {
 	t.Parallel()
 	plain, _ := servertest.Start(t, servertest.Config(t))
 	c := servertest.Config(t)
-	c.TLSCert, c.TLSKey = servertest.Certificate(t)
+	c.TLSCert, c.TLSKey = tlstest.NewAuthority(t).Issue(t)
 	encrypted, _ := servertest.Start(t, c)
 	c.Metrics = "127.0.0.1:0"
 	measured, _ := servertest.Start(t, c)
@@ -96,6 +98,7 @@ func TestHealthcheck(t *testing.T) {
 
 // process is an instance of the program that runs outside the test process.
 type process struct {
+	*processtest.Process
 	cmd  *exec.Cmd
 	addr *net.TCPAddr
 	log  outputtest.Buffer
@@ -114,11 +117,8 @@ func startProcess(t *testing.T, args ...string) *process {
 	p := &process{cmd: exec.Command(self, append([]string{"--listen", "127.0.0.1:0"}, args...)...)}
 	p.cmd.Env = append(os.Environ(), asServer+"=1")
 	p.cmd.Stderr = &p.log
-	require.NoError(t, p.cmd.Start())
-	t.Cleanup(func() {
-		_ = p.cmd.Process.Kill()
-		_ = p.cmd.Wait()
-	})
+	p.Process = processtest.Start(t, p.cmd)
+	t.Cleanup(p.Kill)
 	p.waitFor(t, serving)
 	p.addr, err = net.ResolveTCPAddr("tcp", serving.FindStringSubmatch(p.output())[1])
 	require.NoError(t, err)
@@ -135,9 +135,7 @@ func (p *process) waitFor(t *testing.T, line *regexp.Regexp) {
 // end waits for the process to exit and returns its exit code.
 func (p *process) end(t *testing.T) int {
 	t.Helper()
-	ended := make(chan error, 1)
-	go func() { ended <- p.cmd.Wait() }()
-	_ = waittest.Receive(t, "the end of the process", ended)
+	waittest.Receive(t, "the end of the process", p.Exited())
 	return p.cmd.ProcessState.ExitCode()
 }
 

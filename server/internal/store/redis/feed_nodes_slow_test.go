@@ -3,9 +3,7 @@
 package redis
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,26 +31,13 @@ type clusterRig struct {
 func newClusterRig(t *testing.T, nodes int) (*clusterRig, *redistest.Cluster) {
 	t.Helper()
 	cluster := redistest.StartCluster(t, nodes)
-	r := &clusterRig{t: t}
+	r := &clusterRig{t: t, store: openAt(t, cluster.Addrs()...)}
 	for _, n := range cluster.Nodes {
 		r.nodes = append(r.nodes, redistest.NewClient(t, n.Addr()))
 	}
-	connect := func() goredis.UniversalClient {
-		return goredis.NewClusterClient(&goredis.ClusterOptions{Addrs: cluster.Addrs()})
-	}
-	var err error
-	r.store, err = New(Clients{
-		Appends: connect(), Calls: connect(), Background: connect(), Logger: slog.New(slog.DiscardHandler),
-	})
-	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
-	group.Go(func() { r.store.Run(ctx) })
-	t.Cleanup(func() {
-		cancel()
-		group.Wait()
-		assert.NoError(t, r.store.Close())
-	})
+	group.Go(func() { r.store.Run(t.Context()) })
+	t.Cleanup(group.Wait)
 	for i := range 40 {
 		r.games, r.recorders, r.last = append(r.games, name(strconv.Itoa(i))), append(r.recorders, newRecorder()), append(r.last, store.ID{})
 		r.store.Feed.Follow(r.games[i], r.recorders[i])

@@ -35,12 +35,10 @@ func (rec *recorder) AudienceCounted(n int, _ store.Reactions) {
 
 const testPatience = waittest.Patience
 
-// expect waits for exactly these calls, in order.
-func (rec *recorder) expect(t *testing.T, words ...string) {
+// expect waits for the next call.
+func (rec *recorder) expect(t *testing.T, want string) {
 	t.Helper()
-	for _, want := range words {
-		require.Equal(t, want, waittest.Receive(t, want, rec.words))
-	}
+	require.Equal(t, want, waittest.Receive(t, want, rec.words))
 }
 
 // await waits for a call, and ignores all others before it.
@@ -55,13 +53,9 @@ func (rec *recorder) await(t *testing.T, want string) {
 func follow(t *testing.T, client goredis.UniversalClient) *feed {
 	t.Helper()
 	f := newFeed(client, slog.New(slog.DiscardHandler))
-	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
-	group.Go(func() { f.run(ctx) })
-	t.Cleanup(func() {
-		cancel()
-		group.Wait()
-	})
+	group.Go(func() { f.run(t.Context()) })
+	t.Cleanup(group.Wait)
 	return f
 }
 

@@ -30,7 +30,6 @@ func TestStorageUnavailable(t *testing.T) {
 	watching := s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId()})
 	watching.game(t)
 	redis.Refuse()
-	redis.Cut()
 	s.storeStopped.Store(true)
 
 	id := newID()

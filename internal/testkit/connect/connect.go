@@ -45,9 +45,6 @@ func Dial(t testing.TB, addr net.Addr, protocol string) grpc.ClientConnInterface
 		c.options = append(c.options, connect.WithGRPCWeb())
 	case GRPC:
 		c.options = append(c.options, connect.WithGRPC())
-	case Binary:
-	default:
-		t.Fatalf("%q is not a protocol", protocol)
 	}
 	c.codec, c.options = codec, append(c.options, connect.WithCodec(codec))
 	return c

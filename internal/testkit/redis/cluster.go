@@ -15,10 +15,6 @@ import (
 // slots is the number of hash slots in a Redis Cluster.
 const slots = 16384
 
-// nodeTimeout is how long a node may be silent until the others consider it as failed and refuse all
-// commands, or give up to meet it. A node is silent while it syncs its append-only file.
-const nodeTimeout = waittest.Patience
-
 // Cluster is a Redis Cluster for one test. Each node is a process.
 type Cluster struct {
 	t testing.TB
@@ -33,9 +29,12 @@ type Cluster struct {
 func StartCluster(t testing.TB, nodes int, args ...string) *Cluster {
 	t.Helper()
 	c := &Cluster{t: t}
+	// After this time of silence, the others consider a node as failed and refuse all commands, or give up to
+	// meet it. A node is silent while it syncs its append-only file.
+	silence := strconv.FormatInt(waittest.Patience.Milliseconds(), 10)
 	for i := range nodes {
 		c.Nodes = append(c.Nodes, StartRedis(t, append([]string{
-			"--cluster-enabled", "yes", "--cluster-node-timeout", strconv.FormatInt(nodeTimeout.Milliseconds(), 10),
+			"--cluster-enabled", "yes", "--cluster-node-timeout", silence,
 		}, args...)...))
 		client := NewClient(t, c.Nodes[i].Addr())
 		require.NoError(t, client.ClusterAddSlotsRange(t.Context(), i*slots/nodes, (i+1)*slots/nodes-1).Err())

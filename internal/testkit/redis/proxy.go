@@ -120,11 +120,10 @@ func (p *Proxy) Disturb(way Way, f Trouble) (heal func()) {
 	}
 }
 
-// Cut closes every connection. Clients may reconnect immediately.
+// Cut closes every connection, and ends the trouble of Refuse. Clients may reconnect immediately.
 func (p *Proxy) Cut() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.end(&Trouble{Cut: true})
+	p.Refuse()
+	p.Accept()
 }
 
 // Redirect sends new connections to the server at another address.

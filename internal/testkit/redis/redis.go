@@ -10,6 +10,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
 	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
 )
 
 // Each runs test once on miniredis and once on a real Redis, as the parallel subtests "miniredis"
@@ -52,3 +53,7 @@ func NewClient(t testing.TB, addr string) *redis.Client {
 	t.Cleanup(func() { _ = client.Close() })
 	return client
 }
+
+// StillDialing makes goleak ignore the goroutine that go-redis leaves behind for a second if a
+// client is closed while its Redis is unavailable, because the goroutine redials once per second.
+var StillDialing = goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial")

@@ -16,9 +16,7 @@ import (
 // Seed returns the seed that consists of the given first byte followed by zeros.
 func Seed(t testing.TB, first byte) game.Seed {
 	t.Helper()
-	b := make([]byte, game.SeedSize)
-	b[0] = first
-	s, err := game.SeedFromBytes(b)
+	s, err := game.SeedFromBytes([]byte{0: first, game.SeedSize - 1: 0})
 	require.NoError(t, err)
 	return s
 }

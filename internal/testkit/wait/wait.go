@@ -8,19 +8,14 @@ import (
 	"time"
 )
 
-const (
-	// Patience is the deadline of every wait. Only failing tests reach it, on any machine.
-	Patience = 5 * time.Minute
-
-	// interval is the time between two checks of a condition.
-	interval = 5 * time.Millisecond
-)
+// Patience is the deadline of every wait. Only failing tests reach it, on any machine.
+const Patience = 5 * time.Minute
 
 // Until calls is, in the test's goroutine, until it returns true. It fails the test after Patience.
 // what completes the sentence "timed out waiting until …".
 func Until(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(Patience); !is(); <-time.After(interval) {
+	for deadline := time.Now().Add(Patience); !is(); <-time.After(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("timed out waiting until %s", what)
 		}

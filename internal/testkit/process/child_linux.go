@@ -3,10 +3,17 @@ package process
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
+
+// endWithParent makes the kernel kill cmd if the test binary dies without running its
+// cleanups, such as after a panic or go test's timeout.
+func endWithParent(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+}
 
 // pause waits until every thread has stopped. Otherwise, on a busy machine a thread may continue
 // for a while and answer a request that should remain unanswered.

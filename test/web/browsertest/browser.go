@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
-	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
@@ -22,13 +21,8 @@ import (
 // has fewer permissions than on a loopback address: no crypto.subtle and no clipboard.
 const Host = "gridstand.test"
 
-// browser is the Chromium that all tests share. The first test starts it.
-var browser = struct {
-	sync.Once
-	ctx  context.Context
-	stop func()
-	err  error
-}{stop: func() {}}
+// stop stops the browser if a test has started it.
+var stop = func() {}
 
 // Run runs a package's tests for its TestMain, stops the browser and checks for leaked goroutines.
 func Run(m *testing.M) { goleak.VerifyTestMain(ending{m}) }
@@ -37,7 +31,7 @@ type ending struct{ *testing.M }
 
 // Run implements goleak.TestingM.
 func (e ending) Run() int {
-	defer func() { browser.stop() }()
+	defer func() { stop() }()
 	return e.M.Run()
 }
 
@@ -51,36 +45,31 @@ func chromium() string {
 	return ""
 }
 
-// start returns the context of the browser. It skips the test if no browser is installed.
-func start(t testing.TB) context.Context {
-	t.Helper()
+// browser starts the Chromium that all tests share, and returns its context, or nil if no browser is
+// installed. The browser outlives the test that starts it.
+var browser = sync.OnceValues(func() (context.Context, error) {
 	path := chromium()
 	if path == "" {
-		t.Skip("Chromium is not installed")
+		return nil, nil
 	}
-	browser.Do(func() {
-		options := append(chromedp.DefaultExecAllocatorOptions[:],
-			chromedp.ExecPath(path),
-			chromedp.WSURLReadTimeout(waittest.Patience),
-			chromedp.Flag("no-proxy-server", true),
-			// Don't resolve any other host, so that the page cannot depend on one.
-			chromedp.Flag("host-resolver-rules", "MAP "+Host+" 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
-			chromedp.Flag("hide-scrollbars", true),
-			chromedp.Flag("disable-gpu", true),
-		)
-		if os.Geteuid() == 0 {
-			options = append(options, chromedp.NoSandbox)
-		}
-		allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
-		ctx, stopBrowser := chromedp.NewContext(allocator)
-		browser.ctx = ctx //nolint:fatcontext // the browser outlives the test, so don't use its context
-		browser.stop = func() {
-			_ = chromedp.Cancel(ctx)
-			stopBrowser()
-			stopAllocator()
-		}
-		browser.err = chromedp.Do(ctx)
-	})
-	require.NoError(t, browser.err, "starting Chromium")
-	return browser.ctx
-}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path),
+		chromedp.WSURLReadTimeout(waittest.Patience),
+		chromedp.Flag("no-proxy-server", true),
+		// Don't resolve any other host, so that the page cannot depend on one.
+		chromedp.Flag("host-resolver-rules", "MAP "+Host+" 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
+		chromedp.Flag("hide-scrollbars", true),
+		chromedp.Flag("disable-gpu", true),
+	)
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox)
+	}
+	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, stopBrowser := chromedp.NewContext(allocator)
+	stop = func() {
+		_ = chromedp.Cancel(ctx)
+		stopBrowser()
+		stopAllocator()
+	}
+	return ctx, chromedp.Do(ctx)
+})

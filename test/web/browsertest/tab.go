@@ -5,6 +5,7 @@ package browsertest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -43,7 +44,12 @@ func Open(t testing.TB, address string) *Tab {
 	t.Helper()
 	_, port, ok := strings.Cut(address, ":")
 	require.True(t, ok)
-	ctx, cancel := chromedp.NewContext(start(t), chromedp.WithNewBrowserContext())
+	shared, err := browser()
+	require.NoError(t, err, "starting Chromium")
+	if shared == nil {
+		t.Skip("Chromium is not installed")
+	}
+	ctx, cancel := chromedp.NewContext(shared, chromedp.WithNewBrowserContext())
 	tab := &Tab{t: t, ctx: ctx, Origin: "http://" + Host + ":" + port}
 	t.Cleanup(func() {
 		cancel()
@@ -65,7 +71,7 @@ func (p *Tab) onEvent(event any) {
 	case *network.EventRequestWillBeSent:
 		p.requests = append(p.requests, e.Request.URL)
 	case *runtime.EventExceptionThrown:
-		p.problems = append(p.problems, describe(e.ExceptionDetails))
+		p.problems = append(p.problems, fmt.Sprintf("exception: %s %+v", e.ExceptionDetails.Text, e.ExceptionDetails.Exception))
 	case *runtime.EventConsoleAPICalled:
 		if e.Type == "error" || e.Type == "warning" {
 			for _, arg := range e.Args {
@@ -77,13 +83,6 @@ func (p *Tab) onEvent(event any) {
 			p.problems = append(p.problems, "browser: "+e.Entry.Text)
 		}
 	}
-}
-
-func describe(d *runtime.ExceptionDetails) string {
-	if d.Exception != nil {
-		return "exception: " + d.Exception.Description
-	}
-	return "exception: " + d.Text
 }
 
 // check fails the test if the page reported errors or sent requests to other hosts.

@@ -166,7 +166,7 @@ func TestDaily(t *testing.T) {
 	eve.fails(exitFailed, "closed", "join", whole)
 	assert.Regexp(t, `(?m)^seed +[0-9a-f]{64}$`, ada.ok("show", "yesterday"))
 	assert.Contains(t, ada.ok("verify", game), "It is an attempt at the challenge "+whole+
-		", whose seed is the same. The ranking lists it with this score, at rank 1.\n")
+		", whose seed is the same.\nThe ranking lists it with this score, at rank 1.\n")
 	golden(t, "verify.json", ada.ok("verify", game, "--json"))
 	assert.Contains(t, ada.ok("verify", his), "It does not count in the ranking.")
 }

@@ -114,5 +114,5 @@ func (p *program) report(r verify.Report, err error) error {
 	if r.Challenge.Unproved {
 		place += " Its tiles were known before, so its ranking proves nothing."
 	}
-	return p.printf("It is an attempt at the challenge %s, whose seed is the same. %s\n", r.Challenge.ID, place)
+	return p.printf("It is an attempt at the challenge %s, whose seed is the same.\n%s\n", r.Challenge.ID, place)
 }

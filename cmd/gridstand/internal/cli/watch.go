@@ -23,8 +23,9 @@ func (p *program) watchCommand() *cobra.Command {
 	var from int32
 	var wall bool
 	cmd := &cobra.Command{
-		Use:   "watch [game|@player|link]...",
-		Short: "Watch games, a player or a race live",
+		Use:        "watch [game|@player|link]...",
+		SuggestFor: []string{"replay", "spectate", "follow"},
+		Short:      "Watch games, a player or a race live",
 		Long: `Watch a game live. Without a game, or with the link to a server, it shows the
 most watched one, or the one with the highest score if none is watched, and
 another game when it ends. Up to four games are shown side by side if the

@@ -71,6 +71,7 @@ func TestAttempt_Race(t *testing.T) {
 	assert.Regexp(t, `gridstand top `+tuitest.ChallengeID+`\nOnce it is closed, .* gridstand verify `, p.ClosingMessage())
 	p.contest.CloseTime = timestamppb.New(tuitest.Noon)
 	assert.NotContains(t, p.share()+d.Screen(), "gridstand join", "players can no longer join")
+	assert.Contains(t, p.ClosingMessage(), "\nVerify your game with gridstand verify ")
 }
 
 // Ensure that no move is sent after the time has run out, and that a move that reaches the

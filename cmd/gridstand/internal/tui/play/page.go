@@ -112,7 +112,11 @@ func (p *page) ClosingMessage() string {
 	}
 	message := ui.WithHint(text, hint, command)
 	if p.contest != nil && over && command != "" {
-		message += "\nOnce it is closed, verify your game with " + p.env.Command("verify", p.CommandID())
+		verify := "\nVerify your game with "
+		if !p.contest.Closed() {
+			verify = "\nOnce it is closed, verify your game with "
+		}
+		message += verify + p.env.Command("verify", p.CommandID())
 	}
 	return message
 }

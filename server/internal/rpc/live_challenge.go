@@ -8,8 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/match"
@@ -31,8 +29,8 @@ type challengeSnapshot struct {
 type liveChallenges struct {
 	mu  sync.Mutex
 	all map[string]*liveChallenge // by challenge ID
-	// reads limits the rate at which all live challenges together read the store again.
-	reads *rate.Limiter
+	// watched is the number of live challenges that each address watches.
+	watched map[string]int
 }
 
 // liveChallenge creates the snapshots of a challenge for all of the challenge's streams on
@@ -41,7 +39,10 @@ type liveChallenge struct {
 	service *Service
 	id      string
 	latest  atomic.Pointer[challengeSnapshot] // has neither message nor err before the first update
-	players map[string]int                    // number of open streams of each player, and of callers without a token; guarded by liveChallenges.mu
+
+	// players and addresses are the numbers of open streams of each player, with "" for callers without
+	// a token, and of each address. liveChallenges.mu guards them.
+	players, addresses map[string]int
 
 	ctx    context.Context
 	cancel context.CancelFunc // cancels ctx
@@ -53,6 +54,7 @@ type liveChallenge struct {
 	readAt time.Time     // local time at which the server last read c
 	now    time.Time     // time of the last read, by the store's clock
 	ahead  time.Duration // how far the store's clock is ahead of the local clock
+	spaced time.Duration // shortest interval between reads, as of the last read
 
 	hidden    map[string]bool // race entrants whom an operator has hidden, by player ID; read with c
 	standings []*pb.Standing  // read with c unless c is a race
@@ -66,14 +68,14 @@ type liveChallenge struct {
 
 // addStream adds a stream of a player, or of a caller without a token, to a challenge. The caller must
 // call removeStream when the stream ends.
-func (s *Service) addStream(id, playerID string) *liveChallenge {
+func (s *Service) addStream(id, playerID, address string) *liveChallenge {
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()
 	l := s.live.all[id]
 	if l == nil || l.latest.Load().err != nil {
 		l = &liveChallenge{
 			service: s, id: id, done: make(chan struct{}),
-			entrants: map[string]*entrantGame{}, players: map[string]int{},
+			entrants: map[string]*entrantGame{}, players: map[string]int{}, addresses: map[string]int{},
 		}
 		l.latest.Store(&challengeSnapshot{replaced: make(chan struct{})})
 		s.live.all[id] = l
@@ -81,13 +83,22 @@ func (s *Service) addStream(id, playerID string) *liveChallenge {
 		go l.run()
 	}
 	l.players[playerID]++
+	if l.addresses[address]++; l.addresses[address] == 1 {
+		s.live.watched[address]++
+	}
 	return l
 }
 
-// removeStream removes a player's stream. If no stream remains, it stops the goroutine and waits
+// removeStream removes a stream that addStream added. If no stream remains, it stops the goroutine and waits
 // for it to exit.
-func (s *Service) removeStream(l *liveChallenge, playerID string) {
+func (s *Service) removeStream(l *liveChallenge, playerID, address string) {
 	s.live.mu.Lock()
+	if l.addresses[address]--; l.addresses[address] == 0 {
+		delete(l.addresses, address)
+		if s.live.watched[address]--; s.live.watched[address] == 0 {
+			delete(s.live.watched, address)
+		}
+	}
 	if l.players[playerID]--; l.players[playerID] == 0 {
 		delete(l.players, playerID)
 	}
@@ -108,6 +119,20 @@ func (l *liveChallenge) attended() bool {
 	l.service.live.mu.Lock()
 	defer l.service.live.mu.Unlock()
 	return slices.ContainsFunc(l.c.Entrants, func(e challenge.Entrant) bool { return e.Player.ID != "" && l.players[e.Player.ID] > 0 })
+}
+
+// spacing returns the shortest interval between reads of the challenge: each address has liveReads a second
+// for all that it watches. The address that watches the fewest counts, so that no client slows a
+// challenge down for others.
+func (l *liveChallenge) spacing() time.Duration {
+	live := &l.service.live
+	live.mu.Lock()
+	defer live.mu.Unlock()
+	fewest := len(live.all)
+	for address := range l.addresses {
+		fewest = min(fewest, live.watched[address])
+	}
+	return time.Duration(fewest) * time.Second / liveReads
 }
 
 // first returns the latest snapshot. It waits until there is one.
@@ -159,7 +184,7 @@ func (l *liveChallenge) run() {
 		}
 		next := l.due()
 		if err != nil { // The store did not answer.
-			next = time.Now().Add(rosterEvery)
+			next = time.Now().Add(max(rosterEvery, l.spaced))
 		}
 		if err = l.wait(next); err != nil {
 			l.publish(&challengeSnapshot{err: err})

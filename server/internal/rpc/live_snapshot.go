@@ -32,8 +32,8 @@ const (
 	rosterEvery = 500 * time.Millisecond
 	// boardEvery is the interval between reads of any other challenge and its standings.
 	boardEvery = 2 * time.Second
-	// liveReads is the number of live challenges that the server reads again per second. If
-	// clients watch more than that, the intervals are longer.
+	// liveReads is the number of times per second that the server reads challenges again for one
+	// address. If an address watches many, the intervals are longer.
 	liveReads = 500
 
 	// settledAfter is the time after close_time at which standings are treated as final
@@ -61,7 +61,7 @@ func (l *liveChallenge) readDue() time.Time {
 	case l.stage() != challenge.Open, l.finished: // If all have finished, a server is about to close the race.
 		every = rosterEvery
 	}
-	due := l.readAt.Add(every)
+	due := l.readAt.Add(max(every, l.spaced))
 	for _, change := range []time.Time{l.c.OpenTime, l.c.CloseTime} {
 		if change.After(l.now) {
 			due = earlier(due, change.Add(-l.ahead))
@@ -141,11 +141,7 @@ func (l *liveChallenge) attend(ctx context.Context) error {
 // has paid for it.
 func (l *liveChallenge) read(ctx context.Context) error {
 	s := l.service
-	if l.c != nil {
-		if err := s.live.reads.Wait(ctx); err != nil {
-			return err
-		}
-	}
+	l.spaced = l.spacing()
 	began := time.Now()
 	c, now, err := s.Challenges.Get(ctx, l.id)
 	if err != nil {

@@ -131,7 +131,7 @@ func New(c Config) *Service {
 		damaged:        rate.Sometimes{First: 10, Interval: time.Second},
 		tooNew:         rate.Sometimes{First: 10, Interval: time.Second},
 		fanouts:        fanouts{latest: map[*match.Match]*fanout{}},
-		live:           liveChallenges{all: map[string]*liveChallenge{}, reads: rate.NewLimiter(liveReads, liveReads)},
+		live:           liveChallenges{all: map[string]*liveChallenge{}, watched: map[string]int{}},
 	}
 }
 

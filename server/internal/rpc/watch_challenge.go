@@ -42,7 +42,7 @@ func (s *Service) OpenWatchChallenge(ctx context.Context, request *pb.WatchChall
 			service: s, method: pb.ChallengeService_WatchChallenge_FullMethodName, stream: stream, form: formOf(stream),
 			done: stream.Context().Done(),
 		},
-		live: s.addStream(id, caller(ctx).ID), playerID: caller(ctx).ID,
+		live: s.addStream(id, caller(ctx).ID, address), playerID: caller(ctx).ID, address: address,
 	}
 	v.updates = v
 	first, err := v.live.first(ctx)
@@ -60,13 +60,13 @@ func (s *Service) OpenWatchChallenge(ctx context.Context, request *pb.WatchChall
 type challengeView struct {
 	View
 	live *liveChallenge
-	// playerID is the id of the caller, or empty.
-	playerID string
-	sent     *challengeSnapshot // last snapshot that the client has
+	// playerID and address are those of the caller; playerID is empty without a token.
+	playerID, address string
+	sent              *challengeSnapshot // last snapshot that the client has
 }
 
 // Close implements updates.
-func (v *challengeView) Close() { v.service.removeStream(v.live, v.playerID) }
+func (v *challengeView) Close() { v.service.removeStream(v.live, v.playerID, v.address) }
 
 // Over implements updates.
 func (v *challengeView) Over() bool {

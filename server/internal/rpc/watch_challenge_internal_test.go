@@ -17,15 +17,16 @@ func TestLiveChallenge_Panics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	s := New(Config{Budgets: &front.Budgets{}, Logger: slog.New(slog.NewTextHandler(&log, nil))}) // no Challenges, so creating a snapshot panics
-	l := s.addStream("a", "")
+	l := s.addStream("a", "", "")
 	_, err := l.first(t.Context())
 	require.ErrorIs(t, err, errPanicked)
-	again := s.addStream("a", "")
+	again := s.addStream("a", "", "")
 	assert.NotSame(t, l, again)
-	s.removeStream(l, "")
+	s.removeStream(l, "", "")
 	_, err = again.first(t.Context())
 	require.ErrorIs(t, err, errPanicked)
-	s.removeStream(again, "")
+	s.removeStream(again, "", "")
 	assert.Empty(t, s.live.all)
+	assert.Empty(t, s.live.watched)
 	assert.Contains(t, log.String(), "id=call-panicked")
 }

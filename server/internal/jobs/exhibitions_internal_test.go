@@ -5,8 +5,14 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/server/internal/match"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 // Ensure that a game between bots is paused when it has no watchers, but not in its first minute, and
@@ -33,9 +39,45 @@ func TestManager_Pause(t *testing.T) {
 		assert.Equal(t, tt.runs, watchedOrYoung(g, tt.watchers), tt)
 		assert.Equal(t, g.UpdateTime.Add(5*time.Hour), m.overdueAt(g), tt)
 		g.Creator.ID = showcaseCreator
-		assert.Equal(t, g.UpdateTime, m.overdueAt(g), "a paused showcase ends")
+		assert.Equal(t, g.UpdateTime.Add(unviewedFor), m.overdueAt(g), "a paused showcase ends")
 	}
 	assert.False(t, pausable(&replay.State{Status: replay.Active, Seats: []replay.Seat{{Bot: "greedy"}, {}}}))
+}
+
+// Ensure that a server on which a showcase has no preview does not end it, as another server may have
+// one, until its bots no longer move.
+func TestManager_PreviewElsewhere(t *testing.T) {
+	t.Parallel()
+	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
+		ctx, m, gameID, seed := t.Context(), newManager(s, s.Queue), id.New(), game.NewSeed()
+		hub := func(id string) *match.Hub {
+			return match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Observer: observed{}, ServerID: id, Idle: time.Hour})
+		}
+		created, here, elsewhere := program(time.Unix(0, 0)), hub("here"), hub("elsewhere")
+		created.Commitment = seed.Commitment()
+		state, err := elsewhere.Create(ctx, gameID, created, seed)
+		require.NoError(t, err)
+		forward(2 * runsUnwatched)
+		served, err := elsewhere.Acquire(ctx, gameID)
+		require.NoError(t, err)
+		defer served.Release()
+		_, err = served.Do(ctx, match.Call{Version: 1, Action: replay.Moved{Move: state.LegalMoves()[0], ByBot: true}})
+		require.NoError(t, err)
+		for _, step := range []struct {
+			after time.Duration
+			want  replay.Status
+		}{{unviewedFor - time.Second, replay.Active}, {leaseFor, replay.Finished}} {
+			forward(step.after)
+			jobs, err := s.Queue.Lease(ctx, 1, leaseFor)
+			require.NoError(t, err)
+			require.Len(t, jobs, 1)
+			_, err = m.process(ctx, here, jobs[0])
+			require.NoError(t, err)
+			state, err = served.Confirm(ctx)
+			require.NoError(t, err)
+			assert.Equal(t, step.want, state.Status)
+		}
+	})
 }
 
 // Ensure that all servers derive the same id for a showcase that begins in the same minute.

@@ -12,6 +12,11 @@ import (
 // desertedFor is how long a game waits for more players after its players have left.
 const desertedFor = 10 * time.Minute
 
+// unviewedFor is how long after its last move a showcase ends that no client views. A preview is known only
+// on its own server, which makes the bots move; if they have stopped, it resumes them within
+// match.announceEvery.
+const unviewedFor = 30 * time.Second
+
 // Attended implements match.Jobs. It postpones the end of a game that waits for players until
 // desertedFor after they have left, but not beyond WaitingFor. If the game has started in the
 // meantime, its job is due now, because another server may have scheduled it for an earlier time.
@@ -56,9 +61,7 @@ func (m *Manager) overdueAt(state *replay.State) time.Time {
 	case state.Status == replay.Waiting:
 		return state.UpdateTime.Add(min(m.WaitingFor, desertedFor))
 	case showcased(state):
-		// A showcase becomes overdue only while it is paused, that is, while no client views it
-		// or another game is live.
-		return state.UpdateTime
+		return state.UpdateTime.Add(m.BotPace + unviewedFor)
 	case state.Exhibition():
 		// A paused exhibition must not end while lists show it, which they do for this long
 		// after its last event.
@@ -85,6 +88,15 @@ func (m *Manager) handleOverdue(ctx context.Context, served *match.Match, state 
 	at, err := m.overdueAsOf(ctx, state, now)
 	if err != nil {
 		return err
+	}
+	if showcased(state) {
+		games, _, err := m.playing(ctx)
+		if err != nil {
+			return err
+		}
+		if games > 0 { // It ends although clients view it.
+			at = state.UpdateTime
+		}
 	}
 	call := match.Call{Version: state.Version, Seat: game.NoSeat, Action: replay.Abandoned{}, NotBefore: at}
 	if !state.Deadline().IsZero() {

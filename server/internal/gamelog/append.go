@@ -2,7 +2,6 @@ package gamelog
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/gridstand/gridstand/game"
@@ -15,8 +14,7 @@ import (
 type Draft struct {
 	entry store.Entry // without NotAfter and Then
 	event *replay.Event
-	next  Tip       // the tip after the entry
-	timed sync.Once // sets the event's time, after which the event does not change
+	next  Tip // the tip after the entry
 
 	// NotAfter is the latest time at which the entry may be appended. Zero means no limit.
 	NotAfter time.Time
@@ -93,7 +91,7 @@ func (l *Log) Append(ctx context.Context, d *Draft) (Appended, error) {
 	if err != nil {
 		return Appended{}, err
 	}
-	d.timed.Do(func() { d.event.SetTime(done.Time) })
+	d.event.SetTime(done.Time)
 	return Appended{Event: d.event, Tip: d.next, Watchers: done.Watchers, Then: done.Then}, nil
 }
 
@@ -104,15 +102,4 @@ func (d *Draft) then(ctx context.Context, at time.Time) error {
 	event.State = &state
 	event.SetTime(at)
 	return d.Then(ctx, event.State)
-}
-
-// Landed returns the same as t.Apply if r, a record from the feed, is the draft's entry and follows
-// t. This avoids computing the move again, which would be 4% of the cost of a move in a watched
-// game.
-func (d *Draft) Landed(t Tip, r store.Record) (next Tip, event *replay.Event, landed bool) {
-	if r.ID != d.next.ID || t.ID != d.entry.Prev {
-		return Tip{}, nil, false
-	}
-	d.timed.Do(func() { d.event.SetTime(r.Time) })
-	return d.next, d.event, true
 }

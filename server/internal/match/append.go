@@ -34,7 +34,6 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 		<-m.writing
 		return nil, err
 	}
-	m.pending.Store(draft)
 	now := m.hub.ticks.Load()
 	next, err := m.hub.Log.Append(ctx, draft)
 	if err == nil && next.Watchers >= 0 { // if negative, an earlier attempt appended the entry, and more entries may follow it
@@ -118,7 +117,6 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (
 // finishAppend completes an append: it unlocks the match for appends and shows the new entry
 // to watchers. It returns errOvertaken if the log no longer ends with prev.
 func (m *Match) finishAppend(ctx context.Context, prev gamelog.Tip, next gamelog.Appended, err error) (*Event, error) {
-	m.pending.Store(nil)
 	if err != nil {
 		<-m.writing
 		if _, conflict := errors.AsType[*store.ConflictError](err); conflict || errors.Is(err, store.ErrBroken) {

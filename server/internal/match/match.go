@@ -30,12 +30,8 @@ type Match struct {
 	hub   *Hub
 	phase int64 // random offset that spreads out the periodic checks of all matches
 
-	writing chan struct{} // a semaphore of one
-	// pending is the draft that is being appended, or nil. When its entry is published, the
-	// match reuses the draft instead of computing the move again.
-	pending atomic.Pointer[gamelog.Draft]
-
-	tip atomic.Pointer[gamelog.Tip] // never nil
+	writing chan struct{}               // a semaphore of one
+	tip     atomic.Pointer[gamelog.Tip] // never nil
 
 	mu       sync.Mutex
 	next     *confirmation // the next check, shared by calls made after the running one began
@@ -150,12 +146,6 @@ func (m *Match) Published(r store.Record) {
 	case r.ID.Version > tip.ID.Version+1:
 		m.refresh()
 		return
-	}
-	if d := m.pending.Load(); d != nil {
-		if next, event, landed := d.Landed(tip, r); landed {
-			m.advance(tip.ID, next, event)
-			return
-		}
 	}
 	next, event, err := tip.Apply(m.id, r, m.recent)
 	if err != nil {

@@ -11,6 +11,9 @@ import (
 
 // confirmation is one check of the tip against the log, shared by all callers that requested
 // it before it began.
+//
+// confirm waits for it, and Confirm returns its state. requestConfirmation starts it, check lets one
+// run at a time, verify tells the watchers if it fails, and compare reads the store.
 type confirmation struct {
 	done chan struct{} // closed once the result is set
 	tip  gamelog.Tip

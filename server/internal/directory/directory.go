@@ -5,6 +5,9 @@
 // server may crash in between. A reader looks up each game, omits those that do not belong
 // to the list, and corrects the list with Mend and Forget. Unless documented otherwise,
 // errors come from the store or the context.
+//
+// Put writes a listing at once, and readers on this server see it at once; Enter only writes it. Touch
+// writes it within a second, and so does Mend, unless a newer one is queued.
 package directory
 
 import (

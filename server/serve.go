@@ -49,6 +49,7 @@ func (n *node) serve(ctx context.Context) error {
 	stopping, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 
+	// The stages, from the one at the bottom.
 	base := newStage(ctx, fail)
 	base.run("store", noError(n.store.Run))
 	base.run("monitor", noError(func(ctx context.Context) {
@@ -60,8 +61,8 @@ func (n *node) serve(ctx context.Context) error {
 	if n.admin != nil {
 		base.run("metrics", n.admin.run)
 	}
-	readers := newStage(ctx, fail)
-	readers.run("lists", noError(n.directory.Run))
+	lists := newStage(ctx, fail)
+	lists.run("lists", noError(n.directory.Run))
 	matches := newStage(ctx, fail)
 	matches.run("matches", n.hub.Run)
 	background := newStage(ctx, fail)
@@ -95,7 +96,7 @@ func (n *node) serve(ctx context.Context) error {
 	leaving.cancel() // Its last heartbeat may take a second if the store does not answer.
 	calls.stop()
 	matches.stop()
-	readers.stop()
+	lists.stop()
 	leaving.stop()
 	n.monitor.Leave(ctx)
 	base.stop()

@@ -86,9 +86,9 @@ func testACL(t *testing.T, addr, parameters string) {
 		require.NotEmpty(t, listed.GetChallenges())
 		_, err = challenges.LeaveChallenge(calls, &pb.LeaveChallengeRequest{ChallengeId: race.GetChallenge().GetId()})
 		require.NoError(t, err)
+		playBySSH(calls, t, srv.Addr(), c)
 		_, err = pb.NewPlayerServiceClient(conn).RotateToken(calls, &pb.RotateTokenRequest{})
 		require.NoError(t, err)
-		playBySSH(calls, t, srv.Addr(), c)
 		waittest.Until(t, "the server has done its background work", func() bool {
 			return admin.Exists(ctx, "heartbeats:{beat}", "claim:reconcile:{beat}").Val() == 2
 		})

@@ -246,7 +246,7 @@ func TestRotateToken(t *testing.T) {
 	}
 	rotated := rotate(p.token, secret)
 	require.Equal(t, p.GetId()+"."+secret, rotated)
-	assert.Equal(t, rotated, rotate(p.token, secret), "the reply was lost")
+	assert.Equal(t, rotated, rotate(rotated, secret), "the reply was lost")
 	require.NoError(t, me(rotated))
 	wantReason(t, me(p.token), pb.ReasonBadToken)
 

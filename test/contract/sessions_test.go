@@ -164,3 +164,32 @@ func TestSessions_Limited(t *testing.T) {
 	require.NoError(t, err)
 	h.refuses(t, stolen.ctx, &pb.ListSessionsRequest{}, pb.ReasonBadToken)
 }
+
+// Ensure that a server that still knows a token or key, although it was replaced or removed on another one,
+// refuses it in all calls about the account: its thief can neither keep the account nor take it over.
+func TestSessions_Replaced(t *testing.T) {
+	t.Parallel()
+	h, elsewhere := hosts(t)
+	ann, key := h.player(t), newKey(t)
+	_, err := h.AddKey(ann.ctx, key.proof(t, ann.GetId()))
+	require.NoError(t, err)
+	opened := h.openSession(t, h.link(t, h.call(key)), "")
+	session := h.sessions(t, opened.ctx)[0].GetId()
+	rotated, err := elsewhere.RotateToken(ann.ctx, &pb.RotateTokenRequest{})
+	require.NoError(t, err)
+	owner := h.with(rotated.GetToken())
+	_, err = elsewhere.RemoveKey(owner, &pb.RemoveKeyRequest{Fingerprint: key.fingerprint()})
+	require.NoError(t, err)
+
+	for name, call := range accountCalls(t, ann, newID(), session, key.fingerprint()) {
+		for _, stolen := range []context.Context{ann.ctx, opened.ctx} {
+			h.refuses(t, stolen, call.request, pb.ReasonBadToken)
+		}
+		if call.host == "" {
+			_, err := h.send(h.call(key), call.request)
+			wantReason(t, err, pb.ReasonKeyNotLinked)
+		}
+		_, err = h.GetPlayer(owner, &pb.GetPlayerRequest{PlayerId: "me"})
+		require.NoError(t, err, name)
+	}
+}

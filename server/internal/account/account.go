@@ -51,8 +51,6 @@ type Store struct {
 	// players caches players that have been read, by id, for verifiedFor: a new name reaches
 	// every server by then.
 	players *lru.Cache[string, verification]
-	// verified caches verified tokens by digest, so that no secret is kept in memory.
-	verified *lru.Cache[digest, verification]
 	// renewed records when each player's account was last renewed.
 	renewed *lru.Cache[string, time.Time]
 }
@@ -63,7 +61,7 @@ type Store struct {
 func New(accounts store.Accounts, keep time.Duration) *Store {
 	return &Store{
 		accounts: accounts, keep: keep,
-		players: newCache[string, verification](), verified: newCache[digest, verification](), renewed: newCache[string, time.Time](),
+		players: newCache[string, verification](), renewed: newCache[string, time.Time](),
 	}
 }
 

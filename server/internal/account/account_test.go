@@ -89,7 +89,7 @@ func TestStore_Create_Invalid(t *testing.T) {
 	} {
 		_, _, err := accounts.Create(t.Context(), "name", secret, false)
 		requireField(t, err, "secret")
-		_, err = accounts.Rotate(t.Context(), id.New(), secret)
+		_, err = accounts.Rotate(t.Context(), id.New()+"."+secretA, secret)
 		requireField(t, err, "secret")
 		assert.NotContains(t, err.Error(), secretA)
 	}
@@ -132,7 +132,7 @@ func TestStore_Fails(t *testing.T) {
 		"Find":   func() error { _, err := a.Find(ctx, "Bob"); return err },
 		"Verify": func() error { _, err := a.Verify(ctx, token); return err },
 		"Rename": func() error { _, err := a.Rename(ctx, player, "Bob"); return err },
-		"Rotate": func() error { _, err := a.Rotate(ctx, player, ""); return err },
+		"Rotate": func() error { _, err := a.Rotate(ctx, player+"."+secretA, ""); return err },
 		"Renew":  func() error { return a.Renew(ctx, player) },
 	} {
 		err := call()

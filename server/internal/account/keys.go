@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -58,10 +59,10 @@ func NewKeys(keys store.Keys, accounts *Store) *Keys {
 }
 
 // Player returns the player to whom the key is linked, or ErrKeyNotLinked. The call counts
-// as a use of the account. A removed key may be accepted for up to half a minute.
-func (k *Keys) Player(ctx context.Context, fingerprint string) (Player, error) {
+// as a use of the account. Unless anew is set, a removed key may be accepted for up to half a minute.
+func (k *Keys) Player(ctx context.Context, fingerprint string, anew bool) (Player, error) {
 	now := time.Now()
-	if v, ok := k.verified.Get(fingerprint); ok && now.Before(v.until) {
+	if v, ok := k.verified.Get(fingerprint); ok && !anew && now.Before(v.until) {
 		return k.accounts.latest(v.player), nil
 	}
 	if !ValidFingerprint(fingerprint) {
@@ -178,10 +179,11 @@ func (k *Keys) Remove(ctx context.Context, playerID, fingerprint string) error {
 // repeat the call that created the account, which would link the key again.
 func (k *Keys) disown(ctx context.Context, playerID, fingerprint string) error {
 	found, err := k.accounts.accounts.Get(ctx, []string{playerID})
-	if err != nil || !createdWith(fingerprint).matches(found[playerID].Secret) {
+	created := createdWith(fingerprint)
+	if err != nil || !created.matches(found[playerID].Secret) {
 		return err
 	}
-	_, err = k.accounts.Rotate(ctx, playerID, "")
+	_, err = k.accounts.accounts.SetSecret(ctx, playerID, created.String(), digestOf(rand.Text()).String())
 	return err
 }
 

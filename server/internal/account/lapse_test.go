@@ -25,7 +25,7 @@ func TestLapse(t *testing.T) {
 func testLapse(t *testing.T, s *store.Store, forward func(time.Duration)) {
 	ctx := t.Context()
 	const most = keep - time.Hour
-	ann, first := create(t, account.New(s.Accounts, keep), "Ann", secretA)
+	_, first := create(t, account.New(s.Accounts, keep), "Ann", secretA)
 	bob, _ := create(t, account.New(s.Accounts, keep), "Bob", secretA)
 	for range 2 {
 		forward(most)
@@ -34,7 +34,7 @@ func testLapse(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		require.NoError(t, account.New(s.Accounts, keep).Renew(ctx, bob.ID, id.New(), "no id"), "a game renews the account")
 	}
 	forward(most)
-	token, err := account.New(s.Accounts, keep).Rotate(ctx, ann.ID, secretB)
+	token, err := account.New(s.Accounts, keep).Rotate(ctx, first, secretB)
 	require.NoError(t, err)
 	_, err = account.New(s.Accounts, keep).Verify(ctx, token)
 	require.NoError(t, err)

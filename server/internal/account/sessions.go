@@ -35,20 +35,22 @@ const (
 type Sessions struct {
 	sessions store.Sessions
 	accounts *Store
-	// verified caches verified tokens of sessions by digest.
-	verified *lru.Cache[digest, verifiedSession]
+	// verified caches verified tokens, also accounts' own, by digest, so that no secret is kept
+	// in memory.
+	verified *lru.Cache[digest, verifiedToken]
 	// renewed records when each session was last renewed.
 	renewed *lru.Cache[string, time.Time]
 }
 
-type verifiedSession struct {
+type verifiedToken struct {
 	verification
+	// session is "" for an account's own token.
 	session string
 }
 
 // NewSessions returns a Sessions that manages the sessions in a store.
 func NewSessions(sessions store.Sessions, accounts *Store) *Sessions {
-	return &Sessions{sessions, accounts, newCache[digest, verifiedSession](), newCache[string, time.Time]()}
+	return &Sessions{sessions, accounts, newCache[digest, verifiedToken](), newCache[string, time.Time]()}
 }
 
 // sessionID returns the id of the session with the given secret.
@@ -58,24 +60,31 @@ func sessionID(secret string) string {
 }
 
 // Verify returns the player whom a token authenticates, and the session that it belongs to, or "" if
-// it is the account's own token. The error is ErrBadToken for any other token. Ended sessions may be
-// accepted for up to half a minute.
-func (s *Sessions) Verify(ctx context.Context, token string) (p Player, session string, err error) {
-	if player, ok := s.accounts.recent(token); ok {
-		return player, "", nil
-	}
+// it is the account's own token. The error is ErrBadToken for any other token. Unless anew is set, a
+// token that was replaced or whose session was ended may be accepted for up to half a minute.
+func (s *Sessions) Verify(ctx context.Context, token string, anew bool) (p Player, session string, err error) {
 	playerID, secret, _ := strings.Cut(token, ".")
 	if !id.Valid(playerID) || !validSecret(secret) {
 		return Player{}, "", ErrBadToken
 	}
 	now := time.Now()
-	if v, ok := s.verified.Get(digestOf(token)); ok && now.Before(v.until) {
+	if v, ok := s.verified.Get(digestOf(token)); ok && !anew && now.Before(v.until) {
 		return s.accounts.latest(v.player), v.session, nil
 	}
-	if p, err = s.accounts.Verify(ctx, token); !errors.Is(err, ErrBadToken) {
-		return p, "", err
+	p, err = s.accounts.Verify(ctx, token)
+	if errors.Is(err, ErrBadToken) {
+		session = sessionID(secret)
+		p, err = s.verify(ctx, playerID, session)
 	}
-	session = sessionID(secret)
+	if err != nil {
+		return Player{}, "", err
+	}
+	s.verified.Add(digestOf(token), verifiedToken{verification{player: p, until: now.Add(verifiedFor)}, session})
+	return p, session, nil
+}
+
+// verify returns the player of a session, or ErrBadToken if there is no such session.
+func (s *Sessions) verify(ctx context.Context, playerID, session string) (p Player, err error) {
 	found, err := s.has(ctx, playerID, session)
 	if err == nil && found {
 		p, err = s.accounts.Get(ctx, playerID)
@@ -84,13 +93,12 @@ func (s *Sessions) Verify(ctx context.Context, token string) (p Player, session 
 		err = ErrBadToken
 	}
 	if err != nil {
-		return Player{}, "", err
+		return Player{}, err
 	}
 	// Ignore errors: the session exists even if it cannot be renewed.
 	_ = s.accounts.Renew(ctx, playerID)
 	s.renew(ctx, playerID, session)
-	s.verified.Add(digestOf(token), verifiedSession{verification{player: p, until: now.Add(verifiedFor)}, session})
-	return p, session, nil
+	return p, nil
 }
 
 // renew postpones the expiry of a session, seldom.

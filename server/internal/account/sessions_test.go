@@ -53,16 +53,16 @@ func TestSessions(t *testing.T) {
 		assert.Equal(t, "Firefox", listed[0].Comment)
 
 		for _, verifier := range []*account.Sessions{sessions, sessions, on()} { // once from the cache
-			player, session, err := verifier.Verify(ctx, token)
+			player, session, err := verifier.Verify(ctx, token, false)
 			require.NoError(t, err)
 			assert.Equal(t, ann, player)
 			assert.Equal(t, listed[0].ID, session)
-			player, session, err = verifier.Verify(ctx, own)
+			player, session, err = verifier.Verify(ctx, own, false)
 			require.NoError(t, err)
 			assert.Equal(t, ann, player)
 			assert.Empty(t, session)
 			for _, bad := range []string{"", ann.ID, ann.ID + "." + strings.Repeat("c", 26), id.New() + "." + secretB, "x." + secretB} {
-				_, _, err = verifier.Verify(ctx, bad)
+				_, _, err = verifier.Verify(ctx, bad, false)
 				require.ErrorIs(t, err, account.ErrBadToken, bad)
 			}
 		}
@@ -70,7 +70,7 @@ func TestSessions(t *testing.T) {
 		require.NoError(t, sessions.End(ctx, ann.ID, listed[0].ID))
 		require.ErrorIs(t, sessions.End(ctx, ann.ID, listed[0].ID), account.ErrSessionNotFound)
 		for _, verifier := range []*account.Sessions{sessions, on()} {
-			_, _, err = verifier.Verify(ctx, token)
+			_, _, err = verifier.Verify(ctx, token, false)
 			require.ErrorIs(t, err, account.ErrBadToken)
 		}
 
@@ -114,13 +114,13 @@ func TestSessions_EndAll(t *testing.T) {
 		require.NoError(t, err)
 		assert.Empty(t, listed)
 		for _, token := range tokens {
-			_, _, err = sessions.Verify(ctx, token)
+			_, _, err = sessions.Verify(ctx, token, false)
 			require.ErrorIs(t, err, account.ErrBadToken)
 		}
 		_, _, err = sessions.Open(ctx, link, "", "")
 		require.ErrorIs(t, err, account.ErrLinkNotFound)
 		for _, token := range []string{own, others} {
-			_, _, err = sessions.Verify(ctx, token)
+			_, _, err = sessions.Verify(ctx, token, false)
 			require.NoError(t, err)
 		}
 		require.ErrorIs(t, sessions.EndAll(ctx, id.New()), account.ErrNotFound)

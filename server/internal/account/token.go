@@ -15,9 +15,8 @@ import (
 )
 
 const (
-	// verifiedFor is how long a verified token is accepted without another check, so that
-	// not every move costs a lookup. After a rotation, the old token may be accepted for
-	// that long.
+	// verifiedFor is how long a verified token or key is accepted without another check, so
+	// that not every move costs a lookup.
 	verifiedFor = 30 * time.Second
 
 	minSecretLength, maxSecretLength = 26, 128
@@ -30,26 +29,13 @@ type verification struct {
 	until  time.Time
 }
 
-// recent returns the player whom the token authenticates, if the token was verified recently.
-func (s *Store) recent(token string) (Player, bool) {
-	if len(token) > id.Length+1+maxSecretLength {
-		return Player{}, false
-	}
-	v, ok := s.verified.Get(digestOf(token))
-	return s.latest(v.player), ok && time.Now().Before(v.until)
-}
-
-// Verify returns the player whom the token authenticates, or ErrBadToken. It does not look
-// up a malformed token.
+// Verify returns the player whom the account's own token authenticates, or ErrBadToken. It
+// does not look up a malformed token.
 func (s *Store) Verify(ctx context.Context, token string) (Player, error) {
 	playerID, secret, _ := strings.Cut(token, ".")
 	if !id.Valid(playerID) || !validSecret(secret) {
 		return Player{}, ErrBadToken
 	}
-	if player, ok := s.recent(token); ok {
-		return player, nil
-	}
-	now := time.Now()
 	accounts, err := s.accounts.Get(ctx, []string{playerID})
 	if err != nil {
 		return Player{}, fmt.Errorf("verifying a token: %w", err)
@@ -58,31 +44,30 @@ func (s *Store) Verify(ctx context.Context, token string) (Player, error) {
 	if !ok || !digestOf(secret).matches(a.Secret) {
 		return Player{}, ErrBadToken
 	}
-	player := playerOf(a)
 	// Ignore errors: the account exists even if it cannot be renewed.
 	_ = s.Renew(ctx, playerID)
-	s.verified.Add(digestOf(token), verification{player: player, until: now.Add(verifiedFor)})
-	return player, nil
+	return playerOf(a), nil
 }
 
-// Rotate replaces a player's secret and returns the new token. If secret is empty, Rotate
-// generates a random one. Retrying with the same secret changes nothing. Servers may accept the
-// old token for up to half a minute. The error is ErrNotFound if the player does not exist, and
-// an *invalid.Error if the secret is malformed.
-func (s *Store) Rotate(ctx context.Context, playerID, secret string) (string, error) {
+// Rotate replaces the secret of an account's own token and returns the new token. If secret is
+// empty, Rotate generates a random one. Retrying with the same secret changes nothing. The error
+// is ErrBadToken if another call has replaced the token, and an *invalid.Error if the secret is
+// malformed.
+func (s *Store) Rotate(ctx context.Context, old, secret string) (string, error) {
 	secret, err := chosenOrDrawn(secret)
 	if err != nil {
 		return "", err
 	}
+	playerID, from, _ := strings.Cut(old, ".")
 	if !id.Valid(playerID) {
-		return "", ErrNotFound
+		return "", ErrBadToken
 	}
-	found, err := s.accounts.SetSecret(ctx, playerID, digestOf(secret).String())
+	set, err := s.accounts.SetSecret(ctx, playerID, digestOf(from).String(), digestOf(secret).String())
 	if err != nil {
 		return "", fmt.Errorf("rotating a token: %w", err)
 	}
-	if !found {
-		return "", ErrNotFound
+	if !set {
+		return "", ErrBadToken
 	}
 	return token(playerID, secret), nil
 }

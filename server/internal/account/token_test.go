@@ -66,16 +66,19 @@ func TestStore_Rotate(t *testing.T) {
 		accounts, ctx := account.New(s.Accounts, keep), t.Context()
 		ann, old := create(t, accounts, "Ann", secretA)
 
-		for range 2 { // The second iteration is a retry after a lost reply.
-			token, err := accounts.Rotate(ctx, ann.ID, secretB)
+		token := ann.ID + "." + secretB
+		for _, valid := range []string{old, old, token} { // The others are retries after a lost reply.
+			rotated, err := accounts.Rotate(ctx, valid, secretB)
 			require.NoError(t, err)
-			assert.Equal(t, ann.ID+"."+secretB, token)
+			assert.Equal(t, token, rotated)
 			got, err := accounts.Verify(ctx, token)
 			require.NoError(t, err)
 			assert.Equal(t, ann, got)
 		}
-		_, err := account.New(s.Accounts, keep).Verify(ctx, old)
+		_, err := accounts.Verify(ctx, old)
 		require.ErrorIs(t, err, account.ErrBadToken)
+		_, err = accounts.Rotate(ctx, old, "")
+		require.ErrorIs(t, err, account.ErrBadToken, "only the latest token can be replaced")
 
 		// Create returns the player only for the current secret.
 		again, _ := create(t, accounts, "Ann", secretB)
@@ -83,18 +86,18 @@ func TestStore_Rotate(t *testing.T) {
 		_, _, err = accounts.Create(ctx, "Ann", secretA, false)
 		require.ErrorIs(t, err, account.ErrNameTaken)
 
-		drawn, err := accounts.Rotate(ctx, ann.ID, "")
+		drawn, err := accounts.Rotate(ctx, token, "")
 		require.NoError(t, err)
 		_, err = accounts.Verify(ctx, drawn)
 		require.NoError(t, err)
 
 		unknown := id.New()
-		_, err = accounts.Rotate(ctx, unknown, "")
-		require.ErrorIs(t, err, account.ErrNotFound)
+		_, err = accounts.Rotate(ctx, unknown+"."+secretA, "")
+		require.ErrorIs(t, err, account.ErrBadToken)
 		_, err = accounts.Get(ctx, unknown)
 		require.ErrorIs(t, err, account.ErrNotFound)
 		_, err = accounts.Rotate(ctx, "me", "")
-		require.ErrorIs(t, err, account.ErrNotFound)
+		require.ErrorIs(t, err, account.ErrBadToken)
 	})
 }
 
@@ -108,9 +111,16 @@ func (s secrets) Get(context.Context, []string) (map[string]store.Account, error
 	return s.accounts, nil
 }
 
+type sessions = store.Sessions
+
+// noSessions is a store without sessions.
+type noSessions struct{ sessions }
+
+func (noSessions) Sessions(context.Context, string) ([]store.Session, error) { return nil, nil }
+
 // Ensure that a server that has read a player and verified a token notices within half a minute that
-// another server renamed the player and rotated the token.
-func TestStore_ChangedElsewhere(t *testing.T) {
+// another server renamed the player and rotated the token, and at once where it must verify anew.
+func TestSessions_ChangedElsewhere(t *testing.T) {
 	t.Parallel()
 	digest := func(secret string) string {
 		sum := sha256.Sum256([]byte(secret))
@@ -120,25 +130,28 @@ func TestStore_ChangedElsewhere(t *testing.T) {
 		ann, bob := store.Account{ID: id.New(), Name: "Ann"}, store.Account{ID: id.New(), Name: "Bob", Secret: digest(secretA)}
 		held := secrets{accounts: map[string]store.Account{ann.ID: ann, bob.ID: bob}}
 		accounts := account.New(held, 0)
+		verifier := account.NewSessions(noSessions{}, accounts)
 		name := func() string {
 			p, err := accounts.Get(t.Context(), ann.ID)
 			require.NoError(t, err)
 			return p.Name
 		}
-		verify := func(secret string) error {
-			_, err := accounts.Verify(t.Context(), bob.ID+"."+secret)
+		verify := func(secret string, anew bool) error {
+			_, _, err := verifier.Verify(t.Context(), bob.ID+"."+secret, anew)
 			return err
 		}
 
 		assert.Equal(t, "Ann", name())
-		require.NoError(t, verify(secretA))
+		require.NoError(t, verify(secretA, false))
 		ann.Name, bob.Secret = "Zoe", digest(secretB)
 		held.accounts[ann.ID], held.accounts[bob.ID] = ann, bob
+		require.ErrorIs(t, verify(secretA, true), account.ErrBadToken)
+		require.NoError(t, verify(secretA, false))
 		time.Sleep(30*time.Second - time.Millisecond) //nolint:forbidigo // The bubble's clock is fake.
 		assert.Equal(t, "Ann", name(), "read once")
 		time.Sleep(time.Millisecond) //nolint:forbidigo // The bubble's clock is fake.
 		assert.Equal(t, "Zoe", name())
-		require.ErrorIs(t, verify(secretA), account.ErrBadToken)
-		require.NoError(t, verify(secretB))
+		require.ErrorIs(t, verify(secretA, false), account.ErrBadToken)
+		require.NoError(t, verify(secretB, false))
 	})
 }

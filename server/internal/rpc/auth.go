@@ -22,6 +22,8 @@ type identity struct {
 	// session is the id of the session that makes the call, and empty for the account's own
 	// token.
 	session string
+	// token is the token that the caller presented, and empty if the call comes from an SSH host.
+	token string
 }
 
 // identityKey is the key of the identity in a context.
@@ -48,14 +50,14 @@ func (s *Service) authenticate(ctx context.Context, method string) (context.Cont
 	if !sound || token == "" {
 		return ctx, errTokenForm
 	}
-	player, session, err := s.Sessions.Verify(ctx, token)
+	player, session, err := s.Sessions.Verify(ctx, token, ofAccount(method))
 	if err != nil {
 		return ctx, s.limitWrong(ctx, account.ErrBadToken, err)
 	}
 	if session != "" && !possibleInSession(method) {
 		return ctx, errLimitedSession
 	}
-	return context.WithValue(ctx, identityKey{}, identity{player: player, session: session}), nil
+	return context.WithValue(ctx, identityKey{}, identity{player: player, session: session, token: token}), nil
 }
 
 // identityOf returns what a call's context contains about its caller.

@@ -38,7 +38,7 @@ func (s *Service) authenticateHost(ctx context.Context, method, credential, key 
 	if !possibleOverSSH(method) {
 		return ctx, errNotOverSSH
 	}
-	by.player, err = s.Keys.Player(ctx, key)
+	by.player, err = s.Keys.Player(ctx, key, ofAccount(method))
 	if errors.Is(err, account.ErrKeyNotLinked) {
 		return ctx, errKeyNotLinked
 	}
@@ -65,6 +65,9 @@ func possibleOverSSH(method string) bool {
 }
 
 // ofAccount reports whether a method is not one of the services for games, boards and challenges.
+// Because its effect on the account may last, the store verifies the token or key for each call:
+// after a rotation, the old token adds no key or session, and neither renames the account nor
+// replaces the new token.
 func ofAccount(method string) bool {
 	for _, service := range []*grpc.ServiceDesc{
 		&pb.GameService_ServiceDesc, &pb.LeaderboardService_ServiceDesc, &pb.ChallengeService_ServiceDesc,

@@ -110,7 +110,7 @@ func (s *Service) RotateToken(ctx context.Context, request *pb.RotateTokenReques
 	if err != nil {
 		return nil, err
 	}
-	token, err := s.Accounts.Rotate(ctx, p.ID, request.GetSecret())
+	token, err := s.Accounts.Rotate(ctx, identityOf(ctx).token, request.GetSecret())
 	if err == nil { // A thief of the old token may have opened sessions.
 		err = s.Sessions.EndAll(ctx, p.ID)
 	}

@@ -112,8 +112,8 @@ type PlayerServiceClient interface {
 	// 3339); UNAUTHENTICATED, reason BAD_TOKEN.
 	Rename(context.Context, *v1.RenameRequest) (*v1.RenameResponse, error)
 	// Replaces the caller's secret, and ends the account's sessions and a link that was not
-	// opened. The old token may remain valid for up to 30 seconds, the time for which servers
-	// cache a verified token.
+	// opened. Calls of PlayerService refuse the old token at once, all others within 30 seconds,
+	// the time for which servers cache a verified token.
 	//
 	// A client that stores its new secret before the call can recover from a lost reply,
 	// because one of the two tokens is valid. Repeating the call with the new token and the
@@ -145,8 +145,8 @@ type PlayerServiceClient interface {
 	//
 	// Errors: UNAUTHENTICATED, reason BAD_TOKEN.
 	ListKeys(context.Context, *v1.ListKeysRequest) (*v1.ListKeysResponse, error)
-	// Removes an SSH key from the caller's account. SSH hosts may act for the account with
-	// this key for up to another 30 seconds, as with RotateToken. Needs a token.
+	// Removes an SSH key from the caller's account. SSH hosts may play with this key for
+	// up to another 30 seconds, as with RotateToken. Needs a token.
 	//
 	// Errors: NOT_FOUND, reason KEY_NOT_FOUND, if the key is not linked to the account;
 	// INVALID_ARGUMENT for a malformed fingerprint; UNAUTHENTICATED, reason BAD_TOKEN.
@@ -171,8 +171,8 @@ type PlayerServiceClient interface {
 	//
 	// Errors: UNAUTHENTICATED, reason BAD_TOKEN.
 	ListSessions(context.Context, *v1.ListSessionsRequest) (*v1.ListSessionsResponse, error)
-	// Ends a session of the caller's account. Its token may remain valid for up to 30 seconds,
-	// as with RotateToken. Needs a token; a session can end itself.
+	// Ends a session of the caller's account. Its token may play for up to another 30
+	// seconds, as with RotateToken. Needs a token; a session can end itself.
 	//
 	// Errors: NOT_FOUND, reason SESSION_NOT_FOUND; INVALID_ARGUMENT if session_id is empty and the
 	// caller is not a session; PERMISSION_DENIED, reason LIMITED_SESSION; UNAUTHENTICATED, reason BAD_TOKEN.
@@ -435,8 +435,8 @@ type PlayerServiceHandler interface {
 	// 3339); UNAUTHENTICATED, reason BAD_TOKEN.
 	Rename(context.Context, *v1.RenameRequest) (*v1.RenameResponse, error)
 	// Replaces the caller's secret, and ends the account's sessions and a link that was not
-	// opened. The old token may remain valid for up to 30 seconds, the time for which servers
-	// cache a verified token.
+	// opened. Calls of PlayerService refuse the old token at once, all others within 30 seconds,
+	// the time for which servers cache a verified token.
 	//
 	// A client that stores its new secret before the call can recover from a lost reply,
 	// because one of the two tokens is valid. Repeating the call with the new token and the
@@ -468,8 +468,8 @@ type PlayerServiceHandler interface {
 	//
 	// Errors: UNAUTHENTICATED, reason BAD_TOKEN.
 	ListKeys(context.Context, *v1.ListKeysRequest) (*v1.ListKeysResponse, error)
-	// Removes an SSH key from the caller's account. SSH hosts may act for the account with
-	// this key for up to another 30 seconds, as with RotateToken. Needs a token.
+	// Removes an SSH key from the caller's account. SSH hosts may play with this key for
+	// up to another 30 seconds, as with RotateToken. Needs a token.
 	//
 	// Errors: NOT_FOUND, reason KEY_NOT_FOUND, if the key is not linked to the account;
 	// INVALID_ARGUMENT for a malformed fingerprint; UNAUTHENTICATED, reason BAD_TOKEN.
@@ -494,8 +494,8 @@ type PlayerServiceHandler interface {
 	//
 	// Errors: UNAUTHENTICATED, reason BAD_TOKEN.
 	ListSessions(context.Context, *v1.ListSessionsRequest) (*v1.ListSessionsResponse, error)
-	// Ends a session of the caller's account. Its token may remain valid for up to 30 seconds,
-	// as with RotateToken. Needs a token; a session can end itself.
+	// Ends a session of the caller's account. Its token may play for up to another 30
+	// seconds, as with RotateToken. Needs a token; a session can end itself.
 	//
 	// Errors: NOT_FOUND, reason SESSION_NOT_FOUND; INVALID_ARGUMENT if session_id is empty and the
 	// caller is not a session; PERMISSION_DENIED, reason LIMITED_SESSION; UNAUTHENTICATED, reason BAD_TOKEN.

@@ -251,9 +251,9 @@ func (a accounts) Rename(ctx context.Context, id, from, name string, every time.
 	return stored, nil
 }
 
-func (a accounts) SetSecret(ctx context.Context, id, secret string) (bool, error) {
-	found, err := setSecretScript.Run(ctx, a.client, []string{playerKey(id)}, secret).Bool()
-	return found, failed(err)
+func (a accounts) SetSecret(ctx context.Context, id, from, secret string) (bool, error) {
+	set, err := setSecretScript.Run(ctx, a.client, []string{playerKey(id)}, from, secret).Bool()
+	return set, failed(err)
 }
 
 // Renew renews key owners after the accounts, so that the owner of a key never expires

@@ -1,12 +1,14 @@
--- Replaces the digest of an account's secret.
+-- Replaces the digest of an account's secret, if it is the expected one.
 --
 -- KEYS[1]  player:{id}
--- ARGV[1]  digest of the new secret
--- Reply    1, or 0 if there is no such account
+-- ARGV[1]  the expected digest
+-- ARGV[2]  digest of the new secret
+-- Reply    1, or 0 if the digest is neither, or there is no such account
 --
--- Invariant: setting a secret never creates an account.
-if redis.call('EXISTS', KEYS[1]) == 0 then
+-- Invariant: of two calls that expect the same digest, one succeeds. No call creates an account.
+local stored = redis.call('HGET', KEYS[1], 'secret')
+if stored ~= ARGV[1] and stored ~= ARGV[2] then
   return 0
 end
-redis.call('HSET', KEYS[1], 'secret', ARGV[1])
+redis.call('HSET', KEYS[1], 'secret', ARGV[2])
 return 1

@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -114,6 +116,23 @@ func Accounts(t *testing.T, open Open) {
 		}
 		assert.Contains(t, errs, nil)
 	})
+	t.Run("one of several calls of SetSecret replaces a secret", func(t *testing.T) {
+		s := open(t)
+		ann := mustCreate(t, s, newAccount("Ann"), 0)
+		results, errs := concurrently(8, func(n int) (set bool, err error) {
+			for range 2 { // The second iteration is a retry after a lost reply.
+				if set, err = s.Accounts.SetSecret(t.Context(), ann.ID, ann.Secret, fmt.Sprint(n)); err != nil {
+					break
+				}
+			}
+			return set, err
+		})
+		require.NoError(t, errors.Join(errs...))
+		winner := slices.Index(results, true)
+		ann.Secret = fmt.Sprint(winner)
+		requireAccounts(t, s, []string{ann.ID}, ann)
+		assert.NotContains(t, results[winner+1:], true)
+	})
 }
 
 // AccountsExpire tests that an account expires unless it is renewed.
@@ -136,9 +155,9 @@ func AccountsExpire(t *testing.T, open OpenClock) {
 
 	// An expired account is neither recreated nor renamed, and its names stay taken.
 	require.NoError(t, s.Accounts.Renew(t.Context(), keepAccounts, ann.ID))
-	found, err := s.Accounts.SetSecret(t.Context(), ann.ID, "digest")
+	set, err := s.Accounts.SetSecret(t.Context(), ann.ID, ann.Secret, "digest")
 	require.NoError(t, err)
-	assert.False(t, found)
+	assert.False(t, set)
 	_, err = s.Accounts.Rename(t.Context(), ann.ID, "Zoe", "Kim", 0)
 	require.ErrorIs(t, err, store.ErrNoAccount)
 	for _, a := range []store.Account{ann, newAccount("ANN")} {

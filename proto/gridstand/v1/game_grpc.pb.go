@@ -183,8 +183,8 @@ type GameServiceClient interface {
 	//
 	// If a stream ends with UNAVAILABLE, or with RESOURCE_EXHAUSTED and a reason, the client
 	// should retry on any server, with the last version seen as after_version. After any other error a
-	// retry does not help. If a reader takes more than 60 seconds to receive a message, the
-	// server ends the stream with UNAVAILABLE, reason SERVER_UNAVAILABLE.
+	// retry does not help. If a reader by HTTP takes nothing for 60 seconds, the server closes
+	// its connection.
 	//
 	// Errors: INVALID_ARGUMENT for an empty id or a negative after_version; NOT_FOUND,
 	// reason GAME_NOT_FOUND; ABORTED, reason VERSION_CONFLICT, for an after_version above
@@ -482,8 +482,8 @@ type GameServiceServer interface {
 	//
 	// If a stream ends with UNAVAILABLE, or with RESOURCE_EXHAUSTED and a reason, the client
 	// should retry on any server, with the last version seen as after_version. After any other error a
-	// retry does not help. If a reader takes more than 60 seconds to receive a message, the
-	// server ends the stream with UNAVAILABLE, reason SERVER_UNAVAILABLE.
+	// retry does not help. If a reader by HTTP takes nothing for 60 seconds, the server closes
+	// its connection.
 	//
 	// Errors: INVALID_ARGUMENT for an empty id or a negative after_version; NOT_FOUND,
 	// reason GAME_NOT_FOUND; ABORTED, reason VERSION_CONFLICT, for an after_version above

@@ -44,7 +44,7 @@ func Add(flags *pflag.FlagSet, c *server.Config) {
 	flags.BoolVar(&c.Reflection, "reflection", c.Reflection, "let tools such as grpcurl list the services")
 	flags.DurationVar(&c.StopTimeout, "stop-timeout", c.StopTimeout, "how long a stop waits for calls in progress")
 	// This flag is hidden: it exists only so that tests can change the time.
-	flags.DurationVar(&c.Stall, "stall", c.Stall, "how long a watcher may take to read a message")
+	flags.DurationVar(&c.Stall, "stall", c.Stall, "how long a client by HTTP may read nothing")
 	_ = flags.MarkHidden("stall") // cannot fail: the flag exists
 	Limits(flags, &c.Limits)
 	for _, limit := range limits.Table {

@@ -13,9 +13,9 @@
 //	                   ▼              heartbeat
 //	                  left
 //
-// When a server becomes missing, Config.OnMissing is called once, on one of the other
-// servers. A server that does not come back is forgotten after eight days, or earlier if more
-// than 256 servers are stored.
+// When a server becomes missing, Config.OnMissing is called on the first of the other servers
+// whose heartbeat finds it so, even if the reply to that one is lost. A server that does not come
+// back is forgotten after eight days, or earlier if more than 256 servers are stored.
 //
 // An outage is a period of more than three seconds in which no server sent a heartbeat. The first
 // heartbeat after it stores it in place of the previous one, or together with it if that ended less

@@ -38,7 +38,8 @@ type Config struct {
 	Heartbeats store.Heartbeats
 	Logger     *slog.Logger
 	// OnMissing is called when other servers have stopped sending heartbeats, so that this
-	// server can take over their leases. It must not block.
+	// server can take over their leases, and after a lost reply, which may have said so. It must
+	// not block.
 	OnMissing func()
 	// Alone is set if no other server can use the store, which means that no server was running
 	// before this one's first heartbeat.
@@ -52,6 +53,8 @@ type Monitor struct {
 	// last is the last heartbeat, or nil before the first.
 	last      atomic.Pointer[store.HeartbeatResult]
 	suspicion atomic.Pointer[suspicion]
+	// lost is set if a heartbeat has failed since the last report.
+	lost atomic.Bool
 }
 
 // New returns a Monitor, which sends heartbeats while Run is running.
@@ -83,6 +86,7 @@ func (m *Monitor) sendWith(ctx context.Context, missingAfter time.Duration) (*st
 	b, err := m.record(ctx, last, missingAfter)
 	switch {
 	case err != nil:
+		m.lost.Store(true)
 		return nil, err
 	case b.RolledBack:
 		if m.last.CompareAndSwap(last, nil) {
@@ -99,7 +103,8 @@ func (m *Monitor) sendWith(ctx context.Context, missingAfter time.Duration) (*st
 	return b, nil
 }
 
-// report logs the findings of a heartbeat and calls OnMissing if servers are missing.
+// report logs the findings of a heartbeat and calls OnMissing if servers are missing. The store
+// reports each once, so those of a lost reply are unknown.
 func (m *Monitor) report(b, last *store.HeartbeatResult) {
 	switch o := b.Outage; {
 	case o.To.IsZero() || !o.To.Equal(b.Now):
@@ -108,8 +113,10 @@ func (m *Monitor) report(b, last *store.HeartbeatResult) {
 	default:
 		m.Logger.Warn("no server sent a heartbeat; running clocks get a full turn", "id", "outage-credited", "for", o.To.Sub(o.From))
 	}
-	if b.Missing > 0 {
+	if m.lost.Swap(false) && !m.Alone || b.Missing > 0 {
 		m.OnMissing()
+	}
+	if b.Missing > 0 {
 		m.Logger.Info("taking over the bots and clocks of servers without a recent heartbeat", "servers", b.Missing)
 	}
 }

@@ -3,6 +3,7 @@ package liveness
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -55,6 +56,7 @@ type script struct {
 	store.Heartbeats
 	sent   []store.Heartbeat
 	result store.HeartbeatResult
+	err    error
 }
 
 func (s *script) Record(_ context.Context, b store.Heartbeat) (store.HeartbeatResult, error) {
@@ -63,7 +65,7 @@ func (s *script) Record(_ context.Context, b store.Heartbeat) (store.HeartbeatRe
 		return s.result, nil
 	}
 	s.result.At = s.result.At.Add(interval)
-	return s.result, nil
+	return s.result, s.err
 }
 
 // Ensure that a server suspects lost writes if the store's process was replaced, and knows that
@@ -102,7 +104,7 @@ func TestMonitor_Suspicion(t *testing.T) {
 	assert.Zero(t, h.sent[1].Acknowledged)
 }
 
-// Ensure that a server takes over from servers that have become missing.
+// Ensure that a server takes over from servers that have become missing, and once after lost replies.
 func TestMonitor_Missing(t *testing.T) {
 	t.Parallel()
 	h := &script{result: store.HeartbeatResult{At: at(0)}}
@@ -114,8 +116,16 @@ func TestMonitor_Missing(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, takeovers)
 	}
-	h.result.Missing = 0
-	_, err := m.send(t.Context())
-	require.NoError(t, err)
-	assert.Equal(t, 2, takeovers)
+	h.result.Missing, h.err = 0, errors.New("the reply was lost")
+	for range 2 {
+		_, err := m.send(t.Context())
+		require.ErrorIs(t, err, h.err)
+		assert.Equal(t, 2, takeovers)
+	}
+	h.err = nil
+	for range 2 {
+		_, err := m.send(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, 3, takeovers)
+	}
 }

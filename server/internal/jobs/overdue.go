@@ -7,6 +7,7 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/match"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // desertedFor is how long a game waits for more players after its players have left.
@@ -18,22 +19,32 @@ const desertedFor = 10 * time.Minute
 const unviewedFor = 30 * time.Second
 
 // Attended implements match.Jobs. It postpones the end of a game that waits for players until
-// desertedFor after they have left, but not beyond WaitingFor. If the game has started in the
-// meantime, its job is due now, because another server may have scheduled it for an earlier time.
+// desertedFor after they have left, but not beyond WaitingFor.
 func (m *Manager) Attended(ctx context.Context, served *match.Match) {
-	state := served.State()
-	now, err := m.Time(ctx)
-	if err == nil {
-		err = m.queue.Set(ctx, state.ID, m.waitsUntil(state, 1, now))
-	}
-	if err == nil {
-		if state, err = served.Confirm(ctx); err == nil && state.Status != replay.Waiting {
-			err = m.queue.EnqueueNow(ctx, state.ID)
-		}
-	}
-	if err != nil {
+	if err := m.postpone(ctx, served); err != nil {
 		m.Logger.Debug("cannot postpone the end of a waiting game", "game", served.State().ID, "error", err)
 	}
+}
+
+// postpone does the work of Attended. It never postpones the job of a game that starts on another
+// server: before that one appends the entry, it enqueues the job, which is then due within leaseFor
+// unless it has been processed after the entry, and has changed if that happens after postpone has
+// read its time.
+func (m *Manager) postpone(ctx context.Context, served *match.Match) error {
+	id := served.State().ID
+	at, err := m.queue.Scheduled(ctx, id)
+	if err != nil {
+		return err
+	}
+	now, err := m.Time(ctx)
+	if err != nil || !at.After(now.Add(leaseFor)) {
+		return err
+	}
+	state, err := served.Confirm(ctx)
+	if err != nil || state.Status != replay.Waiting {
+		return err
+	}
+	return m.queue.Ack(ctx, store.Job{GameID: id, Expires: at}, m.waitsUntil(state, 1, now))
 }
 
 // waitsUntil returns the time at which a game that waits for players is processed again at the

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -16,6 +17,21 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
+// newWaiting returns a new game with a clock that waits for a second player.
+func newWaiting(t *testing.T, m *Manager, hub *match.Hub) *match.Match {
+	t.Helper()
+	seed, gameID := game.NewSeed(), id.New()
+	created := replaytest.Created(t, "tribolo", replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}, seed)
+	created.Seats[1], created.TurnLimit = replay.Seat{}, time.Minute
+	state, err := hub.Create(t.Context(), gameID, created, seed)
+	require.NoError(t, err)
+	require.NoError(t, m.Plan(t.Context(), state))
+	served, err := hub.Acquire(t.Context(), gameID)
+	require.NoError(t, err)
+	t.Cleanup(served.Release)
+	return served
+}
+
 // Ensure that a game that waits for players ends ten minutes after its players have left it, on
 // whichever server they were, and that it does not end while they are there.
 func TestManager_Waiting(t *testing.T) {
@@ -23,21 +39,7 @@ func TestManager_Waiting(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		ctx, m := t.Context(), newManager(s, s.Queue)
 		hub := match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Observer: observed{}, ServerID: "here", Idle: time.Hour})
-		ann := replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}
-		create := func() *match.Match {
-			t.Helper()
-			seed, gameID := game.NewSeed(), id.New()
-			created := replaytest.Created(t, "tribolo", ann, seed)
-			created.Seats[1] = replay.Seat{}
-			state, err := hub.Create(ctx, gameID, created, seed)
-			require.NoError(t, err)
-			require.NoError(t, m.Plan(ctx, state))
-			served, err := hub.Acquire(ctx, gameID)
-			require.NoError(t, err)
-			t.Cleanup(served.Release)
-			return served
-		}
-		served := create()
+		served := newWaiting(t, m, hub)
 		gameID := served.State().ID
 
 		// work processes the game if it is due after d, and reports whether it was.
@@ -69,11 +71,65 @@ func TestManager_Waiting(t *testing.T) {
 		assert.True(t, work(2*time.Second))
 		assert.Equal(t, game.Abandoned, served.State().Result.Reason)
 
-		served = create()
+		served = newWaiting(t, m, hub)
 		assert.True(t, work(leaseFor+time.Second))
 		forward(m.WaitingFor)
 		m.Attended(ctx, served)
 		assert.True(t, work(0))
 		assert.False(t, waits(), "players who stay do not keep a game for ever")
+	})
+}
+
+// observedQueue is a queue that calls read when a server has read the time of a job.
+type observedQueue struct {
+	store.Queue
+	read func()
+}
+
+func (q observedQueue) Scheduled(ctx context.Context, gameID string) (time.Time, error) {
+	at, err := q.Queue.Scheduled(ctx, gameID)
+	q.read()
+	return at, err
+}
+
+// Ensure that a server on which a player watches a waiting game never postpones its job if another one is
+// about to start the game, does so in the meantime, or has done so: it could die before it corrects that.
+func TestManager_Attended_Started(t *testing.T) {
+	t.Parallel()
+	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
+		ctx, q := t.Context(), &observedQueue{Queue: s.Queue, read: func() {}}
+		m := newManager(s, q)
+		newHub := func(name string) *match.Hub {
+			return match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Observer: observed{}, ServerID: name, Idle: time.Hour})
+		}
+		here, elsewhere := newHub("here"), newHub("elsewhere")
+		start := func(gameID string) {
+			joined, err := elsewhere.Acquire(ctx, gameID)
+			require.NoError(t, err)
+			defer joined.Release()
+			_, err = joined.Join(ctx, replay.Player{ID: id.Derive([]byte("bob")), Name: "Bob"}, game.NoSeat)
+			require.NoError(t, err)
+		}
+		for _, when := range []string{"before", "during", "after"} {
+			served := newWaiting(t, m, here)
+			gameID, began := served.State().ID, served.State().UpdateTime
+			require.NoError(t, s.Queue.Set(ctx, gameID, began.Add(desertedFor)))
+			q.read = func() {}
+			switch when {
+			case "before":
+				require.NoError(t, m.EnqueueSoon(ctx, gameID))
+			case "during":
+				q.read = func() { start(gameID) }
+			case "after":
+				start(gameID)
+				require.NoError(t, s.Queue.Set(ctx, gameID, began.Add(time.Minute))) // as its job does
+			}
+			m.Attended(ctx, served)
+			forward(time.Minute)
+			jobs, err := s.Queue.Lease(ctx, 1, leaseFor)
+			require.NoError(t, err)
+			require.Len(t, jobs, 1, when)
+			require.NoError(t, s.Queue.Remove(ctx, gameID))
+		}
 	})
 }

@@ -34,13 +34,16 @@ type Queue interface {
 	EnqueueMissing(ctx context.Context, gameIDs ...string) error
 	// EnqueueNow makes the given games' jobs due now, even if they are leased.
 	EnqueueNow(ctx context.Context, gameIDs ...string) error
+	// Scheduled returns the time of the game's job, or zero if it has none.
+	Scheduled(ctx context.Context, gameID string) (time.Time, error)
 	// Remove removes the game's job.
 	Remove(ctx context.Context, gameID string) error
 	// Lease leases up to n due jobs for the duration d. If it returns an error, jobs may
 	// have been leased anyway.
 	Lease(ctx context.Context, n int, d time.Duration) ([]Job, error)
 	// Ack ends a lease. The job becomes due at next, or is removed if next is zero. If
-	// the lease has already ended, Ack does nothing.
+	// the lease has already ended, that is, if the job's time is not job.Expires, Ack does
+	// nothing.
 	Ack(ctx context.Context, job Job, next time.Time) error
 	// Due returns up to n games whose jobs are due, or whose leases expire, between from
 	// and to, both relative to now.

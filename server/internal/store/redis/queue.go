@@ -57,6 +57,14 @@ func jobMember(gameID string, at time.Time) goredis.Z {
 	return goredis.Z{Score: float64(at.UnixMilli()), Member: gameID}
 }
 
+func (q queue) Scheduled(ctx context.Context, gameID string) (time.Time, error) {
+	at, err := q.client.ZScore(ctx, queueKey, gameID).Result()
+	if errors.Is(err, goredis.Nil) {
+		return time.Time{}, nil
+	}
+	return time.UnixMilli(int64(at)), wrap("reading a job", err)
+}
+
 func (q queue) Remove(ctx context.Context, gameID string) error {
 	return wrap("removing a job", q.client.ZRem(ctx, queueKey, gameID).Err())
 }

@@ -57,6 +57,16 @@ func (q queue) enqueue(ctx context.Context, work func(c *sqlite3.Conn) error) er
 	return wrap("enqueueing", q.db.writeUnsynced(ctx, work))
 }
 
+func (q queue) Scheduled(ctx context.Context, gameID string) (time.Time, error) {
+	times, err := readOne(ctx, q.db, func(c *sqlite3.Conn) ([]int64, error) {
+		return all(c, "SELECT due FROM jobs WHERE game = ?", firstInt, gameID)
+	})
+	if err != nil || len(times) == 0 {
+		return time.Time{}, wrap("reading a job", err)
+	}
+	return time.UnixMilli(times[0]), nil
+}
+
 func (q queue) Remove(ctx context.Context, gameID string) error {
 	err := q.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		return exec(c, "DELETE FROM jobs WHERE game = ?", gameID)

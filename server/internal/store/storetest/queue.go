@@ -111,6 +111,19 @@ func queueSchedules(t *testing.T, open Open) {
 		assert.Empty(t, ids)
 		q.at(time.Hour)
 	})
+	t.Run("Scheduled returns the time of a job, which Ack can change", func(t *testing.T) {
+		q := newQueue(t, open(t), map[string]time.Duration{"a": time.Hour})
+		for _, want := range []time.Time{q.began.Add(time.Hour), q.began.Add(2 * time.Hour), {}} {
+			at, err := q.Scheduled(t.Context(), "a")
+			require.NoError(t, err)
+			assert.True(t, want.Equal(at), "%v, want %v", at, want)
+			next := time.Time{}
+			if at.Equal(q.began.Add(time.Hour)) {
+				next = q.began.Add(2 * time.Hour)
+			}
+			require.NoError(t, q.Ack(t.Context(), store.Job{GameID: "a", Expires: at}, next))
+		}
+	})
 }
 
 func queueLeases(t *testing.T, open Open) {

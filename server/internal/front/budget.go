@@ -37,6 +37,8 @@ const (
 	// closed if their calls are refused again.
 	refusalsPerSecond = 100
 	refusalBurst      = 1000
+	// forwardedFor is the metadata key with which proxies report the addresses of their clients.
+	forwardedFor = "x-forwarded-for"
 	// Burst is the burst of an address's reads, in seconds' worth. It allows all clients to reconnect
 	// after a server has stopped.
 	Burst = 10
@@ -137,7 +139,16 @@ func (b *Budgets) Address(ctx context.Context) string {
 	if !ok {
 		return ""
 	}
-	return b.Proxies.Of(p.Addr, metadata.ValueFromIncomingContext(ctx, "x-forwarded-for"))
+	return b.Proxies.Of(p.Addr, metadata.ValueFromIncomingContext(ctx, forwardedFor))
+}
+
+// For returns a copy of ctx, for whose reads the client pays that makes the call with the context call.
+func For(ctx, call context.Context) context.Context {
+	if p, ok := peer.FromContext(call); ok {
+		forwarded := metadata.ValueFromIncomingContext(call, forwardedFor)
+		ctx = metadata.NewIncomingContext(peer.NewContext(ctx, p), metadata.MD{forwardedFor: forwarded})
+	}
+	return ctx
 }
 
 // Check counts n reads, or returns an error if the address exceeds the limit.

@@ -112,7 +112,7 @@ func (f *Front) Options() []grpc.ServerOption {
 func (f *Front) tap(ctx context.Context, info *tap.Info) (context.Context, error) {
 	c := connOf(ctx)
 	c.allow(bytesPerCall)
-	s, err := f.admit(ctx, c, info.FullMethodName, info.Header["x-forwarded-for"])
+	s, err := f.admit(ctx, c, info.FullMethodName, info.Header[forwardedFor])
 	if err != nil {
 		return ctx, err
 	}

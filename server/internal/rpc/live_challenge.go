@@ -10,6 +10,7 @@ import (
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/match"
 )
 
@@ -66,9 +67,10 @@ type liveChallenge struct {
 	sentAt time.Time // when the latest snapshot was published
 }
 
-// addStream adds a stream of a player, or of a caller without a token, to a challenge. The caller must
-// call removeStream when the stream ends.
-func (s *Service) addStream(id, playerID, address string) *liveChallenge {
+// addStream adds a stream from an address, of the player who makes the call or of a caller without a
+// token, to a challenge. The caller must call removeStream when the stream ends. The first stream pays
+// for the games that are loaded for it.
+func (s *Service) addStream(ctx context.Context, id, address string) *liveChallenge {
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()
 	l := s.live.all[id]
@@ -80,9 +82,9 @@ func (s *Service) addStream(id, playerID, address string) *liveChallenge {
 		l.latest.Store(&challengeSnapshot{replaced: make(chan struct{})})
 		s.live.all[id] = l
 		l.ctx, l.cancel = context.WithCancel(context.Background())
-		go l.run()
+		go l.run(front.For(l.ctx, ctx))
 	}
-	l.players[playerID]++
+	l.players[caller(ctx).ID]++
 	if l.addresses[address]++; l.addresses[address] == 1 {
 		s.live.watched[address]++
 	}
@@ -156,9 +158,9 @@ func (l *liveChallenge) publish(next *challengeSnapshot) {
 	close(l.latest.Swap(next).replaced)
 }
 
-// run creates snapshots until one is final, an error ends the streams, or l.cancel is
-// called.
-func (l *liveChallenge) run() {
+// run creates snapshots, the first with the context first, until one is final, an error ends the
+// streams, or l.cancel is called.
+func (l *liveChallenge) run(first context.Context) {
 	defer close(l.done)
 	defer func() {
 		for _, g := range l.entrants {
@@ -172,8 +174,8 @@ func (l *liveChallenge) run() {
 			l.publish(&challengeSnapshot{err: errPanicked})
 		}
 	}()
-	for {
-		err := l.update()
+	for ctx := first; ; ctx = l.ctx {
+		err := l.update(ctx)
 		latest := l.latest.Load()
 		switch {
 		case err == nil && latest.final:

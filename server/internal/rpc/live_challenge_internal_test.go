@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"strconv"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 
 	"github.com/gridstand/gridstand/game"
@@ -106,7 +108,7 @@ func TestLiveChallenge_Reads(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s, kept := newLiveService(t, races+1)
 			watch := func(race int, address string) {
-				l := s.addStream(raceID(race), "", address)
+				l := s.addStream(t.Context(), raceID(race), address)
 				t.Cleanup(func() { s.removeStream(l, "", address) })
 				_, err := l.first(t.Context())
 				require.NoError(t, err)
@@ -128,6 +130,35 @@ func TestLiveChallenge_Reads(t *testing.T) {
 			assert.Equal(t, 20, reads[raceID(0)])
 		})
 	}
+}
+
+// payers is an empty store of games that records which addresses pay for reads.
+type payers struct {
+	noGames
+	budgets   *front.Budgets
+	addresses []string
+}
+
+func (p *payers) Heads(ctx context.Context, ids []string) ([]store.Head, error) {
+	p.addresses = append(p.addresses, p.budgets.Address(ctx))
+	return p.noGames.Heads(ctx, ids)
+}
+
+// Ensure that the first stream's client pays for loading the games of a race, and no client for later reads.
+func TestLiveChallenge_Payer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := newLiveService(t, 1)
+		s.Budgets.Proxies = front.Proxies{netip.MustParsePrefix("10.0.0.1/32")}
+		read := &payers{budgets: s.Budgets}
+		s.Log = gamelog.New(read)
+		ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}})
+		l := s.addStream(metadata.NewIncomingContext(ctx, metadata.Pairs("x-forwarded-for", "192.0.2.1")), raceID(0), "")
+		time.Sleep(rosterEvery) //nolint:forbidigo // The bubble's clock is fake.
+		synctest.Wait()
+		s.removeStream(l, "", "")
+		assert.Equal(t, []string{"192.0.2.1", ""}, read.addresses)
+	})
 }
 
 // Ensure that a stream counts as reads of its address.

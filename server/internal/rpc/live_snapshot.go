@@ -88,8 +88,8 @@ func earlier(a, b time.Time) time.Time {
 
 // update reads the challenge if that is due, and ranks the entrants of a race. It publishes a
 // snapshot if the content has changed since the latest one or the latest one is too old.
-func (l *liveChallenge) update() error {
-	ctx, cancel := context.WithTimeout(l.ctx, maxCall)
+func (l *liveChallenge) update(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, maxCall)
 	defer cancel()
 	keepAlive := time.Since(l.sentAt) >= repeatEvery
 	if l.c == nil || !time.Now().Before(l.readDue()) {

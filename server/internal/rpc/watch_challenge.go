@@ -42,7 +42,7 @@ func (s *Service) OpenWatchChallenge(ctx context.Context, request *pb.WatchChall
 			service: s, method: pb.ChallengeService_WatchChallenge_FullMethodName, stream: stream, form: formOf(stream),
 			done: stream.Context().Done(),
 		},
-		live: s.addStream(id, caller(ctx).ID, address), playerID: caller(ctx).ID, address: address,
+		live: s.addStream(ctx, id, address), playerID: caller(ctx).ID, address: address,
 	}
 	v.updates = v
 	first, err := v.live.first(ctx)

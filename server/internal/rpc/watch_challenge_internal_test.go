@@ -17,10 +17,10 @@ func TestLiveChallenge_Panics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	s := New(Config{Budgets: &front.Budgets{}, Logger: slog.New(slog.NewTextHandler(&log, nil))}) // no Challenges, so creating a snapshot panics
-	l := s.addStream("a", "", "")
+	l := s.addStream(t.Context(), "a", "")
 	_, err := l.first(t.Context())
 	require.ErrorIs(t, err, errPanicked)
-	again := s.addStream("a", "", "")
+	again := s.addStream(t.Context(), "a", "")
 	assert.NotSame(t, l, again)
 	s.removeStream(l, "", "")
 	_, err = again.first(t.Context())

@@ -48,11 +48,11 @@ func (r *Recovery) Rebuild(ctx context.Context) (Rebuilt, error) {
 				if err == nil {
 					err = r.index(ctx, gamelog.Head{State: state})
 				}
-				mu.Lock()
-				defer mu.Unlock()
 				if err == nil {
 					err = tally.Add(ctx, state)
 				}
+				mu.Lock()
+				defer mu.Unlock()
 				return b.count(gameID, state, err)
 			})
 		}

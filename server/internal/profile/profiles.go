@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -143,22 +144,26 @@ func (s *Profiles) results(ctx context.Context, final *replay.State) ([]Result, 
 	return results, nil
 }
 
-// Tally collects the results in many games. Each takes about 100 bytes of memory.
+// Tally collects the results in many games. Each takes about 100 bytes of memory. Add is safe for
+// concurrent use.
 type Tally struct {
 	profiles *Profiles
-	results  map[string][]Result // by player
+	mu       sync.Mutex
+	results  map[string][]Result // by player; guarded by mu
 }
 
 // NewTally returns an empty Tally.
-func (s *Profiles) NewTally() *Tally { return &Tally{s, map[string][]Result{}} }
+func (s *Profiles) NewTally() *Tally { return &Tally{profiles: s, results: map[string][]Result{}} }
 
 // Add adds a game to the tally, unless it does not count. Adding it again changes nothing. Add adds a
 // race that is over to the profiles at once.
 func (t *Tally) Add(ctx context.Context, state *replay.State) error {
 	results, err := t.profiles.results(ctx, state)
+	t.mu.Lock()
 	for _, r := range results {
 		t.results[r.PlayerID] = append(t.results[r.PlayerID], r)
 	}
+	t.mu.Unlock()
 	if err == nil && state.Status == replay.Finished && state.Attempt.Kind == replay.Race {
 		err = t.profiles.recordRace(ctx, state.Attempt.ChallengeID)
 	}

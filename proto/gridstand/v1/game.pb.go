@@ -972,8 +972,9 @@ func (*Caller) Descriptor() ([]byte, []int) {
 //
 // A game in which bots have all seats runs for a minute, and then only while it is watched:
 // the server pauses it when the last Watch stream ends, and resumes it with the next one. A
-// pause does not count toward the time after which a game is abandoned. A game that stays
-// unwatched for as long as finished games are kept ends as abandoned.
+// pause does not count toward the time after which a game is abandoned. A game ends as
+// abandoned if it stays unwatched for as long as finished games are kept, and for as long as
+// other games may go without a move.
 type SeatRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The occupant; an unset occupant is a field error.

@@ -139,7 +139,8 @@ func (h *Hub) countAudience(m *Match, now time.Time) {
 
 // reportWatchers reports the number of a match's spectators on this server, and their new
 // reactions, to the other servers, without waiting for the outcome. If the report fails,
-// countAudiences retries it without the reactions.
+// countAudiences repeats it without the reactions: next time if the number has fallen, or else
+// within refreshEvery.
 func (h *Hub) reportWatchers(m *Match, local int32, now time.Time) {
 	c := &m.watching
 	if !c.reporting.CompareAndSwap(false, true) {

@@ -9,7 +9,7 @@ import (
 	"github.com/gridstand/gridstand/internal/names"
 )
 
-// Account is a player's account as stored. Only Name and Secret ever change.
+// Account is a player's account as stored. Only Name, Secret and Renamed ever change.
 type Account struct {
 	ID, Name string
 	// Secret is the hex-encoded digest of the account's secret.

@@ -25,7 +25,7 @@ import (
 //	redis://host:6379?cluster=true                            a cluster behind one address
 //	redis://a:26379,b:26379,c:26379/0?master_name=mymaster    Sentinels
 //
-// Any of the URLs may contain the path, the user and the parameters. The parameters are
+// Any complete URL may contain the user, and any the path and the parameters. These are
 // master_name, sentinel_username, sentinel_password, cluster, client_name, protocol,
 // pool_size, min_idle_conns, dial_timeout, read_timeout and write_timeout. With TLS there
 // are also skip_verify and three PEM files: ca has the certificate authorities to trust
@@ -34,23 +34,25 @@ import (
 // go-redis has its own parsers, but they accept other forms: ParseFailoverURL uses the
 // URL's user for the Sentinels and reads the Redis password from a parameter,
 // ParseClusterURL ignores the path, and their errors quote passwords. Errors from parseURL
-// never quote a string that may contain a password.
+// never quote a string that may contain a password, or be a part of one: a special character
+// in a password ends what was read as the user, the host or the query.
 func parseURL(value string) (*goredis.UniversalOptions, error) {
 	scheme, rest, ok := strings.Cut(value, "://")
 	if !ok || scheme != "redis" && scheme != "rediss" {
 		return nil, errors.New("must be redis://HOST:PORT, such as redis://localhost:6379, or rediss://HOST:PORT for TLS")
 	}
 	options := &goredis.UniversalOptions{}
-	for part := range strings.SplitSeq(rest, ",") {
-		if s, after, ok := strings.Cut(part, "://"); ok {
+	for i, part := range strings.Split(rest, ",") {
+		s, after, complete := strings.Cut(part, "://")
+		if complete {
 			if s != scheme {
 				return nil, errors.New("all addresses must use the same scheme, redis:// or rediss://")
 			}
 			part = after
 		}
 		u, err := url.Parse(scheme + "://" + part)
-		if err != nil {
-			return nil, errors.New("is not a valid URL; write special characters of a password as %XX")
+		if err != nil || strings.Contains(part, "#") || u.User != nil && i > 0 && !complete {
+			return nil, errors.New("is not a valid URL" + escape)
 		}
 		if err := readURL(u, options); err != nil {
 			return nil, err
@@ -68,6 +70,9 @@ func parseURL(value string) (*goredis.UniversalOptions, error) {
 	}
 	return options, nil
 }
+
+// escape ends an error whose cause may be a special character in a password.
+const escape = "; write special characters of a password as %XX"
 
 // readURL adds the address and settings of a URL to o.
 func readURL(u *url.URL, o *goredis.UniversalOptions) error {
@@ -172,7 +177,7 @@ func readParameter(o *goredis.UniversalOptions, name, value string) error {
 	case "write_timeout":
 		o.WriteTimeout, err = time.ParseDuration(value)
 	default:
-		return errors.New("unknown parameter " + strconv.Quote(name))
+		return errors.New("has an unknown parameter" + escape)
 	}
 	if err != nil {
 		return errors.New("parameter " + name + " has an invalid value")

@@ -25,7 +25,7 @@ func TestParseURL(t *testing.T) {
 		assert.Equal(t, want, *o)
 		assert.IsType(t, &goredis.Client{}, client(t, o))
 	}
-	for value, serverName := range map[string]string{"rediss://[::1]:6380": "::1", "rediss://:pw@a:1,b:2,rediss://c:3/": ""} {
+	for value, serverName := range map[string]string{"rediss://[::1]:6380": "::1", "rediss://:pw@a:1,b:2,rediss://:pw@c:3/": ""} {
 		o, err := parseURL(value)
 		require.NoError(t, err)
 		assert.Equal(t, serverName, o.TLSConfig.ServerName, "each node of a cluster has its own")
@@ -54,7 +54,8 @@ func TestParseURL_Wrong(t *testing.T) {
 		"redis://:opensesame@h:port", "redis://:opens/esame@h", "redis://:opens%esame@h", "redis://:opensesame@h/0/1",
 		"redis://:opensesame@h?db=1", "redis://:opensesame@h?pool_size=many", "redis://:opensesame@h?skip_verify=1",
 		"redis://:opensesame@h/-1", "redis://:opensesame@a,rediss://b", "redis://:opensesame@a,b/1", "redis://:opensesame@a,,b",
-		"redis://:opensesame@h?%zz",
+		"redis://:opensesame@h?%zz", "redis://me:1?opensesame@h", "redis://me:1?opens,esame@h", "redis://me:1?opens&esame@h",
+		"redis://me:1#opensesame@h", "redis://me:1,opensesame@h", "redis://a,me:1,opensesame@h", "redis://h#",
 	} {
 		_, err := parseURL(value)
 		if assert.Error(t, err, value) {

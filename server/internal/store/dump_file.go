@@ -54,7 +54,8 @@ func (c *Counts) add(i Item) {
 }
 
 // WriteDump writes a dump to w. dump is Dumper.Dump, and at the time by the store's clock.
-// WriteDump calls progress with the counts so far after each item.
+// WriteDump calls progress with the counts so far after each item. After an *IncompleteError, the
+// dump is complete except for what that names.
 func WriteDump(ctx context.Context, w io.Writer, at time.Time, dump func(context.Context, func(Item) error) error, progress func(Counts)) (Counts, error) {
 	packed, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
 	if err != nil {
@@ -70,10 +71,14 @@ func WriteDump(ctx context.Context, w io.Writer, at time.Time, dump func(context
 		progress(counts)
 		return lines.Encode(i)
 	})
-	if err == nil {
+	incomplete, ok := errors.AsType[*IncompleteError](err)
+	if err == nil || ok {
 		err = lines.Encode(dumpEnd{&counts, hex.EncodeToString(digest.Sum(nil))})
 	}
-	return counts, errors.Join(err, packed.Close())
+	if err = errors.Join(err, packed.Close()); err == nil && ok {
+		err = incomplete
+	}
+	return counts, err
 }
 
 // Errors of ReadDump.

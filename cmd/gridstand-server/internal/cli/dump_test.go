@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -81,6 +82,22 @@ func TestDump(t *testing.T) {
 	code, _, stderr := call(t, "dump", "--store", redis, dump(0))
 	assert.Equal(t, exitFailed, code)
 	assert.Contains(t, stderr, "file already exists")
+
+	// A dump of a file with a corrupt page is kept, but fails.
+	code, _, stderr = call(t, "ssh-credential", "create", "kiosk", "--store", stores[0])
+	require.Zero(t, code, stderr)
+	file := filepath.Join(dir, "one.db")
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	page := data[bytes.Index(data, []byte("kiosk"))&^4095:]
+	clear(page[:100])
+	require.NoError(t, os.WriteFile(file, data, 0o600))
+	code, stdout, stderr := call(t, "dump", "--store", stores[0], dump(9))
+	assert.Equal(t, exitFailed, code)
+	assert.Regexp(t, `^3 games .* dumped\n$`, stdout)
+	assert.Contains(t, stderr, "on corrupt pages: SSH credentials\n")
+	code, _, stderr = call(t, "restore", "--replace", "--store", redis, dump(9))
+	assert.Zero(t, code, stderr)
 }
 
 // playSome plays three games and finishes one of them.

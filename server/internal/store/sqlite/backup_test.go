@@ -1,15 +1,19 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // Ensure that a backup made while a server writes is a consistent, working store.
@@ -58,3 +62,36 @@ func TestBackup_AfterCrash(t *testing.T) {
 
 // failure returns the error from a call to Backup and drops the other results.
 func failure(_, _ int64, err error) error { return err }
+
+// Ensure that a dump of a file with corrupt pages can be restored, has all other data, and names what
+// it lacks. The index from which games are read is corrupt, too.
+func TestDump_Corrupt(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	s := mustOpen(t, Options{Path: path})
+	_, err := s.Accounts.Create(t.Context(), store.Account{ID: "p", Name: "Ann", Secret: "x"}, time.Hour)
+	require.NoError(t, err)
+	play(t, s, "a", 1, 3)
+	pages := numbers(t, s.Engine.(*engine).db, "SELECT rootpage FROM sqlite_schema WHERE name IN ('accounts', 'sqlite_autoindex_games_1')")
+	require.Len(t, pages, 2)
+	require.NoError(t, s.Close())
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	require.NoError(t, err)
+	for _, page := range pages {
+		_, err = file.WriteAt(make([]byte, pageSize), int64(page-1)*pageSize)
+		require.NoError(t, err)
+	}
+	require.NoError(t, file.Close())
+
+	var dump bytes.Buffer
+	_, err = store.WriteDump(t.Context(), &dump, time.Now(), func(ctx context.Context, put func(store.Item) error) error { return Dump(ctx, path, put) }, func(store.Counts) {})
+	var incomplete *store.IncompleteError
+	require.ErrorAs(t, err, &incomplete)
+	assert.Equal(t, []string{"accounts", "profiles", "SSH keys"}, incomplete.Missing)
+	restored := openStore(t, Options{Memory: true})
+	counts, err := store.ReadDump(t.Context(), &dump, time.Now(), restored.Dumper.Restore, func(store.Counts) {})
+	require.NoError(t, err)
+	assert.Equal(t, store.Counts{Games: 1, Entries: 3}, counts)
+	_, err = restored.Accounts.Create(t.Context(), store.Account{ID: "q", Name: "Ann", Secret: "x"}, 0)
+	assert.ErrorIs(t, err, store.ErrNameHeld)
+}

@@ -42,62 +42,81 @@ func Dump(ctx context.Context, path string, put func(store.Item) error) (err err
 	return err
 }
 
-// dumps holds a query for each kind of data but games. Their only parameter is the current
-// time.
+// dumps holds the name of each kind of data but games, and a query whose only parameter is the
+// current time.
 var dumps = []struct {
+	name string
 	text string
 	item func(s *sqlite3.Stmt) store.Item
 }{
-	{"SELECT name, secret FROM secrets WHERE ?1", func(s *sqlite3.Stmt) store.Item {
+	{"secrets", "SELECT name, secret FROM secrets WHERE ?1", func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Secret: &store.DumpedSecret{Name: s.ColumnText(0), Secret: blob(s, 1)}}
 	}},
-	{"SELECT name, digest, created FROM ssh_credentials WHERE ?1", func(s *sqlite3.Stmt) store.Item {
+	{"SSH credentials", "SELECT name, digest, created FROM ssh_credentials WHERE ?1", func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Credential: &store.Credential{Name: s.ColumnText(0), Digest: s.ColumnText(1), Created: timeAt(s, 2)}}
 	}},
-	{"SELECT player FROM hidden WHERE ?1", func(s *sqlite3.Stmt) store.Item {
+	{"hidden players", "SELECT player FROM hidden WHERE ?1", func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Hidden: &store.DumpedPlayer{PlayerID: s.ColumnText(0)}}
 	}},
-	{"SELECT id, time, stopped FROM servers WHERE ?1", func(s *sqlite3.Stmt) store.Item {
+	{"heartbeats", "SELECT id, time, stopped FROM servers WHERE ?1", func(s *sqlite3.Stmt) store.Item {
 		server := store.ServerHeartbeat{At: timeAt(s, 1), Left: s.ColumnBool(2)}
 		return store.Item{Server: &store.DumpedServer{ServerID: s.ColumnText(0), ServerHeartbeat: server}}
 	}},
-	{"SELECT " + accountColumns + ", expires FROM accounts WHERE expires IS NULL OR expires > ?1", func(s *sqlite3.Stmt) store.Item {
+	{"accounts", "SELECT " + accountColumns + ", expires FROM accounts WHERE expires IS NULL OR expires > ?1", func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Account: &store.DumpedAccount{Account: accountAt(s), Expires: timeAt(s, 6)}}
 	}},
-	{`SELECT p.player, p.revision, p.encoded FROM profiles p JOIN accounts a ON a.id = p.player
+	{"profiles", `SELECT p.player, p.revision, p.encoded FROM profiles p JOIN accounts a ON a.id = p.player
 		WHERE a.expires IS NULL OR a.expires > ?1`, func(s *sqlite3.Stmt) store.Item {
 		profile := store.Profile{Revision: s.ColumnInt64(1), Encoded: blob(s, 2)}
 		return store.Item{Profile: &store.DumpedProfile{PlayerID: s.ColumnText(0), Profile: profile}}
 	}},
-	{"SELECT name, account FROM names WHERE ?1", func(s *sqlite3.Stmt) store.Item {
+	{"names", "SELECT name, account FROM names WHERE ?1", func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Name: &store.HeldName{Name: s.ColumnText(0), AccountID: s.ColumnText(1)}}
 	}},
-	{`SELECT k.fingerprint, k.player, k.comment, k.added, a.expires FROM ssh_keys k JOIN accounts a ON a.id = k.player
+	{"SSH keys", `SELECT k.fingerprint, k.player, k.comment, k.added, a.expires FROM ssh_keys k JOIN accounts a ON a.id = k.player
 		WHERE a.expires IS NULL OR a.expires > ?1`, func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Key: &store.DumpedKey{Key: keyAt(s), Expires: timeAt(s, 4)}}
 	}},
-	{"SELECT " + sessionColumns + ", s.expires FROM sessions s WHERE s.expires IS NULL OR s.expires > ?1", func(s *sqlite3.Stmt) store.Item {
+	{"sessions", "SELECT " + sessionColumns + ", s.expires FROM sessions s WHERE s.expires IS NULL OR s.expires > ?1", func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Session: &store.DumpedSession{Session: sessionAt(s), Expires: timeAt(s, 4)}}
 	}},
-	{"SELECT " + challengeColumns + " FROM challenges WHERE expires > ?1", func(s *sqlite3.Stmt) store.Item {
+	{"challenges", "SELECT " + challengeColumns + " FROM challenges WHERE expires > ?1", func(s *sqlite3.Stmt) store.Item {
 		challenge := challengeAt(s)
 		return store.Item{Challenge: &challenge}
 	}},
 }
 
 // dump calls put with all data that is not expired at the time now, until put or a
-// statement fails.
+// statement fails. A query that reaches a corrupt page ends, and the next one continues.
 func dump(c *sqlite3.Conn, now time.Time, put func(store.Item) error) error {
+	var missing []string
 	for _, d := range dumps {
 		err := each(c, d.text, func(s *sqlite3.Stmt) error { return put(d.item(s)) }, now)
-		if err != nil {
+		if isCorrupt(err) {
+			missing = append(missing, d.name)
+		} else if err != nil {
 			return err
 		}
 	}
-	// An index has both columns, so that corrupt pages of the table do not matter here.
-	return each(c, "SELECT id, game FROM games ORDER BY id", func(s *sqlite3.Stmt) error {
-		return dumpGame(c, s.ColumnText(0), s.ColumnInt64(1), now, put)
-	})
+	last := ""
+	game := func(s *sqlite3.Stmt) error {
+		last = s.ColumnText(0)
+		return dumpGame(c, last, s.ColumnInt64(1), now, put)
+	}
+	// An index has both columns, so that corrupt pages of the table matter only if the index has one, too.
+	err := each(c, "SELECT id, game FROM games ORDER BY id", game)
+	if isCorrupt(err) {
+		err = each(c, "SELECT id, game FROM games NOT INDEXED WHERE id > ?", game, last)
+	}
+	if isCorrupt(err) {
+		missing = append(missing, "games")
+	} else if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		return &store.IncompleteError{Missing: missing}
+	}
+	return nil
 }
 
 // dumpGame calls put with a game's log and head. If some of it is on a corrupt page, the

@@ -115,12 +115,16 @@ type DumpedHead struct {
 }
 
 // renew adds d to the time at which the item expires, if it does. A server of the dumped store is no
-// server of the restored one, so it has left.
-func (i *Item) renew(d time.Duration) {
+// server of the restored one, so it has left, before the dump was made: if the dumped store's clock
+// was ahead, a later heartbeat would hide outages.
+func (i *Item) renew(made time.Time, d time.Duration) {
 	var expires *time.Time
 	switch {
 	case i.Server != nil:
 		i.Server.Left = true
+		if i.Server.At.After(made) {
+			i.Server.At = made
+		}
 	case i.Account != nil:
 		expires = &i.Account.Expires
 	case i.Key != nil:

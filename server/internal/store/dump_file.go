@@ -25,7 +25,7 @@ const dumpVersion = 1
 type dumpHeader struct {
 	// Dump is the version of the file's format, and Format that of the data in it.
 	Dump, Format int
-	// Time is when the dump was made, by the clock of its store.
+	// Time is when the dump was made, by the clock of its Redis, or of the system for a file.
 	Time time.Time
 }
 
@@ -53,7 +53,7 @@ func (c *Counts) add(i Item) {
 	}
 }
 
-// WriteDump writes a dump to w. dump is Dumper.Dump, and at the time by the store's clock.
+// WriteDump writes a dump to w. dump is Dumper.Dump, and at the time of the dumpHeader.
 // WriteDump calls progress with the counts so far after each item. After an *IncompleteError, the
 // dump is complete except for what that names.
 func WriteDump(ctx context.Context, w io.Writer, at time.Time, dump func(context.Context, func(Item) error) error, progress func(Counts)) (Counts, error) {
@@ -123,7 +123,7 @@ func ReadDump(ctx context.Context, r io.Reader, now time.Time, restore func(cont
 		}
 		if item.End == nil {
 			counts.add(item.Item)
-			item.renew(max(0, now.Sub(header.Time)))
+			item.renew(header.Time, max(0, now.Sub(header.Time)))
 			batch, size = append(batch, item.Item), size+len(line)
 			digest.Write(line)
 		} else if *item.End != counts || item.SHA256 != hex.EncodeToString(digest.Sum(nil)) {

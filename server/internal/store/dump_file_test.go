@@ -140,18 +140,21 @@ func TestDump_NotReadable(t *testing.T) {
 	assert.EqualError(t, err, "it is neither a dump nor a backup")
 }
 
-// Ensure that an old dump keeps its data as long as it did when it was made.
+// Ensure that an old dump keeps its data as long as it did when it was made, and that no server has
+// a heartbeat after the dump.
 func TestDump_Old(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
 	var file bytes.Buffer
 	_, err := WriteDump(t.Context(), &file, at, func(_ context.Context, put func(Item) error) error {
-		return put(Item{Head: &DumpedHead{GameID: "g", Expires: at.Add(time.Hour)}})
+		require.NoError(t, put(Item{Head: &DumpedHead{GameID: "g", Expires: at.Add(time.Hour)}}))
+		return put(Item{Server: &DumpedServer{ServerID: "s", ServerHeartbeat: ServerHeartbeat{At: at.AddDate(1, 0, 0)}}})
 	}, func(Counts) {})
 	require.NoError(t, err)
 	for now, want := range map[time.Time]time.Time{at.AddDate(1, 0, 0): at.AddDate(1, 0, 0).Add(time.Hour), at.AddDate(-1, 0, 0): at.Add(time.Hour)} {
 		items, _, err := read(file.Bytes(), now)
 		require.NoError(t, err)
 		assert.Equal(t, want, items[0].Head.Expires)
+		assert.Equal(t, ServerHeartbeat{At: at, Left: true}, items[1].Server.ServerHeartbeat)
 	}
 }

@@ -1,8 +1,10 @@
 package sqlite
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -164,7 +166,7 @@ func TestOpen_Refused(t *testing.T) {
 }
 
 // Ensure that the clock does not go back, even if the system's clock is set back while
-// the store is closed.
+// the store is closed, and that a start then warns.
 func TestNow_DoesNotGoBack(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
@@ -180,7 +182,13 @@ func TestNow_DoesNotGoBack(t *testing.T) {
 	ahead := clock{time: first.UnixMilli(), read: wall}
 	assert.Equal(t, first.UnixMilli()+2500, ahead.at(wall.Add(5*time.Second)), "it advances at half the speed until the system's clock has caught up")
 	require.NoError(t, s.Close())
-	reopened, err := openStore(t, Options{Path: path}).Time(t.Context())
-	require.NoError(t, err)
-	assert.False(t, reopened.Before(first))
+	for ahead, warnings := range map[time.Duration]int{time.Minute: 0, time.Hour: 1} {
+		var log bytes.Buffer
+		s := mustOpen(t, Options{Path: path, Now: func() time.Time { return first.Add(-ahead) }, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		reopened, err := s.Time(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, first, reopened)
+		assert.Equal(t, warnings, bytes.Count(log.Bytes(), []byte("id=clock-ahead file="+path+" ahead=1h0m0s")), log.String())
+		require.NoError(t, s.Close())
+	}
 }

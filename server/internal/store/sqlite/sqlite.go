@@ -181,6 +181,10 @@ func (e *engine) openFile(o Options) (_ *file, err error) {
 	}
 	f := &file{path: o.Path, memory: o.Memory, logger: o.Logger, wall: o.Now}
 	f.clock.time, f.clock.read = latest, o.Now()
+	if ahead := time.UnixMilli(latest).Sub(f.clock.read); ahead > maxAhead && !o.Beside {
+		o.Logger.Warn("the file's clock is ahead of the system's clock and runs at half speed until that has caught up",
+			"id", "clock-ahead", "file", o.Path, "ahead", ahead.Round(time.Second))
+	}
 	if f.info, err = os.Stat(f.path); err != nil {
 		return nil, err
 	}
@@ -195,6 +199,10 @@ func (e *engine) openFile(o Options) (_ *file, err error) {
 	f.writer = newWriter(conn, o.Memory, func() int64 { return freeSpace(o.Path) }, f.notes, o.Logger)
 	return f, nil
 }
+
+// maxAhead is how far the store's clock may be ahead of the system's clock, which may have been set
+// back, without a warning.
+const maxAhead = time.Minute
 
 // spareProcessor raises GOMAXPROCS to 2 on a machine with one processor, unless the operator has
 // set it. The writer spends most of its time in system calls that wait for the disk. Go's scheduler

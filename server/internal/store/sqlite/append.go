@@ -46,7 +46,7 @@ func (g games) damage(ctx context.Context, gameID string, corrupt error) error {
 // append writes an entry, or refuses to. An entry that is already in the log counts as
 // written.
 func (g games) append(ctx context.Context, c *sqlite3.Conn, gameID string, e store.Entry) (store.Appended, error) {
-	at, err := put(c, gameID, e, g.db.now())
+	at, err := g.db.put(c, gameID, e, g.db.now())
 	var duplicate *duplicateError
 	switch {
 	case errors.As(err, &duplicate):
@@ -75,9 +75,9 @@ func findGame(c *sqlite3.Conn, gameID string) (game int64, err error) {
 }
 
 // put writes an entry and its head, and returns the entry's time. If the append must be
-// refused, it writes nothing and returns a refusal.
-func put(c *sqlite3.Conn, gameID string, e store.Entry, now time.Time) (time.Time, error) {
-	end, err := findEnd(c, gameID, now)
+// refused, it returns a refusal, and writes nothing except that it removes an expired game.
+func (d *db) put(c *sqlite3.Conn, gameID string, e store.Entry, now time.Time) (time.Time, error) {
+	end, err := d.findEnd(c, gameID, now)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -128,7 +128,7 @@ type end struct {
 
 // findEnd finds the end of a game's log, without its length. If the game has expired, findEnd
 // removes it.
-func findEnd(c *sqlite3.Conn, gameID string, now time.Time) (e end, err error) {
+func (d *db) findEnd(c *sqlite3.Conn, gameID string, now time.Time) (e end, err error) {
 	expired := false
 	err = query(c, `SELECT g.game, g.version, g.digest, g.expires <= ?2, e.version, e.digest, e.time
 		FROM games g LEFT JOIN entries e USING (game) WHERE g.id = ?1 ORDER BY e.version DESC LIMIT 1`, func(s *sqlite3.Stmt) {
@@ -139,6 +139,7 @@ func findEnd(c *sqlite3.Conn, gameID string, now time.Time) (e end, err error) {
 	case err != nil || !e.exists:
 		return end{}, err
 	case expired:
+		d.notes.add(gameID, 0)
 		return end{}, removeGame(c, e.game)
 	}
 	return e, nil

@@ -116,7 +116,7 @@ func (g games) Heads(ctx context.Context, gameIDs []string) (heads []store.Head,
 
 func (g games) Mend(ctx context.Context, gameID string, last store.ID, at time.Time, head []byte) error {
 	return wrap("mending the head of a game", g.db.write(ctx, func(c *sqlite3.Conn) error {
-		e, err := findEnd(c, gameID, g.db.now())
+		e, err := g.db.findEnd(c, gameID, g.db.now())
 		if err != nil || !e.exists || e.last != last {
 			return err
 		}
@@ -136,7 +136,7 @@ func (g games) Expire(ctx context.Context, at time.Time, gameIDs ...string) erro
 func (g games) Quarantine(ctx context.Context, gameID string, last store.ID, keep time.Duration) error {
 	return wrap("putting a game in quarantine", g.db.write(ctx, func(c *sqlite3.Conn) error {
 		now := g.db.now()
-		e, err := findEnd(c, gameID, now)
+		e, err := g.db.findEnd(c, gameID, now)
 		switch {
 		case err != nil:
 			return err

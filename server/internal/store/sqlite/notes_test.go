@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // Ensure that a start finds exactly the games that lost moves because the write-ahead log was changed
@@ -58,7 +60,10 @@ func TestLost(t *testing.T) {
 	cut, err := os.Stat(path + walSuffix)
 	require.NoError(t, err)
 	requireLost(copied(notesSuffix))
+	play(t, s, "past", 1, 2)
+	require.NoError(t, s.Games.Expire(t.Context(), now.Add(time.Hour), "past"))
 	now = now.Add(time.Hour)
+	require.ErrorIs(t, s.Games.Quarantine(t.Context(), "past", entryID("past", 2), time.Hour), store.ErrMoved) // removes it
 	require.NoError(t, d.sweep(t.Context()))
 	play(t, s, "b", 3, 4)
 	play(t, s, "c", 1, 1)

@@ -27,9 +27,8 @@ type file struct {
 	memory bool
 	logger *slog.Logger
 	writer *writer
-	// info identifies the open file, and replaced logs that its name refers to another one.
-	info     os.FileInfo
-	replaced sync.Once
+	// info identifies the open file.
+	info os.FileInfo
 	// notes is nil if the file was opened beside a server, or is in memory.
 	notes *notes
 	// reported is set after the first error about a corrupt page has been logged.

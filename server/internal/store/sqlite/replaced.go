@@ -29,13 +29,14 @@ func (f *file) verify() error {
 	case err == nil && !os.SameFile(f.info, now):
 		refused = &store.Error{Kind: store.Corrupt, Err: fmt.Errorf("%s was replaced while the server was running; all reads and writes fail until the previous file is back; "+howToRestore, f.path)}
 	}
-	if f.writer.refused.Store(refused); refused == nil {
+	before := f.writer.refused.Swap(refused)
+	if refused == nil {
 		return nil
 	}
-	f.replaced.Do(func() {
+	if before == nil {
 		f.logger.Error("the database file was deleted or replaced while the server is running: moves are refused",
 			"id", "file-replaced", "file", f.path, "error", refused)
-	})
+	}
 	return refused
 }
 

@@ -47,9 +47,8 @@ func (r *Recovery) renew(ctx context.Context) {
 func (r *Recovery) reconcile(ctx context.Context) {
 	claimed, err := r.Heartbeats.Claim(ctx, "reconcile", r.reconcileEvery()*9/10)
 	switch {
-	case err != nil:
-	case !claimed:
-		return // Another server is doing this.
+	case err == nil && !claimed:
+		return // Another server is doing this. After an error, this one may have claimed it.
 	case r.Engine.Transactional():
 		err = r.renewAccounts(ctx)
 	default:

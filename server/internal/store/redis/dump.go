@@ -100,7 +100,7 @@ func (d dumper) dumpSecrets(ctx context.Context, put func(store.Item) error) err
 }
 
 func (d dumper) dumpServers(ctx context.Context, put func(store.Item) error) error {
-	now, err := heartbeats(d).Servers(ctx)
+	now, err := heartbeats{client: d.client}.Servers(ctx)
 	for id, server := range now.Servers {
 		if err == nil {
 			err = put(store.Item{Server: &store.DumpedServer{ServerID: id, ServerHeartbeat: server}})

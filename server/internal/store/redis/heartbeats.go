@@ -24,7 +24,12 @@ const (
 // claimKey is the key that exists while a server has claimed the given work.
 func claimKey(work string) string { return "claim:" + work + ":{beat}" }
 
-type heartbeats struct{ client goredis.UniversalClient }
+type heartbeats struct {
+	client goredis.UniversalClient
+	// once sends each command only once: a retry of a claim that succeeded would return that
+	// another server claimed the work.
+	once goredis.UniversalClient
+}
 
 func (h heartbeats) Record(ctx context.Context, b store.Heartbeat) (store.HeartbeatResult, error) {
 	args := []any{
@@ -74,7 +79,7 @@ func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {
 }
 
 func (h heartbeats) Claim(ctx context.Context, work string, d time.Duration) (bool, error) {
-	err := h.client.SetArgs(ctx, claimKey(work), "1", goredis.SetArgs{Mode: "NX", TTL: d}).Err()
+	err := h.once.SetArgs(ctx, claimKey(work), "1", goredis.SetArgs{Mode: "NX", TTL: d}).Err()
 	if errors.Is(err, goredis.Nil) {
 		return false, nil
 	}

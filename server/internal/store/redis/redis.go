@@ -79,7 +79,7 @@ func portsOn(c Clients, client goredis.UniversalClient, pipeline *goredis.AutoPi
 		Queue:       queue{client},
 		Challenges:  challenges{client, c.Appends},
 		Profiles:    profiles{client},
-		Heartbeats:  heartbeats{client},
+		Heartbeats:  heartbeats{client, c.Appends},
 		Secrets:     secrets{client},
 		Dumper:      dumper{client},
 	}

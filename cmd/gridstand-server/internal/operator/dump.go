@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize/english"
@@ -149,15 +150,22 @@ func createFile(name string, write func(*os.File) error) error {
 		}
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
-	partial := name + ".partial"
-	_ = os.Remove(partial) // what a killed command has left
-	f, err := os.OpenFile(partial, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	// Remove what a killed command has left. One that still runs fails, because its file is gone.
+	directory, prefix := filepath.Dir(name), filepath.Base(name)+".partial"
+	files, _ := os.ReadDir(directory) // CreateTemp reports the error.
+	for _, file := range files {
+		if strings.HasPrefix(file.Name(), prefix) {
+			_ = os.Remove(filepath.Join(directory, file.Name()))
+		}
+	}
+	f, err := os.CreateTemp(directory, prefix+"-*")
 	if err != nil {
 		if reason, ok := errors.AsType[*fs.PathError](err); ok {
 			err = reason.Err // without the temporary name
 		}
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
+	partial := f.Name()
 	err = errors.Join(write(f), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(partial, name)

@@ -1,0 +1,44 @@
+package operator
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/testkit/testmain"
+)
+
+func TestMain(m *testing.M) { testmain.Run(m) }
+
+// Ensure that a command does not give the name to the unfinished file of another one, and that
+// neither it nor a command that was killed leaves anything.
+func TestCreateFile_Twice(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "backup.db")
+	require.NoError(t, os.WriteFile(name+".partial-1", nil, 0o600))
+	begun, second, end := make(chan struct{}), make(chan error), make(chan struct{})
+	require.Error(t, createFile(name, func(*os.File) error {
+		go func() {
+			second <- createFile(name, func(f *os.File) error {
+				close(begun)
+				<-end
+				_, err := f.WriteString("second")
+				return err
+			})
+		}()
+		<-begun
+		return nil
+	}))
+	assert.NoFileExists(t, name)
+	close(end)
+	require.NoError(t, <-second)
+	files, err := filepath.Glob(name + "*")
+	require.NoError(t, err)
+	assert.Equal(t, []string{name}, files)
+	content, err := os.ReadFile(name)
+	require.NoError(t, err)
+	assert.Equal(t, "second", string(content))
+}

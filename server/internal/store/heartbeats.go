@@ -17,7 +17,7 @@ type Heartbeats interface {
 	Servers(ctx context.Context) (ServersNow, error)
 
 	// Claim assigns the given work to one server for the duration d, and reports whether
-	// this call claimed it.
+	// this call claimed it. After an error, it may have.
 	Claim(ctx context.Context, work string, d time.Duration) (bool, error)
 }
 
@@ -59,7 +59,7 @@ type HeartbeatResult struct {
 	// At is the heartbeat's time as stored.
 	At time.Time
 	// RolledBack reports that the store went back in time. The heartbeat is then not stored, and
-	// At and Run are the only other fields that are set.
+	// only At, Run and, on Redis, Now are set.
 	RolledBack bool
 	// Missing is the number of servers that have become missing since the last heartbeat
 	// of any server.

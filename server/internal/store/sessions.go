@@ -26,7 +26,7 @@ var (
 )
 
 // Sessions stores the sessions of accounts, and the links that open them. An account has at most one
-// link, which opens one session. Sessions and links are removed with their account. A session expires
+// link, which opens one session. Both may outlast their account until they expire. A session expires
 // if it is not renewed within the duration passed to Open or Renew; if that is 0, it never expires.
 type Sessions interface {
 	// Offer makes the link with the given digest the account's only one, for the duration valid,

@@ -52,7 +52,7 @@ type Entry struct {
 }
 
 // Same reports whether both entries have the same seat and action. It ignores values that the
-// server draws itself, such as a seed.
+// server draws itself, such as a seed, and the names of players in the first entry.
 func (e Entry) Same(other Entry) bool { return e.Seat == other.Seat && e.Action.same(other.Action) }
 
 // Action is one of the types below.
@@ -139,8 +139,14 @@ type ClockExtended struct{ By time.Duration }
 func (a Created) same(other Action) bool {
 	b, ok := other.(Created)
 	return ok && a.Variant == b.Variant && a.Creator.ID == b.Creator.ID &&
-		slices.Equal(a.Seats, b.Seats) && a.Private == b.Private && a.TurnLimit == b.TurnLimit &&
+		slices.EqualFunc(a.Seats, b.Seats, Seat.same) && a.Private == b.Private && a.TurnLimit == b.TurnLimit &&
 		a.Attempt.ChallengeID == b.Attempt.ChallengeID
+}
+
+// same reports whether the seats are equal except for the name of their player, who may have changed it.
+func (s Seat) same(other Seat) bool {
+	s.Player.Name = other.Player.Name
+	return s == other
 }
 
 func (a Joined) same(other Action) bool        { return a == other }

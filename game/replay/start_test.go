@@ -137,6 +137,7 @@ func TestEntry_Same(t *testing.T) {
 		{"under newer rules", game1, with(func(c *replay.Created) { c.Revision = 2 }), true},
 		{"another variant", game1, with(func(c *replay.Created) { c.Variant = "twos" }), false},
 		{"another creator", game1, with(func(c *replay.Created) { c.Creator = bob }), false},
+		{"under a new name", game1, with(func(c *replay.Created) { c.Creator.Name, c.Seats[0].Player.Name = "Zoe", "Zoe" }), true},
 		{"other seats", game1, with(func(c *replay.Created) { c.Seats = []replay.Seat{{Player: bob}} }), false},
 		{"private", game1, with(func(c *replay.Created) { c.Private = true }), false},
 		{"with a clock", game1, with(func(c *replay.Created) { c.TurnLimit = 5 }), false},

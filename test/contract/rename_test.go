@@ -29,7 +29,8 @@ func TestRename(t *testing.T) {
 	create := &pb.CreateChallengeRequest{Kind: race, Variant: "classic", Limit: durationpb.New(time.Hour), RequestId: newID()}
 	raceID := s.challenge(t, guest, create).GetId()
 	s.addBot(t, guest, &pb.JoinChallengeRequest{ChallengeId: raceID, Bot: "random"})
-	before := s.game(t, guest, "twos")
+	createGame := &pb.CreateGameRequest{Variant: "twos", RequestId: newID()}
+	before := s.create(t, guest, createGame)
 	s.score(t, guest, before)
 	for _, protocol := range protocols {
 		name, err := s.over(t, protocol).rename(guest, "Zoe")
@@ -43,6 +44,7 @@ func TestRename(t *testing.T) {
 		assert.Equal(t, guest.GetId(), got.GetPlayer().GetId())
 		assert.Equal(t, "Zoe", got.GetPlayer().GetName())
 	}
+	assert.Equal(t, before.GetId(), s.create(t, guest, createGame).GetId())
 	assert.Equal(t, old, s.get(t, before.GetId()).GetSeats()[0].GetPlayer().GetName())
 	assert.Equal(t, "Zoe", s.game(t, guest, "twos").GetSeats()[0].GetPlayer().GetName())
 	own, err := s.rank(guest, "twos", pb.Window_WINDOW_UNSPECIFIED)
@@ -58,6 +60,7 @@ func TestRename(t *testing.T) {
 	require.NoError(t, err)
 	live, err := s.watchRace(t, raceID, "").Recv()
 	require.NoError(t, err)
+	s.leaveRace(t, guest, raceID, "")
 	joined := s.enterRace(t, guest, raceID, false)
 	left := s.leaveRace(t, guest, raceID, newID())
 	again, found := s.challenge(t, guest, create), s.raceNow(t, guest)

@@ -52,7 +52,8 @@ type Entry struct {
 }
 
 // Same reports whether both entries have the same seat and action. It ignores values that the
-// server draws itself, such as a seed, and the names of players in the first entry.
+// server draws itself, such as the seed of a game that is not an attempt at a challenge, and the
+// names of players in the first entry.
 func (e Entry) Same(other Entry) bool { return e.Seat == other.Seat && e.Action.same(other.Action) }
 
 // Action is one of the types below.
@@ -140,7 +141,7 @@ func (a Created) same(other Action) bool {
 	b, ok := other.(Created)
 	return ok && a.Variant == b.Variant && a.Creator.ID == b.Creator.ID &&
 		slices.EqualFunc(a.Seats, b.Seats, Seat.same) && a.Private == b.Private && a.TurnLimit == b.TurnLimit &&
-		a.Attempt.ChallengeID == b.Attempt.ChallengeID
+		a.Attempt.ChallengeID == b.Attempt.ChallengeID && (a.Attempt.ChallengeID == "" || a.Commitment == b.Commitment)
 }
 
 // same reports whether the seats are equal except for the name of their player, who may have changed it.

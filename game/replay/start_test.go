@@ -124,6 +124,9 @@ func TestEntry_Same(t *testing.T) {
 		change(&c)
 		return replay.Entry{Seat: game.NoSeat, Action: c}
 	}
+	attempt := func(s byte) replay.Entry {
+		return with(func(c *replay.Created) { c.Attempt.ChallengeID, c.Commitment = "c", seed(s).Commitment() })
+	}
 	moved := func(seat int, d game.Direction, byBot bool) replay.Entry {
 		return replay.Entry{Seat: seat, Action: replay.Moved{Move: game.Slide(d), ByBot: byBot}}
 	}
@@ -134,6 +137,8 @@ func TestEntry_Same(t *testing.T) {
 	}{
 		{"created again", game1, with(func(*replay.Created) {}), true},
 		{"with another seed", game1, with(func(c *replay.Created) { c.Commitment = seed(8).Commitment() }), true},
+		{"an attempt", attempt(7), attempt(7), true},
+		{"an attempt with another seed", attempt(7), attempt(8), false},
 		{"under newer rules", game1, with(func(c *replay.Created) { c.Revision = 2 }), true},
 		{"another variant", game1, with(func(c *replay.Created) { c.Variant = "twos" }), false},
 		{"another creator", game1, with(func(c *replay.Created) { c.Creator = bob }), false},

@@ -211,7 +211,10 @@ func TestRace_Again(t *testing.T) {
 	s.refuses(t, eve.ctx, after(first), pb.ReasonNotEntered)
 	c := s.challenge(t, ada, after(first))
 	second := c.GetId()
-	assert.Equal(t, second, s.challenge(t, bob, after(first)).GetId())
+	clock.Pass(25 * time.Hour) // Other races that wait have expired.
+	again := s.challenge(t, bob, after(first))
+	assert.Equal(t, second, again.GetId())
+	assert.Equal(t, c.GetSeedCommitment(), again.GetSeedCommitment())
 	assert.NotEqual(t, first, second)
 	assert.Equal(t, "classic", c.GetVariant())
 	assert.Equal(t, time.Hour, c.GetLimit().AsDuration())
@@ -231,6 +234,17 @@ func TestRace_Again(t *testing.T) {
 		change(request)
 		s.refuses(t, ada.ctx, request, "previous_challenge_id")
 	}
+}
+
+// Ensure that the request_id of a race that has expired cannot create another one for the same attempts.
+func TestRace_Expired(t *testing.T) {
+	t.Parallel()
+	s, clock := startAt(t, 12)
+	ada, request := s.player(t), shortRace()
+	request.RequestId = newID()
+	s.challenge(t, ada, request)
+	clock.Pass(25 * time.Hour)
+	s.refuses(t, ada.ctx, request, "request_id")
 }
 
 // Ensure that the race after one against bots has the same bots, and that the one that stood in for a

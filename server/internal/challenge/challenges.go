@@ -24,7 +24,7 @@ type Config struct {
 	// Dailies contains the variants that have a daily game.
 	Dailies []string
 	// Keep is how long a challenge is kept after it has closed. WaitingFor is how long a
-	// race is kept while it waits to be started.
+	// race is kept while it waits to be started, if it follows no other; see Outlive.
 	Keep, WaitingFor time.Duration
 	Outages          Outages
 }
@@ -139,7 +139,10 @@ func (s *Challenges) Create(ctx context.Context, c Challenge, now time.Time) (*C
 	switch c.Kind {
 	case replay.Race:
 		c.Entrants = append([]Entrant{{Player: c.Creator, GameID: AttemptID(c.ID, c.Creator.ID)}}, c.Entrants...)
-		c.expires = now.Add(s.WaitingFor)
+		if c.expires.IsZero() {
+			c.expires = now
+		}
+		c.expires = c.expires.Add(s.WaitingFor)
 	default:
 		c.OpenTime, c.CloseTime = now, now.Add(OpenFor)
 		c.expires = c.CloseTime.Add(s.Keep)

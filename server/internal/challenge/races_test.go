@@ -130,6 +130,34 @@ func TestRace_Outage(t *testing.T) {
 	})
 }
 
+// Ensure that a race that follows another one is kept for longer than that one, and any other as long as
+// it may wait.
+func TestRace_Outlive(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		previous := env.start(env.race())
+		next := challenge.Challenge{Kind: replay.Race, Limit: time.Minute}
+		next.Outlive(previous)
+		following, other := env.create(next), env.race()
+		kept := func(c *challenge.Challenge) bool {
+			_, _, err := env.Get(t.Context(), c.ID)
+			if err != nil {
+				require.ErrorIs(t, err, challenge.ErrNotFound)
+			}
+			return err == nil
+		}
+		assert.True(t, kept(other))
+		env.forward(env.WaitingFor)
+		assert.False(t, kept(other))
+		assert.True(t, kept(previous))
+		env.forward(env.Keep)
+		assert.False(t, kept(previous))
+		assert.True(t, kept(following))
+		env.forward(env.WaitingFor)
+		assert.False(t, kept(following))
+	})
+}
+
 // counting is a store of challenges that counts reads.
 type counting struct {
 	store.Challenges

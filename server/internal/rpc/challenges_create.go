@@ -15,6 +15,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/invalid"
+	"github.com/gridstand/gridstand/server/internal/match"
 )
 
 // Bounds on an attempt's time limit.
@@ -58,7 +59,11 @@ func (s *Service) CreateChallenge(ctx context.Context, request *pb.CreateChallen
 		return nil, errOtherChallenge
 	}
 	for _, e := range c.Entrants {
-		if _, err := s.beginAttempt(ctx, c, e); err != nil {
+		_, err := s.beginAttempt(ctx, c, e)
+		switch {
+		case errors.Is(err, match.ErrExists): // from a race that expired
+			return nil, errOtherChallenge
+		case err != nil:
 			return nil, err
 		}
 	}
@@ -148,9 +153,9 @@ func (s *Service) nextRace(ctx context.Context, c *challenge.Challenge, request 
 	if !ok {
 		return errVariantNotFound
 	}
-	c.ID = previous.ID
+	last := previous
 	for range maxNextRaces {
-		c.ID = id.Derive([]byte("next race"), []byte(c.ID))
+		c.ID = id.Derive([]byte("next race"), []byte(last.ID))
 		next, now, err := s.Challenges.Get(ctx, c.ID)
 		if err != nil && !errors.Is(err, challenge.ErrNotFound) {
 			return err
@@ -158,7 +163,9 @@ func (s *Service) nextRace(ctx context.Context, c *challenge.Challenge, request 
 		if err != nil || next.Status(now) != challenge.Closed {
 			break
 		}
+		last = next
 	}
+	c.Outlive(last)
 	c.Limit, c.Private, c.Entrants = previous.Limit, previous.Private, previous.Bots(c.ID)
 	c.Variant, c.Revision, c.Seed = variant.ID, variant.Revision, game.NewSeed()
 	return nil

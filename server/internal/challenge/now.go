@@ -101,7 +101,9 @@ func (s *Challenges) Now(
 	for _, challengeID := range waiting {
 		c, err := s.enter(ctx, challengeID, player, admit)
 		if err == nil && alone != "" && alone != challengeID {
-			_, err = s.Leave(ctx, alone, player.ID, "")
+			if _, err = s.Leave(ctx, alone, player.ID, ""); errors.Is(err, ErrStarted) || errors.Is(err, ErrNotFound) {
+				err = nil // That race has just started or expired.
+			}
 		}
 		if !passed(err) {
 			return c, err

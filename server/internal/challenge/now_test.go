@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 )
 
@@ -157,5 +158,26 @@ func TestNow_Alone(t *testing.T) {
 		third := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute, Creator: eve})
 		env.join(third, player("dan"))
 		assert.Equal(t, third.ID, env.enterNow(env.server(), eve).ID, "dan waits there, too")
+	})
+}
+
+// Ensure that a player who waits alone gets into an older race, and no other one, also while the own race
+// starts.
+func TestNow_Starting(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		older := env.race() // of ann
+		env.forward(time.Second)
+		alone := env.create(challenge.Challenge{
+			Kind: replay.Race, Limit: time.Minute, Creator: bob, Entrants: []challenge.Entrant{{Bot: "greedy", GameID: id.New()}},
+		})
+		started, err := env.Start(t.Context(), alone.ID, nothing, func(*challenge.Challenge) error {
+			got := env.enterNow(env.server(), bob)
+			assert.Equal(t, older.ID, got.ID)
+			assert.NotNil(t, got.Entrant(bob.ID))
+			return nil
+		})
+		require.NoError(t, err)
+		assert.NotNil(t, started.Entrant(bob.ID), "a started race keeps its entrants")
 	})
 }

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"io"
+	"log/slog"
 	"slices"
 	"testing"
 	"time"
@@ -436,6 +437,23 @@ func TestWatchChallenge(t *testing.T) {
 	for door, stream := range s.watchRaces(t, id, final) {
 		_, err := stream.Recv()
 		assert.ErrorIs(t, err, io.EOF, door)
+	}
+}
+
+// Ensure that a race can be started and watched if an entrant's game is damaged.
+func TestWatchChallenge_Damaged(t *testing.T) {
+	t.Parallel()
+	s := start(t, newStore(t, true), func(c *server.Config) { c.Logger = slog.New(slog.DiscardHandler) }) // It logs the damage as an error.
+	ada, bob := s.player(t), s.player(t)
+	id := s.challenge(t, ada, shortRace()).GetId()
+	game := entrantOf(s.enterRace(t, bob, id, false), bob).GetGameId()
+	require.NoError(t, operator(t, s.store).Quarantine(t.Context(), game))
+	s.startRace(t, ada, id)
+	m, err := s.watchRace(t, id, "").Recv()
+	require.NoError(t, err)
+	require.Len(t, m.GetStandings(), 2)
+	for n, line := range s.standings(t, id) {
+		same(t, line, m.GetStandings()[n])
 	}
 }
 

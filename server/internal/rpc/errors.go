@@ -199,7 +199,7 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 		s.Refused(reason, s.Address(ctx))
 		return f
 	}
-	if f := s.unreadable(method, err); f != nil {
+	if f := s.unplayable(method, err); f != nil {
 		return f
 	}
 	return s.unanswered(ctx, method, err)
@@ -267,9 +267,15 @@ func (s *Service) refusal(err error) (reason string, f *failure) {
 	return "", nil
 }
 
-// unreadable returns the failure for a game that this server cannot serve, or that accepts no
+// unreadable reports whether a game is damaged, or needs a newer server.
+func unreadable(err error) bool {
+	_, damaged := errors.AsType[*gamelog.DamagedError](err)
+	return damaged || errors.Is(err, replay.ErrUnknown)
+}
+
+// unplayable returns the failure for a game that this server cannot serve, or that accepts no
 // more moves, or nil for any other error.
-func (s *Service) unreadable(method string, err error) *failure {
+func (s *Service) unplayable(method string, err error) *failure {
 	damaged, ok := errors.AsType[*gamelog.DamagedError](err)
 	switch {
 	case ok:

@@ -62,7 +62,7 @@ type liveChallenge struct {
 	total     int32
 	finished  bool // whether all attempts at the race are over
 
-	entrants map[string]*entrantGame // games that the server follows, by ID
+	entrants map[string]*entrantGame // games that the server follows, by ID; nil if the game is unreadable
 
 	sentAt time.Time // when the latest snapshot was published
 }
@@ -164,7 +164,9 @@ func (l *liveChallenge) run(first context.Context) {
 	defer close(l.done)
 	defer func() {
 		for _, g := range l.entrants {
-			g.leave()
+			if g != nil {
+				g.leave()
+			}
 		}
 	}()
 	defer l.cancel()

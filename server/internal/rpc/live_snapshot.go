@@ -193,8 +193,9 @@ func (g *entrantGame) leave() {
 	g.Release()
 }
 
-// states returns the states of the entrants' games. After the start of a race, the server
-// follows the games like a watcher, so that it learns of each change without a read.
+// states returns the states of the entrants' games; that of an unreadable game is nil. After the
+// start of a race, the server follows the games like a watcher, so that it learns of each change
+// without a read.
 func (l *liveChallenge) states(ctx context.Context) ([]*replay.State, error) {
 	stage := l.stage()
 	if stage == challenge.Waiting || stage == challenge.Closed && len(l.entrants) == 0 {
@@ -202,18 +203,20 @@ func (l *liveChallenge) states(ctx context.Context) ([]*replay.State, error) {
 	}
 	states := make([]*replay.State, len(l.c.Entrants))
 	for i, e := range l.c.Entrants {
-		game := l.entrants[e.GameID]
-		if game == nil {
+		game, known := l.entrants[e.GameID]
+		if !known {
 			var err error
 			if game, err = l.follow(ctx, e.GameID); errors.Is(err, gamelog.ErrNotFound) {
 				continue
 			}
-			if err != nil {
+			if err != nil && !unreadable(err) {
 				return nil, err
 			}
 			l.entrants[e.GameID] = game
 		}
-		states[i] = game.State()
+		if game != nil {
+			states[i] = game.State()
+		}
 	}
 	return states, nil
 }

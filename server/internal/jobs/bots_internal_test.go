@@ -87,7 +87,7 @@ func TestBots_Fault(t *testing.T) {
 				seed := game.NewSeed()
 				created := replaytest.Created(t, "tribolo", ann, seed)
 				created.Seats = []replay.Seat{{Player: ann}, {Bot: "minimax"}, {Bot: "minimax"}}
-				state, err = hub.Create(ctx, id.New(), created, seed)
+				state, err = hub.Create(ctx, id.New(), created, seed, time.Time{})
 				require.NoError(t, err)
 			}
 			b := newBots(0, logger, func(...string) {}, nil)

@@ -55,7 +55,7 @@ func TestManager_PreviewElsewhere(t *testing.T) {
 		}
 		created, here, elsewhere := program(time.Unix(0, 0)), hub("here"), hub("elsewhere")
 		created.Commitment = seed.Commitment()
-		state, err := elsewhere.Create(ctx, gameID, created, seed)
+		state, err := elsewhere.Create(ctx, gameID, created, seed, time.Time{})
 		require.NoError(t, err)
 		forward(2 * runsUnwatched)
 		served, err := elsewhere.Acquire(ctx, gameID)

@@ -73,7 +73,7 @@ func (m *Manager) startShowcase(ctx context.Context, hub *match.Hub) error {
 	seed := game.NewSeed()
 	created := program(now)
 	created.Commitment = seed.Commitment()
-	state, err := hub.Create(ctx, gameID, created, seed)
+	state, err := hub.Create(ctx, gameID, created, seed, time.Time{})
 	if errors.Is(err, match.ErrExists) {
 		return nil // Another server has begun a showcase.
 	}

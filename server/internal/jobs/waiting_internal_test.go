@@ -23,7 +23,7 @@ func newWaiting(t *testing.T, m *Manager, hub *match.Hub) *match.Match {
 	seed, gameID := game.NewSeed(), id.New()
 	created := replaytest.Created(t, "tribolo", replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}, seed)
 	created.Seats[1], created.TurnLimit = replay.Seat{}, time.Minute
-	state, err := hub.Create(t.Context(), gameID, created, seed)
+	state, err := hub.Create(t.Context(), gameID, created, seed, time.Time{})
 	require.NoError(t, err)
 	require.NoError(t, m.Plan(t.Context(), state))
 	served, err := hub.Acquire(t.Context(), gameID)

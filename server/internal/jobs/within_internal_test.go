@@ -49,7 +49,7 @@ func TestManager_Within(t *testing.T) {
 	_, err := s.Accounts.Create(ctx, store.Account{ID: ann.ID, Name: ann.Name}, 0)
 	require.NoError(t, err)
 	require.NoError(t, m.Begin(ctx, gameID))
-	state, err := hub.Create(ctx, gameID, replaytest.Created(t, "classic", ann, seed), seed)
+	state, err := hub.Create(ctx, gameID, replaytest.Created(t, "classic", ann, seed), seed, time.Time{})
 	require.NoError(t, err)
 	served, err := hub.Acquire(ctx, gameID)
 	require.NoError(t, err)

@@ -44,7 +44,7 @@ func TestDo_Attempt(t *testing.T) {
 		gameID, sd := name("a"), seed(t, 'a')
 		attempt := created(t, "classic", sd)
 		attempt.Attempt = replay.Attempt{ChallengeID: name("c"), Kind: replay.Race}
-		state, err := s.Create(t.Context(), gameID, attempt, sd)
+		state, err := s.Create(t.Context(), gameID, attempt, sd, time.Time{})
 		require.NoError(t, err)
 		m, at := s.match(gameID), state.UpdateTime
 		refused := func(call Call, want error) {

@@ -21,7 +21,7 @@ func TestAudience_Waiting(t *testing.T) {
 		sd := seed(t, name("a")[0])
 		waiting := created(t, "classic", sd)
 		waiting.Seats = []replay.Seat{{}}
-		_, err := a.Create(t.Context(), name("a"), waiting, sd)
+		_, err := a.Create(t.Context(), name("a"), waiting, sd, time.Time{})
 		require.NoError(t, err)
 		ma, mb := a.match(name("a")), b.match(name("a"))
 		now := time.Now()

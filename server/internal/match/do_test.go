@@ -42,7 +42,7 @@ func TestDo_Order(t *testing.T) {
 		over.do(t, resign(0))
 		c := created(t, "classic", seed(t, 1))
 		c.Seats = []replay.Seat{{}}
-		_, err := s.Create(t.Context(), name("waiting"), c, seed(t, 1))
+		_, err := s.Create(t.Context(), name("waiting"), c, seed(t, 1), time.Time{})
 		require.NoError(t, err)
 		waiting := s.match(name("waiting"))
 
@@ -209,11 +209,11 @@ func TestCreate(t *testing.T) {
 		a, b := env.serve(env.addr), env.serve(env.addr)
 		ctx, sd := t.Context(), seed(t, 1)
 		c := created(t, "classic", sd)
-		first, err := a.Create(ctx, name("a"), c, sd)
+		first, err := a.Create(ctx, name("a"), c, sd, time.Time{})
 		require.NoError(t, err)
 		assert.EqualValues(t, 1, first.Version)
 		for _, s := range []*server{a, b} {
-			again, err := s.Create(ctx, name("a"), c, sd)
+			again, err := s.Create(ctx, name("a"), c, sd, time.Time{})
 			require.NoError(t, err)
 			same(t, first, again)
 		}
@@ -223,16 +223,21 @@ func TestCreate(t *testing.T) {
 			other := seed(t, 2)
 			again := c
 			again.Commitment = other.Commitment()
-			state, err := s.Create(ctx, name("a"), again, other)
+			state, err := s.Create(ctx, name("a"), again, other, time.Time{})
 			require.NoError(t, err)
 			same(t, now, state)
 
 			again.Private = true
-			_, err = s.Create(ctx, name("a"), again, other)
+			_, err = s.Create(ctx, name("a"), again, other, time.Time{})
 			require.ErrorIs(t, err, ErrExists)
 			_, err = s.Existing(ctx, name("a"), again)
 			require.ErrorIs(t, err, ErrExists)
 		}
+		_, err = b.Create(ctx, name("b"), c, sd, first.CreateTime.Add(-time.Millisecond))
+		require.ErrorIs(t, err, store.ErrTooLate)
+		again, err := b.Create(ctx, name("a"), c, sd, first.CreateTime.Add(-time.Millisecond))
+		require.NoError(t, err)
+		same(t, first, again)
 		_, err = b.Existing(ctx, name("b"), c)
 		require.ErrorIs(t, err, gamelog.ErrNotFound)
 		_, err = b.Acquire(ctx, name("b"))
@@ -240,7 +245,7 @@ func TestCreate(t *testing.T) {
 		assert.Equal(t, 1, b.Live(), "a game that does not exist does not stay in memory")
 
 		require.NoError(t, env.client.Del(ctx, logKey(name("a"))).Err())
-		_, err = env.serve(env.addr).Create(ctx, name("a"), c, sd)
+		_, err = env.serve(env.addr).Create(ctx, name("a"), c, sd, time.Time{})
 		damagedAt(t, err)
 	})
 }

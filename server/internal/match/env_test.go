@@ -231,7 +231,7 @@ func created(t testing.TB, variant string, s game.Seed) replay.Created {
 func (s *server) create(gameID, variant string) *replay.State {
 	s.t.Helper()
 	sd := seed(s.t, gameID[0])
-	state, err := s.Create(s.t.Context(), gameID, created(s.t, variant, sd), sd)
+	state, err := s.Create(s.t.Context(), gameID, created(s.t, variant, sd), sd, time.Time{})
 	require.NoError(s.t, err)
 	return state
 }

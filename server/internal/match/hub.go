@@ -349,16 +349,20 @@ func (h *Hub) sweep(now time.Time) {
 	}
 }
 
-// Create creates a game. If the ID was already used for a game with the same content,
-// Create returns that game's current state.
+// Create creates a game, at the latest at the time notAfter by the store's clock; zero means no
+// limit. If the ID was already used for a game with the same content, Create returns that game's
+// current state.
 //
-// Errors: ErrExists if the existing game has different content, and the errors that Acquire
-// returns.
-func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created, seed game.Seed) (*replay.State, error) {
+// Errors: ErrExists if the existing game has different content, store.ErrTooLate, and the errors
+// that Acquire returns.
+func (h *Hub) Create(
+	ctx context.Context, gameID string, created replay.Created, seed game.Seed, notAfter time.Time,
+) (*replay.State, error) {
 	draft, err := gamelog.NewGame(gameID, created, seed)
 	if err != nil {
 		return nil, err
 	}
+	draft.NotAfter = notAfter
 	appended, err := h.Log.Append(ctx, draft)
 	if errors.Is(err, store.ErrUnsettled) {
 		appended, err = h.settle(ctx, gameID, draft)

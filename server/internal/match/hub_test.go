@@ -269,7 +269,7 @@ func TestAcquire_CreatedDuringLoad(t *testing.T) {
 		s.matches[name("a")] = early
 		s.mu.Unlock()
 		sd := seed(t, 1)
-		_, err := s.Create(t.Context(), name("a"), created(t, "classic", sd), sd)
+		_, err := s.Create(t.Context(), name("a"), created(t, "classic", sd), sd, time.Time{})
 		require.NoError(t, err)
 		late := make(chan error, 1)
 		go func() {

@@ -98,7 +98,7 @@ func (s *Service) createAttempt(ctx context.Context, request *pb.CreateGameReque
 	return s.createdGame(ctx, state, err)
 }
 
-// beginAttempt begins an entrant's attempt, unless it already exists.
+// beginAttempt begins an entrant's attempt, unless it already exists or the challenge has closed.
 func (s *Service) beginAttempt(ctx context.Context, c *challenge.Challenge, e challenge.Entrant) (*replay.State, error) {
 	var dayStreak int32
 	if c.Kind == replay.Daily {
@@ -107,7 +107,15 @@ func (s *Service) beginAttempt(ctx context.Context, c *challenge.Challenge, e ch
 			return nil, err
 		}
 	}
-	return s.begin(ctx, e.GameID, c.Attempt(e, dayStreak), c.Seed)
+	var notAfter time.Time
+	if !c.CloseTime.IsZero() {
+		notAfter = c.CloseTime.Add(-time.Millisecond)
+	}
+	state, err := s.begin(ctx, e.GameID, c.Attempt(e, dayStreak), c.Seed, notAfter)
+	if errors.Is(err, store.ErrTooLate) {
+		err = challenge.ErrClosed
+	}
+	return state, err
 }
 
 // listedAttempts returns the attempts in heads that the list may show to the caller, keyed

@@ -1,13 +1,20 @@
 package rpc
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 // Ensure that lists hide an attempt from other players once its challenge has expired,
@@ -27,4 +34,29 @@ func TestListsAttempt_Expired(t *testing.T) {
 		}
 		assert.False(t, lists(kind, store.List{}, ann), kind)
 	}
+}
+
+// noPlanner is a Planner that plans nothing.
+type noPlanner struct{ Planner }
+
+func (noPlanner) Begin(context.Context, string) error { return nil }
+
+// Ensure that an attempt does not begin if its challenge closes after the server has read it.
+func TestBeginAttempt_Closed(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, kept *store.Store) {
+		now, err := kept.Time(t.Context())
+		require.NoError(t, err)
+		log := gamelog.New(kept.Games)
+		s := New(Config{Hub: match.NewHub(match.Config{Log: log}), Planner: noPlanner{}})
+		c := &challenge.Challenge{
+			ID: raceID(0), Kind: replay.Link, Variant: "classic", Revision: 1, Seed: game.NewSeed(), OpenTime: now.Add(-time.Hour), CloseTime: now,
+		}
+		e := challenge.Entrant{Player: replay.Player{ID: raceID(1)}, GameID: raceID(2)}
+		_, err = s.beginAttempt(t.Context(), c, e)
+		require.ErrorIs(t, err, challenge.ErrClosed)
+		head, err := log.Head(t.Context(), e.GameID)
+		require.NoError(t, err)
+		assert.Nil(t, head.State)
+	})
 }

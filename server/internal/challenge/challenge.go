@@ -84,10 +84,10 @@ type Challenge struct {
 
 	revision int64 // revision of the stored record, for optimistic locking
 	expires  time.Time
-	// ended is set if a race closed early because all attempts were over.
+	// ended is stored, and set if a race closed early because all attempts were over.
 	ended bool
-	// final is set if the challenge is known to be closed and, for a race, outages cannot
-	// postpone its close any further.
+	// final is set on a server that knows that the challenge is Closed, which follows from the time,
+	// and that no outage can postpone the close: a race that has not ended may open again.
 	final bool
 }
 

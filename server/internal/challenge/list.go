@@ -26,7 +26,7 @@ const (
 
 // SourceOf returns the Source of challenges that are created from an address. It has only 16
 // bits, so that it does not reveal the address. Addresses that share a source only share their
-// part of the first page, and the limit on running games with only bots.
+// part of the first page.
 func SourceOf(address string) uint16 {
 	digest := sha256.Sum256([]byte(address))
 	return max(1, binary.BigEndian.Uint16(digest[:]))

@@ -350,8 +350,9 @@ func (h *Hub) sweep(now time.Time) {
 }
 
 // Create creates a game, at the latest at the time notAfter by the store's clock; zero means no
-// limit. If the ID was already used for a game with the same content, Create returns that game's
-// current state.
+// limit. If the ID was already used for a game with the same content, Create returns a state of
+// that game. The content is what replay.Entry.Same compares: not the names of players and, except in
+// an attempt, not the seed.
 //
 // Errors: ErrExists if the existing game has different content, store.ErrTooLate, and the errors
 // that Acquire returns.

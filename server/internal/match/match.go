@@ -2,8 +2,8 @@
 // moves to their logs, follows the entries that other servers append, and shows every event
 // to any number of watchers.
 //
-// The log is authoritative. A match is derived from its game's log, rebuilt if the two
-// differ, and evicted from memory when it is no longer used.
+// The log is authoritative. A match is derived from its game's log, extended from it,
+// reported as damaged if the two differ, and evicted from memory when it is no longer used.
 package match
 
 import (

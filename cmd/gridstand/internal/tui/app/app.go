@@ -34,8 +34,11 @@ type Model struct {
 	pages  []ui.Page  // the stack; the last page is visible
 	help   *ui.Scroll // position in the help; nil if it is closed
 	notice string     // why a page could not be opened
-	err    error      // the error that ended the program
-	ended  bool       // the next frame is the last one
+	// opening is set while a request for the next page is in flight. Keys are then dropped, so that the
+	// same key does not open the page twice.
+	opening bool
+	err     error // the error that ended the program
+	ended   bool  // the next frame is the last one
 	// drawn is the last frame. Programs that draw the same frame share its text. This saves
 	// memory: the renderer's cells point into the frames that they were drawn from.
 	drawn unique.Handle[string]
@@ -193,6 +196,10 @@ func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 		return tea.Quit, true
 	}
 	if m.top() == nil {
+		return nil, true
+	}
+	if m.opening {
+		m.notice = "Opening …"
 		return nil, true
 	}
 	m.notice = ""

@@ -146,6 +146,35 @@ func TestModel_Replace(t *testing.T) {
 	assert.Error(t, above.Ctx.Err(), "its tasks have stopped")
 }
 
+// Ensure that a key that is pressed twice while the server is slow opens one page and creates one guest, whom
+// another sign-in that fails does not take away.
+func TestModel_Opening(t *testing.T) {
+	t.Parallel()
+	p, signIns := newFakePage(t.Context()), 0
+	m := newModel(t, p)
+	m.env.Server = &tuitest.Server{OnNewGame: func(string, client.GameOptions) (*pb.Game, error) { return tuitest.Game(tuitest.Board(4, 4)), nil }}
+	m.env.Me, m.env.SignIn = "", func(context.Context) (string, error) {
+		if signIns++; signIns == 1 {
+			return "", client.ErrRateLimited
+		}
+		return tuitest.Me, nil
+	}
+	failed := ui.CallSignedIn(m.tasks, m.env, func(context.Context, string) (any, error) { return nil, nil }, func(any, error) tea.Cmd { return nil })()
+	_, answer := m.Update(ui.OpenMsg{Route: ui.Route{New: &ui.NewGame{}}})
+	_, again := m.Update(ui.OpenMsg{Route: ui.Route{New: &ui.NewGame{}}})
+	assert.Nil(t, again)
+	send(t, m, press('x'))
+	assert.Empty(t, p.got)
+	assert.Contains(t, m.View().Content, "Opening …")
+	m.Update(answer())
+	m.Update(failed)
+	assert.Len(t, m.pages, 2)
+	assert.NotContains(t, m.View().Content, "Opening …")
+	assert.Equal(t, tuitest.Me, m.env.Me)
+	m.Update(press('?'))
+	assert.NotNil(t, m.help, "keys work again")
+}
+
 // Ensure that ? opens the help and any key closes it, except while a page accepts text
 // input.
 func TestModel_Help(t *testing.T) {

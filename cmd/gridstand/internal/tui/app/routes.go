@@ -59,12 +59,16 @@ func (m *Model) replace(msg ui.ReplaceMsg) tea.Cmd {
 }
 
 // request fetches, creates or joins the game or challenge of a route. A user without an
-// account plays as a guest, and a user who can only watch is told why.
+// account plays as a guest, and a user who can only watch is told why. There is one request at a time.
 func (m *Model) request(r ui.Route) tea.Cmd {
 	if m.env.WatchOnly != "" {
 		m.notice = m.env.WatchOnly
 		return m.quitIfEmpty(errors.New(m.env.WatchOnly))
 	}
+	if m.opening {
+		return nil
+	}
+	m.opening = true
 	server := m.env.Server
 	return ui.CallSignedIn(m.tasks, m.env, func(ctx context.Context, me string) (to target, err error) {
 		var c *pb.Challenge
@@ -117,6 +121,7 @@ func enter(ctx context.Context, s ui.Server, c *pb.Challenge, me string) (client
 // opened opens the game of a route, for play if the user has a seat and otherwise for
 // watching, or the page of its challenge.
 func (m *Model) opened(r ui.Route, to target, err error) tea.Cmd {
+	m.opening = false
 	if err != nil {
 		m.notice = ui.Explain(err, ui.SameKey)
 		return m.quitIfEmpty(err)

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +87,7 @@ func CallSignedIn[T any](t *Tasks, env *Env, work func(ctx context.Context, me s
 			result, err = work(ctx, me)
 		}
 		return func() tea.Cmd {
-			env.Me = me
+			env.Me = cmp.Or(me, env.Me)
 			return then(result, err)
 		}
 	})

@@ -23,6 +23,7 @@ type page struct {
 	resultClosed    bool
 	notice, problem string
 	reacted         time.Time // when the user last reacted
+	reacting        bool      // whether a reaction is in flight, which may create the user's account
 }
 
 // defaultVariant is the variant of games created from this page.

@@ -31,13 +31,14 @@ func (p *page) react(r pb.Reaction) tea.Cmd {
 	case env.WatchOnly != "":
 		p.problem = env.WatchOnly
 		return nil
-	case env.Now.Sub(p.reacted) < time.Second:
+	case p.reacting || env.Now.Sub(p.reacted) < time.Second:
 		return nil
 	}
-	p.reacted = env.Now
+	p.reacted, p.reacting = env.Now, true
 	return ui.CallSignedIn(p.Tasks, env, func(ctx context.Context, _ string) (struct{}, error) {
 		return struct{}{}, env.Server.React(ctx, id, r)
 	}, func(_ struct{}, err error) tea.Cmd {
+		p.reacting = false
 		if err != nil && !errors.Is(err, client.ErrRateLimited) && !errors.Is(err, client.ErrGameOver) {
 			p.problem = ui.Explain(err, ui.SameKey)
 		}

@@ -57,7 +57,7 @@ func New(ctx context.Context, c Config) *Model {
 
 // Init implements tea.Model.
 func (m *Model) Init() tea.Cmd {
-	return tea.Batch(tea.RequestBackgroundColor, m.tick(), m.open(m.config.Start))
+	return tea.Batch(tea.RequestBackgroundColor, m.tick(), m.open(m.config.Start, nil))
 }
 
 // tick draws the page every second, because it may show times.
@@ -79,8 +79,15 @@ func (m *Model) find(tasks *ui.Tasks) int {
 // noticeTime is how long Config.Notice is shown.
 const noticeTime = 15 * time.Second
 
-// push adds a page on top of the others.
-func (m *Model) push(p ui.Page) tea.Cmd {
+// push adds a page on top of the others. It first closes the page that has the tasks old, if it is open, and
+// the pages above it.
+func (m *Model) push(p ui.Page, old *ui.Tasks) tea.Cmd {
+	if i := m.find(old); i >= 0 {
+		for _, closed := range m.pages[i:] {
+			closed.Own().Stop()
+		}
+		m.pages = m.pages[:i]
+	}
 	notice := m.config.Notice
 	m.help, m.notice, m.config.Notice = nil, notice, ""
 	m.pages = append(m.pages, p)
@@ -153,9 +160,12 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case ui.TaskMsg:
 		return m, m.carryOn(msg)
 	case ui.OpenMsg:
-		return m, m.open(msg.Route)
+		return m, m.open(msg.Route, nil)
 	case ui.ReplaceMsg:
-		return m, m.replace(msg)
+		if m.find(msg.Owner) < 0 {
+			return m, nil
+		}
+		return m, m.open(msg.Route, msg.Owner)
 	case ui.BackMsg:
 		return m, m.pop()
 	case tea.KeyPressMsg:

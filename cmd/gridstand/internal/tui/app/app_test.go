@@ -128,7 +128,8 @@ func TestModel_Places(t *testing.T) {
 	assert.Equal(t, tea.QuitMsg{}, send(t, m, tea.KeyPressMsg{Code: 'с', BaseCode: 'c', Mod: tea.ModCtrl}))
 }
 
-// Ensure that a page replaces only itself and the pages above it, and nothing once it is closed.
+// Ensure that a page replaces only itself and the pages above it, nothing once it is closed, and nothing if
+// the request for the next page fails.
 func TestModel_Replace(t *testing.T) {
 	t.Parallel()
 	below, closed, next := newFakePage(t.Context()), newFakePage(t.Context()), newFakePage(t.Context())
@@ -141,9 +142,18 @@ func TestModel_Replace(t *testing.T) {
 
 	above := newFakePage(t.Context())
 	m.pages = append(m.pages, newFakePage(t.Context()), above)
-	send(t, m, ui.Replace(m.pages[1].Own(), route)())
+	owner, server := m.pages[1].Own(), m.env.Server.(*tuitest.Server)
+	server.OnNewGame = func(string, client.GameOptions) (*pb.Game, error) { return nil, client.ErrRateLimited }
+	again := ui.Replace(owner, ui.Route{New: &ui.NewGame{}})
+	m.Update(send(t, m, again()))
+	assert.Len(t, m.pages, 3)
+	require.NoError(t, above.Ctx.Err())
+	server.OnNewGame = func(string, client.GameOptions) (*pb.Game, error) { return tuitest.Game(tuitest.Board(4, 4)), nil }
+	m.Update(send(t, m, again()))
+	assert.Len(t, m.pages, 2)
+	require.Error(t, above.Ctx.Err(), "its tasks have stopped")
+	send(t, m, ui.Replace(m.top().Own(), route)())
 	assert.Equal(t, []ui.Page{below, next}, m.pages)
-	assert.Error(t, above.Ctx.Err(), "its tasks have stopped")
 }
 
 // Ensure that a key that is pressed twice while the server is slow opens one page and creates one guest, whom

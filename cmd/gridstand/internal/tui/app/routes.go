@@ -23,44 +23,40 @@ type target struct {
 	challenge string
 }
 
-// open opens the page of a route on top of the others.
-func (m *Model) open(r ui.Route) tea.Cmd {
-	switch {
-	case r.Page != nil:
-		return m.push(r.Page(m.ctx))
-	case r.Enter != "" && m.env.WatchOnly != "":
-		return m.push(challenge.NewWatch(m.ctx, m.env, r.Enter))
-	case r.Play != "" || r.Join != "" || r.New != nil || r.Enter != "" || r.Daily != nil || r.NewChallenge != nil:
-		return m.request(r)
-	case r.Challenge != "":
-		return m.push(challenge.NewWatch(m.ctx, m.env, r.Challenge))
-	case r.TV || r.Follow != "" || len(r.Watch) > 0:
-		return m.push(watch.New(m.ctx, m.env, r))
-	case r.Rules != "":
-		return m.push(lobby.NewRules(m.ctx, m.env, r.Rules))
-	case r.Name:
-		return m.push(newNamePage(m.ctx, m.env))
-	default:
-		return m.push(lobby.New(m.ctx, m.env))
+// open opens the page of a route on top of the others or, unless old is nil, in place of the page that has
+// these tasks and the pages above it. They stay if the route cannot be opened.
+func (m *Model) open(r ui.Route, old *ui.Tasks) tea.Cmd {
+	if p := m.page(r); p != nil {
+		return m.push(p, old)
 	}
+	return m.request(r, old)
 }
 
-// replace opens the page of a route in place of the page that asked for it and the pages above.
-func (m *Model) replace(msg ui.ReplaceMsg) tea.Cmd {
-	i := m.find(msg.Owner)
-	if i < 0 {
+// page returns the page of a route, or nil if the server has to be asked for it.
+func (m *Model) page(r ui.Route) ui.Page {
+	switch {
+	case r.Page != nil:
+		return r.Page(m.ctx)
+	case r.Enter != "" && m.env.WatchOnly != "":
+		return challenge.NewWatch(m.ctx, m.env, r.Enter)
+	case r.Play != "" || r.Join != "" || r.New != nil || r.Enter != "" || r.Daily != nil || r.NewChallenge != nil:
 		return nil
+	case r.Challenge != "":
+		return challenge.NewWatch(m.ctx, m.env, r.Challenge)
+	case r.TV || r.Follow != "" || len(r.Watch) > 0:
+		return watch.New(m.ctx, m.env, r)
+	case r.Rules != "":
+		return lobby.NewRules(m.ctx, m.env, r.Rules)
+	case r.Name:
+		return newNamePage(m.ctx, m.env)
+	default:
+		return lobby.New(m.ctx, m.env)
 	}
-	for _, old := range m.pages[i:] {
-		old.Own().Stop()
-	}
-	m.pages = m.pages[:i]
-	return m.open(msg.Route)
 }
 
 // request fetches, creates or joins the game or challenge of a route. A user without an
 // account plays as a guest, and a user who can only watch is told why. There is one request at a time.
-func (m *Model) request(r ui.Route) tea.Cmd {
+func (m *Model) request(r ui.Route, old *ui.Tasks) tea.Cmd {
 	if m.env.WatchOnly != "" {
 		m.notice = m.env.WatchOnly
 		return m.quitIfEmpty(errors.New(m.env.WatchOnly))
@@ -93,7 +89,7 @@ func (m *Model) request(r ui.Route) tea.Cmd {
 			to.game, err = enter(ctx, server, c, me)
 		}
 		return to, err
-	}, func(to target, err error) tea.Cmd { return m.opened(r, to, err) })
+	}, func(to target, err error) tea.Cmd { return m.opened(r, old, to, err) })
 }
 
 // enter starts or resumes the user's attempt at a challenge and returns its game, or nil if
@@ -120,19 +116,19 @@ func enter(ctx context.Context, s ui.Server, c *pb.Challenge, me string) (client
 
 // opened opens the game of a route, for play if the user has a seat and otherwise for
 // watching, or the page of its challenge.
-func (m *Model) opened(r ui.Route, to target, err error) tea.Cmd {
+func (m *Model) opened(r ui.Route, old *ui.Tasks, to target, err error) tea.Cmd {
 	m.opening = false
 	if err != nil {
 		m.notice = ui.Explain(err, ui.SameKey)
 		return m.quitIfEmpty(err)
 	}
 	if to.game.Game == nil {
-		return m.push(challenge.New(m.ctx, m.env, to.challenge, r.NewChallenge != nil))
+		return m.push(challenge.New(m.ctx, m.env, to.challenge, r.NewChallenge != nil), old)
 	}
 	if !m.env.Seated(to.game.Game) {
-		return m.push(watch.New(m.ctx, m.env, ui.Route{Watch: []string{to.game.GetId()}}))
+		return m.push(watch.New(m.ctx, m.env, ui.Route{Watch: []string{to.game.GetId()}}), old)
 	}
-	return m.push(play.New(m.ctx, m.env, to.game.Game))
+	return m.push(play.New(m.ctx, m.env, to.game.Game), old)
 }
 
 // quitIfEmpty ends the program with an error if it has no page. Otherwise the current page

@@ -116,8 +116,8 @@ func (p *page) play() tea.Cmd {
 	return ui.Call(p.Tasks, func(ctx context.Context) (client.Game, error) { return p.env.Server.Game(ctx, id) }, p.playing)
 }
 
-// playing opens the user's game. If the client's clock is ahead of the server's, the game
-// is still hidden, and playing retries.
+// playing opens the user's game. It retries until the game's page replaces this one: if the client's clock is
+// ahead of the server's, the game is still hidden.
 func (p *page) playing(g client.Game, err error) tea.Cmd {
 	again := func() tea.Cmd { p.requested = false; return p.play() }
 	switch {
@@ -129,7 +129,7 @@ func (p *page) playing(g client.Game, err error) tea.Cmd {
 	case g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
 		return nil // stay here to watch the other players
 	}
-	return ui.Replace(p.Tasks, ui.Route{Play: g.GetId()})
+	return tea.Batch(ui.Replace(p.Tasks, ui.Route{Play: g.GetId()}), p.Later(10*gamestate.RetryTime, again))
 }
 
 // call makes a call that changes the race, and then runs a command if it succeeds. The modified

@@ -164,6 +164,7 @@ func TestPage_Opens(t *testing.T) {
 		d.Env.Clock = func() time.Time { return tuitest.Noon.Add(time.Since(begun)) }
 		assert.Equal(t, &ui.Route{Play: tuitest.GameID}, left(d))
 		assert.Equal(t, 3, asked)
+		assert.Equal(t, &ui.Route{Play: tuitest.GameID}, left(d), "again, if it could not be opened")
 		assert.Equal(t, []tea.Msg{tea.RawMsg{Msg: "\a"}}, d.Heard)
 	})
 }

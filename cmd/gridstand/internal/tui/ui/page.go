@@ -134,7 +134,7 @@ type (
 	// OpenMsg opens a page on top of the current one.
 	OpenMsg struct{ Route Route }
 	// ReplaceMsg opens a page in place of the one that has the given tasks, unless the user
-	// has closed that page.
+	// has closed that page. If the new page cannot be opened, the old one stays.
 	ReplaceMsg struct {
 		Owner *Tasks
 		Route Route

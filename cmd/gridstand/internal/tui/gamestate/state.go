@@ -113,15 +113,21 @@ func (s *State) Update(u client.Update, now time.Time) bool {
 	}
 }
 
-// WrongKind reports whether a position belongs to another kind of game. Only a faulty
-// server sends such a position. A page supports only the kind that it was opened for.
-func (s *State) WrongKind(p *pb.Position) bool {
-	return s.Board() != nil && (p.GetTribolo() == nil) != (s.Tribolo() == nil)
+// WrongBoard reports whether a position has a board of another kind or size. Only a faulty
+// server sends such a position. A page supports only the board that it was opened for.
+func (s *State) WrongBoard(p *pb.Position) bool {
+	return s.Board() != nil && sizes(p) != sizes(s.Game.GetPosition())
+}
+
+// sizes returns the rows and columns of the board of each kind, which are 0 if it is of another kind.
+func sizes(p *pb.Position) [4]int32 {
+	twenty48, tribolo := p.GetTwenty48(), p.GetTribolo()
+	return [...]int32{twenty48.GetRows(), twenty48.GetColumns(), tribolo.GetRows(), tribolo.GetColumns()}
 }
 
 // Replace applies a snapshot if it is newer, and reports whether it was.
 func (s *State) Replace(g *pb.Game) bool {
-	if s.WrongKind(g.GetPosition()) || !s.Game.Replace(g) {
+	if s.WrongBoard(g.GetPosition()) || !s.Game.Replace(g) {
 		return false
 	}
 	s.Change = Change{Marks: board.NoMarks}
@@ -131,7 +137,7 @@ func (s *State) Replace(g *pb.Game) bool {
 // Apply applies an event if it is newer, and reports whether it was. An older event is only added to
 // the log.
 func (s *State) Apply(e *pb.Event) bool {
-	if s.WrongKind(e.GetPosition()) {
+	if s.WrongBoard(e.GetPosition()) {
 		return false
 	}
 	if e.GetGameId() == s.Game.GetId() && e.GetVersion() <= s.Game.GetVersion() {

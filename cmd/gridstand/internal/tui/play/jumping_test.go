@@ -261,13 +261,16 @@ func TestWaiting(t *testing.T) {
 	assert.False(t, p.alone())
 }
 
-// Ensure that the page ignores a board of another kind of game in every message that a
-// faulty server might send.
-func TestWrongKind(t *testing.T) {
+// Ensure that the page ignores a board of another kind or size in every message that a faulty server
+// might send.
+func TestWrongBoard(t *testing.T) {
 	t.Parallel()
 	sliding := tuitest.Game(tuitest.Board(4, 4))
 	jumping := translate.Game(tuitest.Tribolo(t, tuitest.GameID, 9, adaAndBots()...).State, 0)
-	for name, games := range map[string][2]*pb.Game{"2048": {sliding, jumping}, "Tribolo": {jumping, sliding}} {
+	small := tuitest.Game(nil)
+	small.Position.Scores = make([]int32, 3)
+	small.Position.Board = &pb.Position_Tribolo{Tribolo: &pb.TriboloBoard{Rows: 2, Columns: 2, Cells: make([]pb.CellState, 4)}}
+	for name, games := range map[string][2]*pb.Game{"2048": {sliding, jumping}, "Tribolo": {jumping, sliding}, "smaller": {jumping, small}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			event := &pb.Event{GameId: tuitest.GameID, Version: 1000, Position: games[1].GetPosition()}

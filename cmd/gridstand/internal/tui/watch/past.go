@@ -116,7 +116,7 @@ func (g *game) load(version int32) tea.Cmd {
 func (g *game) loaded(first, last int32, events []*pb.Event, err error) tea.Cmd {
 	g.past.loading = false
 	wanted := g.past.wanted
-	g.past.add(slices.DeleteFunc(events, func(e *pb.Event) bool { return g.state.WrongKind(e.GetPosition()) })...)
+	g.past.add(slices.DeleteFunc(events, func(e *pb.Event) bool { return g.state.WrongBoard(e.GetPosition()) })...)
 	_, found := g.past.events[wanted]
 	switch {
 	case wanted == 0:

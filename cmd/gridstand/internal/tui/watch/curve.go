@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +24,7 @@ const (
 
 // curve has the scores of a game, for the sparklines of its replay.
 type curve struct {
-	asked bool // whether the game's events were requested
+	asked bool // whether the game's events were requested, until they have arrived
 	// scores has the score of each seat, by version − 1.
 	scores [][]int32
 	// marks has the versions that made 512 and each larger tile, in order.
@@ -33,9 +34,16 @@ type curve struct {
 // mark is a version that made a tile for the first time.
 type mark struct{ version, tile int32 }
 
+// extend adds the events after the last one, as far as they are known.
+func (c *curve) extend(events map[int32]*pb.Event) {
+	for len(c.scores) < curveLimit && events[int32(len(c.scores)+1)] != nil {
+		c.add(events[int32(len(c.scores)+1)])
+	}
+}
+
 // add adds an event if it is the next one.
 func (c *curve) add(e *pb.Event) {
-	if int(e.GetVersion()) != len(c.scores)+1 || len(c.scores) == curveLimit {
+	if int(e.GetVersion()) != len(c.scores)+1 {
 		return
 	}
 	c.scores = append(c.scores, e.GetPosition().GetScores())
@@ -48,17 +56,18 @@ func (c *curve) add(e *pb.Event) {
 	}
 }
 
-// loadCurve requests all events of the game, once, unless there are too many.
+// loadCurve requests the events of the game that the curve lacks, unless there are too many.
 func (g *game) loadCurve() tea.Cmd {
-	if last := g.state.Game.GetVersion(); g.curve.asked || last < 1 || last > curveLimit {
+	first, last := int32(len(g.curve.scores)), g.state.Game.GetVersion()
+	if g.curve.asked || last <= first || last > curveLimit {
 		return nil
 	}
 	g.curve.asked = true
-	id, last, server := g.id, g.state.Game.GetVersion(), g.env.Server
-	return ui.Call(g.tasks, func(ctx context.Context) (c curve, err error) {
+	c, id, server := curve{scores: slices.Clip(g.curve.scores), marks: slices.Clip(g.curve.marks)}, g.id, g.env.Server
+	return ui.Call(g.tasks, func(ctx context.Context) (curve, error) {
 		ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 		defer cancel()
-		stream := server.Watch(ctx, client.WatchOptions{GameID: id, AfterVersion: new(int32), EveryEvent: true, Preview: true})
+		stream := server.Watch(ctx, client.WatchOptions{GameID: id, AfterVersion: &first, EveryEvent: true, Preview: true})
 		for int32(len(c.scores)) < last {
 			u, err := stream.Next()
 			if err != nil {
@@ -67,8 +76,10 @@ func (g *game) loadCurve() tea.Cmd {
 			c.add(u.Event)
 		}
 		return c, nil
-	}, func(c curve, _ error) tea.Cmd { // After an error, it shows what it has.
-		g.curve.scores, g.curve.marks = c.scores, c.marks
+	}, func(c curve, err error) tea.Cmd {
+		c.asked = err != nil // After an error, it shows what it has.
+		c.extend(g.past.events)
+		g.curve = c
 		return nil
 	})
 }

@@ -144,6 +144,33 @@ func TestReplay_Home(t *testing.T) {
 	assert.Contains(t, d.Screen(), "did not send this part")
 }
 
+// Ensure that the curve of a live game follows it, also after events that arrive while it loads and after
+// events that the watcher skipped.
+func TestReplay_Curve(t *testing.T) {
+	t.Parallel()
+	s := &tuitest.Server{Past: history(900)}
+	d, p, from := watching(t, s)
+	scores := func() int { return len(p.game.curve.scores) }
+	g := tuitest.Game(aBoard())
+	g.Version = 600
+	from.Push(client.Update{Game: g})
+	until(d, p, 600)
+	p.game.show(600)
+	loaded := p.game.loadCurve()()
+	for _, version := range []int32{601, 602} {
+		from.Push(client.Update{Event: s.Past[version-1]})
+		until(d, p, version)
+		d.Send(loaded)
+		assert.EqualValues(t, version, scores())
+		loaded = nil
+	}
+	skipped := tuitest.Game(aBoard())
+	skipped.Version = 900
+	from.Push(client.Update{Game: skipped})
+	d.Until("the skipped events", func() bool { return scores() == 900 })
+	assert.Nil(t, p.game.loadCurve())
+}
+
 // Ensure that a replay shows undone moves.
 func TestReplay_Undo(t *testing.T) {
 	t.Parallel()

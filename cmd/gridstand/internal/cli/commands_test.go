@@ -66,6 +66,9 @@ func TestLeaderboard(t *testing.T) {
 	assert.Equal(t, 3, strings.Count(mine, "\n"))
 	assert.Contains(t, mine, "ada ◂ you")
 	assert.Contains(t, ada.ok("top"), "ada ◂ you")
+	for _, what := range [][]string{{"top", "--me", "--limit", "1"}, {"top", "--me", "--limit", "2"}} {
+		assert.Regexp(t, `^RANK .*\n.* ada ◂ you .*\n$`, ada.ok(what...))
+	}
 	for _, u := range []*person{ada, bob} { // one of them has rank 1, the other rank 2
 		assert.Regexp(t, `(?s) 1  .* 2  `, u.ok("top", "--me"), "rows are in rank order")
 	}

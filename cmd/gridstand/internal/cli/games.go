@@ -97,7 +97,7 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 		return err
 	}
 	if status == pb.GameStatus_GAME_STATUS_WAITING && request.GetPlayerId() == "" && !p.flags.json {
-		return p.places(ctx, c, games, o.variant)
+		return p.places(ctx, c, games, more, o)
 	}
 	return list[*pb.Game]{
 		all: games, more: more, row: p.gameRow,
@@ -128,12 +128,18 @@ func (p *program) gameRow(g *pb.Game) []string {
 	}
 }
 
-// maxPage is the largest page size that a server accepts.
-const maxPage = 200
+const (
+	// maxPage is the largest page size that a server accepts.
+	maxPage = 200
+	// maxEmpty is the number of empty pages in a row after which a list counts as read. A server sends one
+	// in place of 2,000 games that have just left the list.
+	maxEmpty = 10
+)
 
 // pages fetches a list page by page, up to limit rows (0 means no limit), and reports whether there
 // are more rows.
 func pages[T any](limit int, page func(size int32, token string) ([]T, string, error)) (all []T, more bool, err error) {
+	empty := 0
 	for token := ""; ; {
 		size := maxPage
 		if limit > 0 {
@@ -144,7 +150,13 @@ func pages[T any](limit int, page func(size int32, token string) ([]T, string, e
 			return nil, false, err
 		}
 		all = append(all, rows...)
-		if token == "" || limit > 0 && len(all) >= limit {
+		if empty++; len(rows) > 0 {
+			empty = 0
+		}
+		switch {
+		case limit > 0 && len(all) > limit:
+			return all[:limit], true, nil
+		case token == "" || limit > 0 && len(all) == limit || empty == maxEmpty:
 			return all, token != "", nil
 		}
 	}

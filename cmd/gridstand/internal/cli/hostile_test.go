@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
@@ -106,6 +107,30 @@ func hostileServer(t *testing.T, answer func(method string) (proto.Message, erro
 	}))
 	grpctest.Serve(t, server, listener)
 	return listener.Addr().String()
+}
+
+// Ensure that --limit counts races and games together, and that a list of empty pages ends.
+func TestGames_Limit(t *testing.T) {
+	t.Parallel()
+	race := &pb.Challenge{
+		Id: evilID, Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Status: pb.ChallengeStatus_CHALLENGE_STATUS_WAITING,
+	}
+	u := newUser(t, hostileServer(t, func(method string) (proto.Message, error) {
+		if strings.HasSuffix(method, "/ListChallenges") {
+			return &pb.ListChallengesResponse{Challenges: []*pb.Challenge{race, race}}, nil
+		}
+		return &pb.ListGamesResponse{NextPageToken: "again"}, nil
+	}), "ada")
+	for limit, want := range map[string]int{"1": 1, "0": 2} {
+		out, note, code := u.run("games", "--status", "waiting", "--limit", limit)
+		assert.Zero(t, code)
+		assert.Equal(t, 1+want, strings.Count(out, "\n"))
+		assert.Contains(t, note, "There are more: ")
+	}
+	rows, more, err := pages(1, func(int32, string) ([]int, string, error) { return []int{1, 2}, "", nil })
+	require.NoError(t, err)
+	assert.Len(t, rows, 1)
+	assert.True(t, more)
 }
 
 // Ensure that commands end and print nothing that a terminal would interpret, even if a

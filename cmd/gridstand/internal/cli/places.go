@@ -11,9 +11,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// places prints the races of a variant, or of all if it is empty, and the given games, all of which wait
-// for players.
-func (p *program) places(ctx context.Context, c *client.Client, games []*pb.Game, variant string) error {
+// places prints races and the given games, all of which wait for players. more is set if there are more games.
+func (p *program) places(ctx context.Context, c *client.Client, games []*pb.Game, more bool, o gamesOptions) error {
 	reply, err := c.Challenges.ListChallenges(ctx, &pb.ListChallengesRequest{Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE})
 	if err != nil {
 		return err
@@ -22,7 +21,7 @@ func (p *program) places(ctx context.Context, c *client.Client, games []*pb.Game
 	var rows [][]string
 	for _, race := range reply.GetChallenges() {
 		open := gamestate.MaxEntrants - len(race.GetEntrants())
-		if race.GetStatus() != pb.ChallengeStatus_CHALLENGE_STATUS_WAITING || open <= 0 || variant != "" && race.GetVariant() != variant {
+		if race.GetStatus() != pb.ChallengeStatus_CHALLENGE_STATUS_WAITING || open <= 0 || o.variant != "" && race.GetVariant() != o.variant {
 			continue
 		}
 		var names []string
@@ -43,6 +42,12 @@ func (p *program) places(ctx context.Context, c *client.Client, games []*pb.Game
 	if len(rows) == 0 {
 		p.notef("No player is waiting. Race somebody now: %s", p.typed("race", "--now"))
 		return nil
+	}
+	if o.limit > 0 && len(rows) > o.limit {
+		rows, more = rows[:o.limit], true
+	}
+	if more {
+		defer p.noteMore(len(rows))
 	}
 	defer p.notef("Take a place: %s", p.typed("join", "PLACE"))
 	return p.printTable([]column{

@@ -81,15 +81,20 @@ func (l list[M]) print(p *program) error {
 		return nil
 	}
 	if l.more {
-		how := fmt.Sprintf(": --limit %d shows more, --limit 0 shows all", 2*len(l.all))
-		if p.over != nil { // SSH clients have no flags
-			how = ""
-		}
-		defer p.notef("There are more%s.", how)
+		defer p.noteMore(len(l.all))
 	}
 	rows := make([][]string, len(l.all))
 	for i, m := range l.all {
 		rows[i] = l.row(m)
 	}
 	return p.printTable(l.columns, rows)
+}
+
+// noteMore says that there are more than the n rows that are printed.
+func (p *program) noteMore(n int) {
+	how := fmt.Sprintf(": --limit %d shows more, --limit 0 shows all", 2*n)
+	if p.over != nil { // SSH clients have no flags
+		how = ""
+	}
+	p.notef("There are more%s.", how)
 }

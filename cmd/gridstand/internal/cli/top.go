@@ -27,8 +27,14 @@ var windows = map[string]pb.Window{
 // allTime is the value of --window for scores of any time.
 const allTime = "all"
 
-// neighbors is the number of players that --me shows above and below the user.
-const neighbors = 3
+// neighbors returns the number of players that --me shows above and below the user.
+func (o topOptions) neighbors() int32 {
+	const most = 3
+	if o.limit == 0 {
+		return most
+	}
+	return int32(min(most, (o.limit-1)/2))
+}
 
 // topOptions are the flags of the top command.
 type topOptions struct {
@@ -104,7 +110,7 @@ func (p *program) topOfVariant(ctx context.Context, c *client.Client, v *pb.Vari
 			return err
 		}
 		fetch = func(int32, string) ([]*pb.Entry, string, error) {
-			request := &pb.GetRankRequest{Variant: v.GetId(), Window: windows[o.window], PlayerId: "me", Neighbors: neighbors}
+			request := &pb.GetRankRequest{Variant: v.GetId(), Window: windows[o.window], PlayerId: "me", Neighbors: o.neighbors()}
 			reply, err := c.Leaderboard.GetRank(ctx, request)
 			entries := append(reply.GetNeighbors(), reply.GetEntry()) // The neighbors do not include the entry.
 			slices.SortStableFunc(entries, func(a, b *pb.Entry) int { return cmp.Compare(a.GetRank(), b.GetRank()) })
@@ -148,7 +154,7 @@ func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r refere
 	}
 	request := &pb.ListStandingsRequest{ChallengeId: challenge.GetId()}
 	if o.me {
-		request.PlayerId, request.Neighbors = "me", neighbors
+		request.PlayerId, request.Neighbors = "me", o.neighbors()
 	}
 	var counts []int32
 	rows, more, err := pages(o.limit, func(size int32, token string) ([]*pb.Standing, string, error) {

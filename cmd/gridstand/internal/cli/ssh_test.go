@@ -236,7 +236,8 @@ func TestSSHHost_Account(t *testing.T) {
 	assert.Regexp(t, `^ada\n\nclassic \w{8}\n`, out)
 	assert.Zero(t, code)
 	for command, want := range map[string]string{
-		"account rename Eve": "the name was changed recently", "account end abcdef": "your account has no session with this id",
+		"account @a b c d e f g h i": "there is no player \"a b c d e f g h i\"",
+		"account rename Eve":         "the name was changed recently", "account end abcdef": "your account has no session with this id",
 		"account token": "usage: account", "account keys add": "usage: account", "account rotate": "usage: account", "account rename": "usage: account",
 	} {
 		out, code := h.run(key, command)

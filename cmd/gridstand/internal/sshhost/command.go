@@ -72,7 +72,7 @@ func Parse(line string) (Command, error) {
 		return Command{}, fmt.Errorf("%s is now: %s", name, Removed[name])
 	case known.name == "":
 		return Command{}, fmt.Errorf("there is no command %q. Try: help", printable(name, 20))
-	case name == "watch" && len(args) > 0 && strings.HasPrefix(args[0], "@"):
+	case (name == "watch" || name == "account") && len(args) > 0 && strings.HasPrefix(args[0], "@"):
 		args = []string{strings.Join(args, " ")} // Names may have spaces.
 	case len(args) > known.max, len(args) == 0 && known.max > 0 && !strings.HasPrefix(known.args, "["),
 		name == "games" && len(args) > 0 && args[0] != "waiting", name == "race" && len(args) > 1 && args[0] == "--now":

@@ -23,8 +23,8 @@ type Session struct {
 	// Address is the client's IP address.
 	Address netip.Addr
 
-	// Terminal reports whether the client has a terminal. If not, Err is a separate stream,
-	// Size and Resized are not set, and Env has no TERM.
+	// Terminal reports whether the client has a terminal whose cursor can be moved. Without any
+	// terminal, Err is a separate stream, Size and Resized are not set, and Env has no TERM.
 	Terminal bool
 	In       io.Reader
 	Out, Err io.Writer

@@ -183,7 +183,7 @@ func (p *page) step() tea.Cmd {
 	return tea.Batch(cmd, p.playNext())
 }
 
-// ClosingMessage implements ui.Page. It reports the state of the game.
+// ClosingMessage implements ui.Closing. It reports the state of the game.
 func (p *page) ClosingMessage() string {
 	if p.game == nil {
 		return ""

@@ -157,7 +157,7 @@ func (w *wall) titleParts(i, width int) (left []string, badge string) {
 	return left, badge
 }
 
-// ClosingMessage implements ui.Page. It reports the state of each game on its own line.
+// ClosingMessage implements ui.Closing. It reports the state of each game on its own line.
 func (w *wall) ClosingMessage() string {
 	var lines []string
 	for _, g := range w.games {

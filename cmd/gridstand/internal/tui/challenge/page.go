@@ -32,7 +32,9 @@ type page struct {
 	requested, alerted bool
 	// busy is set while a call that changes the race is in flight.
 	busy bool
-	bots []string // bots to choose from, or nil
+	// leaving is set while the page tells the server that the user leaves the race.
+	leaving bool
+	bots    []string // bots to choose from, or nil
 	// problem is the reason why a key's action failed. done reports its success.
 	problem, done string
 }
@@ -132,9 +134,8 @@ func (p *page) playing(g client.Game, err error) tea.Cmd {
 	return tea.Batch(ui.Replace(p.Tasks, ui.Route{Play: g.GetId()}), p.Later(10*gamestate.RetryTime, again))
 }
 
-// call makes a call that changes the race, and then runs a command if it succeeds. The modified
-// race itself arrives on the stream.
-func call[R, T any](p *page, do func(context.Context, R, ...grpc.CallOption) (T, error), r R, then tea.Cmd) tea.Cmd {
+// call makes a call that changes the race. The modified race itself arrives on the stream.
+func call[R, T any](p *page, do func(context.Context, R, ...grpc.CallOption) (T, error), r R) tea.Cmd {
 	if p.busy {
 		return nil
 	}
@@ -143,9 +144,8 @@ func call[R, T any](p *page, do func(context.Context, R, ...grpc.CallOption) (T,
 		p.busy = false
 		if err != nil {
 			p.problem = ui.Explain(err, ui.SameKey)
-			return nil
 		}
-		return then
+		return nil
 	})
 }
 
@@ -179,14 +179,14 @@ func (p *page) table() ui.KeyTable {
 		ui.On("enter j", "enter", "join", may && waiting && entrant == nil, enter).Footer(1),
 		ui.On("enter space", "enter", ready, waiting && entrant != nil, func() tea.Cmd {
 			p.watching = false
-			return call(p, server.JoinChallenge, &pb.JoinChallengeRequest{ChallengeId: p.ID, Ready: !entrant.GetReady()}, nil)
+			return call(p, server.JoinChallenge, &pb.JoinChallengeRequest{ChallengeId: p.ID, Ready: !entrant.GetReady()})
 		}).Footer(1),
 		ui.On("s", "s", "start", host && len(p.GetEntrants()) > 1, func() tea.Cmd {
-			return call(p, server.StartChallenge, &pb.StartChallengeRequest{ChallengeId: p.ID}, nil)
+			return call(p, server.StartChallenge, &pb.StartChallengeRequest{ChallengeId: p.ID})
 		}).Footer(2),
 		ui.On("b", "b", "add a bot", host, p.askBots).Footer(4),
 		ui.On("x", "x", "remove a bot", host && p.lastBot() != "", func() tea.Cmd {
-			return call(p, server.LeaveChallenge, &pb.LeaveChallengeRequest{ChallengeId: p.ID, GameId: p.lastBot()}, nil)
+			return call(p, server.LeaveChallenge, &pb.LeaveChallengeRequest{ChallengeId: p.ID, GameId: p.lastBot()})
 		}).Footer(5),
 		// A player whose board is full need not wait for the others.
 		ui.On("n", "n", "race again", may && p.Race() && (p.Closed() || p.Open() && entrant != nil), func() tea.Cmd {
@@ -222,15 +222,19 @@ func (p *page) lastBot() string {
 }
 
 // leave closes the page. If the user is on the roster of a race that has not started, it
-// asks for confirmation first.
+// asks for confirmation first. It then closes the page even if the server does not answer: a race that
+// none of its players watches ends by itself.
 func (p *page) leave() tea.Cmd {
-	if p.Entrant() == nil || p.Stage() != pb.ChallengeStatus_CHALLENGE_STATUS_WAITING {
+	if p.leaving || p.Entrant() == nil || p.Stage() != pb.ChallengeStatus_CHALLENGE_STATUS_WAITING {
 		return ui.Back
 	}
 	return p.Ask(&ui.Question{
 		Title: "Leave the race?", Text: "It has not started yet. It can take place without you.", Yes: "leave", No: "stay",
 		Then: func() tea.Cmd {
-			return call(p, p.env.Server.LeaveChallenge, &pb.LeaveChallengeRequest{ChallengeId: p.ID}, ui.Back)
+			p.leaving = true
+			return ui.Call(p.Tasks, func(ctx context.Context) (*pb.LeaveChallengeResponse, error) {
+				return p.env.Server.LeaveChallenge(ctx, &pb.LeaveChallengeRequest{ChallengeId: p.ID})
+			}, func(*pb.LeaveChallengeResponse, error) tea.Cmd { return ui.Back })
 		},
 	})
 }
@@ -260,5 +264,5 @@ func (p *page) chosen(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	return call(p, func(ctx context.Context, bot string, _ ...grpc.CallOption) (*pb.Challenge, error) {
 		return p.env.Server.AddBot(ctx, p.ID, bot)
-	}, bots[i-1], nil)
+	}, bots[i-1])
 }

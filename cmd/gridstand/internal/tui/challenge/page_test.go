@@ -91,8 +91,12 @@ func TestPage_Roster(t *testing.T) {
 	assert.Contains(t, d.Screen(), "Leave the race?")
 	d.Press("n")
 	assert.Empty(t, d.Left)
+	server.OnRace = func(call string) error {
+		made <- call
+		return client.ErrServerUnavailable
+	}
 	does("leave ", "q", "y")
-	assert.Nil(t, left(d))
+	assert.Nil(t, left(d), "also if the server is gone")
 
 	other := proto.CloneOf(race)
 	other.GetEntrants()[1].Ready = true

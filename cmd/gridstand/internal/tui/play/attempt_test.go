@@ -44,7 +44,7 @@ func TestAttempt_Race(t *testing.T) {
 	bob := tuitest.Game(tuitest.Board(4, 4))
 	bob.Id, bob.GetPosition().Scores = "bobbobbobbobbobbobbobbobbo", []int32{16000}
 	server := &tuitest.Server{}
-	server.OnResign = func() (*pb.Event, error) { return tuitest.Ended(614, pb.Result_REASON_RESIGNED), nil }
+	server.OnResign = func() (*pb.Event, error) { return nil, client.ErrGameDamaged }
 	server.Stream(bob.GetId()).Push(client.Update{Game: bob})
 	p, d := startAttempt(t, server, tuitest.Race(), nil)
 	d.Until("bob's board", func() bool { return strings.Contains(d.Screen(), "16,000") })
@@ -60,6 +60,10 @@ func TestAttempt_Race(t *testing.T) {
 	d.Press("n")
 	assert.Contains(t, d.Screen(), "Your 12,340 points are kept")
 	d.Press("y")
+	d.Until("the refusal", func() bool { return p.problem != "" })
+	assert.Contains(t, d.Screen(), "! "+client.ErrGameDamaged.Error())
+	server.OnResign = func() (*pb.Event, error) { return tuitest.Ended(614, pb.Result_REASON_RESIGNED), nil }
+	d.Press("n", "y")
 	d.Until("the end", p.Over)
 	assert.Contains(t, d.Screen(), "2nd of 3 so far")
 	d.Press("y")

@@ -20,13 +20,15 @@ func (p *playing) resign() tea.Cmd {
 }
 
 // resigned handles the reply to a resignation. Unless the game is an attempt, it then
-// creates a new game, even if the old one turns out to be over or gone.
+// creates a new game, even if the old one turns out to be over or gone. If an attempt is gone, it says so.
 func (p *playing) resigned(e *pb.Event, err error) tea.Cmd {
 	switch {
 	case err == nil:
+		p.problem = ""
 		p.Apply(e)
-	case errors.Is(err, client.ErrGameOver), errors.Is(err, client.ErrNotSeated),
-		errors.Is(err, client.ErrGameNotFound), errors.Is(err, client.ErrGameDamaged):
+	case errors.Is(err, client.ErrGameOver):
+	case p.contest == nil && (errors.Is(err, client.ErrNotSeated) ||
+		errors.Is(err, client.ErrGameNotFound) || errors.Is(err, client.ErrGameDamaged)):
 	default:
 		p.starting = false
 		p.fail(err)

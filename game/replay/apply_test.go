@@ -129,31 +129,3 @@ func TestScored_Zero(t *testing.T) {
 		assert.Equal(t, want, s.Scored(0))
 	}
 }
-
-// Ensure that a game that ends at its goal is won, and that a game that continues past 2048 is
-// won no matter how it ends.
-func TestApply_Goal(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		variant string
-		ends    bool
-	}{{"twos", true}, {"restless", true}, {"vt100", true}, {"classic", false}, {"5x5", false}} {
-		sd := seed(3)
-		s := begin(t, created(t, tt.variant, sd), sd)
-		// Two tiles of 1024 are side by side, so the goal is one move away.
-		s = onBoard(t, s, 10, 10)
-
-		next := apply(t, s, 0, replay.Moved{Move: game.Slide(game.Left)})
-		if tt.ends {
-			require.Equal(t, replay.Finished, next.Status, tt.variant)
-			assert.Equal(t, &replay.Result{Reason: game.GoalReached, Winners: []int{0}}, next.Result, tt.variant)
-			assert.False(t, next.RevealedSeed().IsZero(), tt.variant)
-			continue
-		}
-		require.Equal(t, replay.Active, next.Status, tt.variant)
-		over := apply(t, next, 0, replay.Resigned{})
-		assert.Equal(t, &replay.Result{Reason: game.Resigned, Winners: []int{0}}, over.Result, tt.variant)
-		left := apply(t, next, game.NoSeat, replay.Abandoned{})
-		assert.Equal(t, &replay.Result{Reason: game.Abandoned, Winners: []int{0}}, left.Result, tt.variant)
-	}
-}

@@ -103,9 +103,6 @@ func TestNewBoard_Checked(t *testing.T) {
 	require.EqualError(t, err, "tribolo: 175 cells, not 176")
 	_, err = tribolo.NewBoard(append(cells, tribolo.Empty))
 	require.EqualError(t, err, "tribolo: 177 cells, not 176")
-	cells[17] = tribolo.Green + 1
-	_, err = tribolo.NewBoard(cells)
-	require.EqualError(t, err, "tribolo: cell 17: 5 is not an owner")
 	// A position's turn is an int, so it may not fit into the byte that encodes it.
 	_, err = tribolo.NewPosition(start(countingSeed()).Board(), -2, 0)
 	require.EqualError(t, err, "tribolo: turn of unknown seat -2")

@@ -10,41 +10,23 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// Ensure that a move of blue to cell x, y takes exactly the cells that the rules specify. These are fixed
-// examples of what TestBoard_EqualsTheRules compares on random boards, where no line is that long.
-func TestJumps(t *testing.T) {
+// Ensure that a move takes a whole row. TestBoard_EqualsTheRules compares all moves of random boards with
+// the rules, but no line there is that long.
+func TestJumps_Row(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct {
-		board string
-		x, y  int32
-		want  []game.Cell
-	}{
-		"a whole row":                    {". R R R R R R R R R R R R R R B", 0, 0, row(1, 14)},
-		"as far as the first own cell":   {". R B R B", 0, 0, []game.Cell{{X: 1}}},
-		"three ways":                     {". R B / G G . / B . B", 0, 0, []game.Cell{{Y: 1}, {X: 1}, {X: 1, Y: 1}}},
-		"two opponents in one direction": {". R G B", 0, 0, nil},
-		"not from row 10 to the next 0":  {". . B / . . . / . . . / . . . / . . . / . . . / . . . / . . . / . . . / . R / .", 0, 10, nil},
-	} {
-		b := corner(t, tc.board)
-		q, ok := tribolo.SquareOf(cell(tc.x, tc.y))
-		require.True(t, ok, name)
-		var got []game.Cell
-		for over := range b.Taken(0, q).All() {
-			got = append(got, over.Cell())
-		}
-		assert.Equal(t, tc.want, got, name)
-		assert.Equal(t, len(tc.want) > 0, b.Moves(0).Has(q), name)
-		assert.Equal(t, len(tc.want), b.Play(0, q), name)
+	b := corner(t, ". R R R R R R R R R R R R R R B")
+	q, ok := tribolo.SquareOf(cell(0, 0))
+	require.True(t, ok)
+	var want, got []game.Cell
+	for x := range int32(14) {
+		want = append(want, cell(x+1, 0))
 	}
-}
-
-// row returns the cells of the top row from x = first to x = last.
-func row(first, last int32) []game.Cell {
-	var cells []game.Cell
-	for x := first; x <= last; x++ {
-		cells = append(cells, cell(x, 0))
+	for over := range b.Taken(0, q).All() {
+		got = append(got, over.Cell())
 	}
-	return cells
+	assert.Equal(t, want, got)
+	assert.True(t, b.Moves(0).Has(q))
+	assert.Equal(t, 14, b.Play(0, q))
 }
 
 func TestIllegalMoves(t *testing.T) {

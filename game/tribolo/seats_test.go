@@ -33,13 +33,6 @@ func TestWinners(t *testing.T) {
 	}
 }
 
-func TestRecordable(t *testing.T) {
-	t.Parallel()
-	for reason := game.ReasonNone; reason <= game.Abandoned; reason++ {
-		assert.Equal(t, reason == game.NoMoves, tribolo.New().Recordable(reason), reason)
-	}
-}
-
 func TestOwners(t *testing.T) {
 	t.Parallel()
 	for owner, want := range map[tribolo.Owner]struct {

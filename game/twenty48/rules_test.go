@@ -41,20 +41,6 @@ func TestMove_IllegalSaysWhy(t *testing.T) {
 	}
 }
 
-func TestMove_IdleSpawnsOnly(t *testing.T) {
-	t.Parallel()
-	c := classic(2, 2)
-	c.IdleMoves = true
-	r, p := position(t, c, "2 . / 4 .")
-	assert.Len(t, p.LegalMoves(), 4)
-	next, change, err := r.Move(p, 0, game.Slide(game.Left), seed(1).Draws(2))
-	require.NoError(t, err)
-	require.NotNil(t, change.Spawned)
-	assert.Equal(t, "2 . / 4 .", draw(beforeSpawn(next, change), 2))
-	assert.Zero(t, change.Gained)
-	assert.EqualValues(t, 1, next.MoveCount())
-}
-
 func TestGoal(t *testing.T) {
 	t.Parallel()
 	ending := classic(2, 2)
@@ -114,15 +100,6 @@ func TestScore_WithinInt32(t *testing.T) {
 	assert.EqualValues(t, 100, change.Gained)
 	assert.Equal(t, []int32{math.MaxInt32}, next.Scores())
 	assert.EqualValues(t, math.MaxInt32, next.MoveCount())
-}
-
-func TestResign_LeavesTheBoard(t *testing.T) {
-	t.Parallel()
-	r, p := position(t, classic(2, 2), "2 . / 4 .")
-	assert.Same(t, p, r.Resign(p, 0))
-	for reason := game.ReasonNone; reason <= game.Abandoned; reason++ {
-		assert.True(t, r.Recordable(reason), reason)
-	}
 }
 
 // otherGame is a position of a game other than 2048.

@@ -8,9 +8,6 @@ import (
 	"crypto/rsa"
 	"io"
 	"math/big"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -125,34 +122,6 @@ func (f forged) PublicKey() ssh.PublicKey { return publicKey{f.Signer.PublicKey(
 
 func (f forged) Sign(_ io.Reader, _ []byte) (*ssh.Signature, error) {
 	return &ssh.Signature{Format: f.format, Blob: []byte("signature")}, nil
-}
-
-// Ensure that the signatures of ssh-keygen are accepted.
-func TestSSHKeygen(t *testing.T) {
-	t.Parallel()
-	program, err := exec.LookPath("ssh-keygen")
-	if err != nil {
-		t.Skip("ssh-keygen is not installed")
-	}
-	directory := t.TempDir()
-	path := filepath.Join(directory, "key")
-	keygen := func(stdin string, args ...string) string {
-		command := exec.CommandContext(t.Context(), program, args...)
-		command.Stdin = strings.NewReader(stdin)
-		command.Stderr = os.Stderr
-		output, err := command.Output()
-		require.NoError(t, err)
-		return string(output)
-	}
-	keygen("", "-q", "-t", "ed25519", "-N", "", "-f", path)
-	public, err := os.ReadFile(path + ".pub")
-	require.NoError(t, err)
-	want, _, _, _, err := ssh.ParseAuthorizedKey(public)
-	require.NoError(t, err)
-
-	key, err := sshsig.Verify(keygen(message, "-Y", "sign", "-n", "gridstand", "-f", path), "gridstand", message)
-	require.NoError(t, err)
-	assert.Equal(t, want.Marshal(), key.Marshal())
 }
 
 // FuzzVerify verifies arbitrary text: if the text is accepted, it must be a signature of the

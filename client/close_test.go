@@ -14,15 +14,6 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// closable returns a client of the fake server, which the test must close.
-func (f *fake) closable(t *testing.T) *client.Client {
-	t.Helper()
-	c, err := client.Dial(client.Config{Target: f.start(t), Token: playerID + ".secret"})
-	require.NoError(t, err)
-	c.ShortenWaits()
-	return c
-}
-
 func assertClosed(t *testing.T, err error) {
 	t.Helper()
 	require.ErrorIs(t, err, context.Canceled)
@@ -36,7 +27,7 @@ func TestClose_EndsRetry(t *testing.T) {
 		t.Run("during "+during, func(t *testing.T) {
 			t.Parallel()
 			f := &fake{}
-			c := f.closable(t)
+			c := f.client(t)
 			f.move = func(_ int, ctx context.Context, _ *pb.MoveRequest) (*pb.Event, error) {
 				if during == "the call" {
 					assert.NoError(t, c.Close())

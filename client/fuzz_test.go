@@ -16,7 +16,7 @@ import (
 func FuzzStore(f *testing.F) {
 	for _, seed := range []string{
 		"", "{}", "null", "[]", `{"servers":null}`, `{"servers":{"localhost:2048":{"name":"ada","token":"a.b"}}}`,
-		`{"servers":{"a:1":{"kept":{"kept":{"name":"\u001b[2J"}}}}}`, `{"servers":{"a:1":7}}`, "{\"servers\":{}}{}",
+		`{"servers":{"a:1":{"kept":{"kept":{"name":"\u001b[2J"}}}}}`, `{"servers":{"a:1":7}}`, "{\"servers\":{}}{}", `{"servers":{"a:1":`,
 	} {
 		f.Add([]byte(seed), "a:1")
 	}
@@ -26,7 +26,8 @@ func FuzzStore(f *testing.F) {
 		store := client.NewStore(path)
 		before, had, err := store.Load(target)
 		if err != nil {
-			require.Error(t, store.Save(target, client.Credential{Name: "new"}))
+			require.ErrorContains(t, err, path)
+			require.ErrorContains(t, store.Save(target, client.Credential{Name: "new"}), path)
 			stands, err := os.ReadFile(path)
 			require.NoError(t, err)
 			assert.Equal(t, file, stands)

@@ -1,7 +1,6 @@
 package client_test
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -61,22 +60,6 @@ func TestStore_ReadableByOwnerOnly(t *testing.T) {
 	files, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, files, 1)
-}
-
-func TestStore_KeepsUnreadableFile(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "credentials.json")
-	require.NoError(t, os.WriteFile(path, []byte(`{"servers": {"x:1": `), 0o600))
-	s := client.NewStore(path)
-	_, _, err := s.Load("x:1")
-	assert.ErrorContains(t, err, path)
-	assert.ErrorContains(t, s.Save("x:1", client.Credential{}), path)
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.True(t, bytes.Equal([]byte(`{"servers": {"x:1": `), data), "%s", data)
-
-	require.NoError(t, os.WriteFile(path, []byte(`{"servers": null}`), 0o600))
-	assert.NoError(t, s.Save("x:1", client.Credential{Name: "ada"}))
 }
 
 func TestStore_ConcurrentWriters(t *testing.T) {

@@ -38,11 +38,6 @@ func TestWatch(t *testing.T) {
 			asked:   after(-1),
 			want:    []string{"live", "game 3", "audience 2 [0 0 0 0 0 2]", "event 4", "event 5"},
 		},
-		"a finished game": {
-			streams: [][]act{{finished(9)}},
-			asked:   after(-1),
-			want:    []string{"live", "game 9"},
-		},
 		"a complete transcript": {
 			opts:    client.WatchOptions{AfterVersion: proto.Int32(0), EveryEvent: true},
 			streams: [][]act{{event(1), event(2), last(3)}},
@@ -85,11 +80,6 @@ func TestWatch(t *testing.T) {
 				"live", "game 3", "reconnecting 1", "live", "event 4", "reconnecting 1", "live", "event 5",
 			},
 		},
-		"resumes far behind": {
-			streams: [][]act{{whole(3), away}, {finished(50)}},
-			asked:   after(-1, 3),
-			want:    []string{"live", "game 3", "reconnecting 1", "live", "game 50 skipped 47"},
-		},
 		"counts the tries without a message": {
 			streams: [][]act{{away}, {away}, {whole(3), away}, {away}, {last(4)}},
 			asked:   after(-1, -1, -1, 3, 3),
@@ -117,11 +107,6 @@ func TestWatch(t *testing.T) {
 			want:    []string{"live", "game 3", "event 4"},
 		},
 
-		"an unknown game": {
-			streams: [][]act{{fail(refuse(codes.NotFound, pb.ReasonGameNotFound))}},
-			asked:   after(-1),
-			err:     client.ErrGameNotFound,
-		},
 		"a proxy throttles the client": {
 			streams: [][]act{
 				{whole(3), fail(status.Error(codes.ResourceExhausted, "stream terminated by RST_STREAM with error code: ENHANCE_YOUR_CALM"))},
@@ -286,7 +271,7 @@ func TestWatch_Close(t *testing.T) {
 			f.watch = func(_ int, _ *pb.WatchRequest, s watchStream) error {
 				return errors.Join(header(f, s), tc.then(f, s))
 			}
-			c := f.closable(t)
+			c := f.client(t)
 			w := c.As("").Watch(ctx, client.WatchOptions{GameID: gameID})
 			_, err := w.Next()
 			require.NoError(t, err)

@@ -178,12 +178,6 @@ func wantField(t testing.TB, err error, field string) {
 	require.Equal(t, []string{field}, refusalOf(t, err).fields)
 }
 
-// wantConflict requires a VERSION_CONFLICT with the given version.
-func wantConflict(t testing.TB, err error, version int32) {
-	t.Helper()
-	require.Equal(t, map[string]string{"version": strconv.Itoa(int(version))}, wantReason(t, err, pb.ReasonVersionConflict))
-}
-
 // wanted requires the error of a call: a reason, VERSION_CONFLICT and a version, or a field.
 func wanted(t testing.TB, err error, want string) {
 	t.Helper()

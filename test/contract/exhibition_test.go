@@ -17,9 +17,7 @@ func showing(c *server.Config) { c.Exhibition, c.BotPace = true, 20*time.Millise
 // listed returns the games with the given status, of any variant and player.
 func (s *testServer) listed(t testing.TB, status pb.GameStatus) []*pb.Game {
 	t.Helper()
-	listed, err := s.ListGames(s.anyone, &pb.ListGamesRequest{Status: status})
-	require.NoError(t, err)
-	return listed.GetGames()
+	return s.list(t, player{}, &pb.ListGamesRequest{Status: status})
 }
 
 // exhibition waits until the server lists a live game, which must be the only one and an

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
@@ -340,28 +339,20 @@ func (f *fairness) read(by *fairCaller) {
 // fetch makes an HTTP request and returns the status and the body; of a stream, the events up to the
 // last one to wait for.
 func (f *fairness) fetch(by *fairCaller, path string) (int, []byte) {
-	ctx, cancel := context.WithCancel(f.t.Context())
+	ctx, cancel := context.WithCancel(by.ctx)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+f.s.addr.String()+path, nil)
-	require.NoError(f.t, err)
-	if by.token != "" {
-		request.Header.Set("Authorization", "Bearer "+by.token)
+	e := f.s.events(f.t, ctx, path, "Connection: close")
+	if e.answer.Header.Get("Content-Type") != "text/event-stream" {
+		body, err := io.ReadAll(e.body)
+		require.NoError(f.t, err)
+		return e.answer.StatusCode, body
 	}
-	response, err := http.DefaultClient.Do(request)
-	require.NoError(f.t, err)
-	defer func() { _ = response.Body.Close() }()
-	var body []byte
-	lines := bufio.NewReader(response.Body)
-	for err == nil {
-		var line []byte
-		line, err = lines.ReadBytes('\n')
-		body = append(body, line...)
-		data, event := bytes.CutPrefix(line, []byte("data: "))
-		for _, update := range []proto.Message{&pb.WatchResponse{}, &pb.WatchChallengeResponse{}} {
-			if event && protojson.Unmarshal(data, update) == nil && f.complete(update) {
-				return response.StatusCode, body
-			}
+	var body bytes.Buffer
+	e.body = bufio.NewReader(io.TeeReader(e.body, &body))
+	for {
+		record, err := e.next()
+		if err != nil || record.Update != nil && f.complete(record.Update) || record.Snapshot != nil && f.complete(record.Snapshot) {
+			return e.answer.StatusCode, body.Bytes()
 		}
 	}
-	return response.StatusCode, body
 }

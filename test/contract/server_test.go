@@ -83,7 +83,7 @@ func start(t testing.TB, store string, changes ...change) *testServer {
 	c.Store = store
 	c.Limits.MovesPerSecond = 0
 	c.Limits.ReadsPerAddressPerSecond = 0 // On a slow machine, concurrent calls over the limit would wait too long and be refused.
-	c.Logger = slog.New(noErrors{slog.DiscardHandler, t})
+	c.Logger = slog.New(slog.NewTextHandler(noErrors{t}, &slog.HandlerOptions{Level: slog.LevelError}))
 	for _, change := range changes {
 		change(&c)
 	}
@@ -126,26 +126,13 @@ func pair(t *testing.T, changes ...change) (a, b *testServer) {
 	return start(t, url, changes...), start(t, url, changes...)
 }
 
-// noErrors is a log handler that fails the test when the server logs an error.
-type noErrors struct {
-	slog.Handler
-	t testing.TB
+// noErrors is a log that fails the test with each line.
+type noErrors struct{ t testing.TB }
+
+func (l noErrors) Write(line []byte) (int, error) {
+	l.t.Errorf("the server logged an error: %s", line)
+	return len(line), nil
 }
-
-func (noErrors) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelError }
-
-func (h noErrors) Handle(_ context.Context, r slog.Record) error {
-	line := r.Message
-	r.Attrs(func(a slog.Attr) bool {
-		line += " " + a.String()
-		return true
-	})
-	h.t.Errorf("the server logged an error: %s", line)
-	return nil
-}
-
-func (h noErrors) WithAttrs([]slog.Attr) slog.Handler { return h }
-func (h noErrors) WithGroup(string) slog.Handler      { return h }
 
 // player is an account and the context of its calls.
 type player struct {

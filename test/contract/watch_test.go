@@ -1,9 +1,9 @@
 package contract
 
 import (
-	"bufio"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -135,7 +135,7 @@ func TestWatch(t *testing.T) {
 				}
 				w.end(t)
 			}
-			wantConflict(t, o.watch(t, s.anyone, from(id, last+1)).refused(t), last)
+			wanted(t, o.watch(t, s.anyone, from(id, last+1)).refused(t), fmt.Sprint(pb.ReasonVersionConflict, " ", last))
 			wantReason(t, o.watch(t, s.anyone, &pb.WatchRequest{GameId: newID()}).refused(t), pb.ReasonGameNotFound)
 			wantReason(t, o.watch(t, s.with("wrong"), from(id, 0)).refused(t), pb.ReasonBadToken)
 		}
@@ -378,23 +378,17 @@ func TestEvents_TLS(t *testing.T) {
 	t.Parallel()
 	c := servertest.Config(t)
 	c.StopTimeout = 2 * patience
-	anyCertificate := &tls.Config{InsecureSkipVerify: true}
 	c.TLSCert, c.TLSKey = tlstest.NewAuthority(t).Issue(t)
 	srv, stop := servertest.Start(t, c)
-	conn := servertest.Dial(t, srv.Addr(), grpc.WithTransportCredentials(credentials.NewTLS(anyCertificate)))
+	conn := servertest.Dial(t, srv.Addr(), grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{InsecureSkipVerify: true})))
 	s := (&testServer{anyone: waittest.Context(t), named: &atomic.Int32{}}).on(conn)
 	p := s.player(t)
 	g := s.game(t, p, "classic")
-	transport := &http.Transport{TLSClientConfig: anyCertificate.Clone(), ForceAttemptHTTP2: true}
-	t.Cleanup(transport.CloseIdleConnections)
-	request, err := http.NewRequestWithContext(s.anyone, http.MethodGet, "https://"+srv.Addr().String()+"/g/"+g.GetId()+"/events", nil)
+	browser, err := tls.Dial("tcp", srv.Addr().String(), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2", "http/1.1"}})
 	require.NoError(t, err)
-	answer, err := (&http.Client{Transport: transport}).Do(request)
+	assert.Equal(t, "http/1.1", browser.ConnectionState().NegotiatedProtocol)
+	r, err := read(t, browser, "GET /g/"+g.GetId()+"/events HTTP/1.1")
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = answer.Body.Close() })
-	require.Equal(t, 1, answer.ProtoMajor)
-	assert.Equal(t, "text/event-stream", answer.Header.Get("Content-Type"))
-	r := &events{body: bufio.NewReader(answer.Body)}
 	r.must(t)
 	for _, e := range s.moves(t, p, g, 3) {
 		same(t, e, r.must(t).Update.GetEvent())

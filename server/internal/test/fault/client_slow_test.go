@@ -231,13 +231,6 @@ func after(last *pb.Event) *pb.Game {
 	return &pb.Game{Id: last.GetGameId(), Version: last.GetVersion(), Position: last.GetPosition()}
 }
 
-// seeded returns a random source that depends only on the test's name.
-func seeded(t *testing.T) *rand.Rand {
-	var seed [32]byte
-	copy(seed[:], strings.TrimPrefix(t.Name(), "Test"))
-	return rand.New(rand.NewChaCha8(seed))
-}
-
 // refusalOf returns the parts of an error that the contract defines. All are zero if err is nil.
 func refusalOf(err error) client.Error {
 	if err == nil {

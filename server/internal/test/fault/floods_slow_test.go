@@ -45,7 +45,7 @@ type baseline struct {
 // newBaseline returns a baseline that has a game.
 func newBaseline(t *testing.T, player *caller) *baseline {
 	t.Helper()
-	b := &baseline{player: player, rng: seeded(t)}
+	b := &baseline{player: player, rng: rand.New(rand.NewPCG(1, 2))}
 	b.newGame(t)
 	return b
 }

@@ -293,13 +293,3 @@ func (h *history) call(ctx context.Context, who int, op operation, call func(con
 	h.all = append(h.all, entry)
 	return message, err
 }
-
-// unknownOutcomes returns the number of operations whose outcome is unknown.
-func (h *history) unknownOutcomes() (n int) {
-	for _, op := range h.all {
-		if a, ok := op.Output.(answer); ok && a.unknown {
-			n++
-		}
-	}
-	return n
-}

@@ -6,19 +6,20 @@ import (
 	"io"
 	"net"
 	"regexp"
-	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
 
+	outputtest "github.com/gridstand/gridstand/internal/testkit/output"
 	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 // TestSSH covers docker-compose.ssh.yml: an SSH host next to the server. A key identifies an
-// account, and the host key and the credential outlive the containers.
+// account, which finds its game again, and the host key and the credential outlive the containers.
 func TestSSH(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, "docker-compose.ssh.yml")
@@ -30,14 +31,14 @@ func TestSSH(t *testing.T) {
 		hostKey = key
 		return nil
 	})
-	plays(t, first, 1)
+	game := plays(t, first)
 	harmless(t, "ssh-host", s.containers("ssh-host")[0], []int{2222}, "/ssh")
 	assert.Contains(t, s.compose("run", "--rm", "client", "variants"), "16×11")
 
 	s.compose("rm", "-sf", "ssh-host", "ssh-credential")
 	s.up(nil)
 	second := dialSSH(t, s, key, ssh.FixedHostKey(hostKey))
-	plays(t, second, 2)
+	assert.Equal(t, game, plays(t, second))
 }
 
 // dialSSH waits for the SSH host and connects as the player who owns the key.
@@ -66,27 +67,24 @@ func listsGames(t *testing.T, c *ssh.Client) string {
 }
 
 // guestGame matches the game of a guest in the list of games.
-var guestGame = regexp.MustCompile(`(?m) 3x3 .* (guest-[a-z2-7]{6})$`)
+var guestGame = regexp.MustCompile(`(?m)^(\w{8}) +3x3 .* guest-[a-z2-7]{6}$`)
 
-// plays starts a game in a terminal, and leaves when the list shows the given number of games, all by
-// the same player.
-func plays(t *testing.T, c *ssh.Client, games int) {
+// plays starts or continues a game in a terminal, leaves, and returns the game's id, which must be the
+// only one in the list.
+func plays(t *testing.T, c *ssh.Client) string {
 	t.Helper()
 	session, err := c.NewSession()
 	require.NoError(t, err)
 	in, err := session.StdinPipe()
 	require.NoError(t, err)
+	var screen outputtest.Buffer
+	session.Stdout = &screen
 	require.NoError(t, session.RequestPty("xterm", 24, 80, nil))
 	require.NoError(t, session.Start("play 3x3"))
-	var players []string
-	waittest.Until(t, "the game is listed", func() bool {
-		players = nil
-		for _, found := range guestGame.FindAllStringSubmatch(listsGames(t, c), -1) {
-			players = append(players, found[1])
-		}
-		return len(players) == games
-	})
-	assert.Len(t, slices.Compact(players), 1)
+	waittest.Until(t, "the game is on the screen", func() bool { return strings.Contains(screen.String(), "MOVES") })
+	games := guestGame.FindAllStringSubmatch(listsGames(t, c), -1)
+	require.Len(t, games, 1)
 	_, _ = io.WriteString(in, "\x03")
 	_ = session.Wait()
+	return games[0][1]
 }

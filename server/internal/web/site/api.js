@@ -157,20 +157,22 @@ export function watch(of, { after, everyEvent, preview, onUpdate, onEnd, onState
   let watchdog = 0;
 
   const name = Math.random();
-  const others = new BroadcastChannel('streams');
+  /** @type {BroadcastChannel | undefined} */
+  const others = attempt(() => new BroadcastChannel('streams'));
   /** The streams of the browser that have been opened after this one. */
   const newer = new Set();
   const polls = () => newer.size >= mostStreams;
-  others.onmessage = ({ data: [other, isOpen] }) => {
-    if (isOpen) newer.add(other);
-    else newer.delete(other);
-    if (isOpen && open && polls()) pause();
-  };
+  if (others)
+    others.onmessage = ({ data: [other, isOpen] }) => {
+      if (isOpen) newer.add(other);
+      else newer.delete(other);
+      if (isOpen && open && polls()) pause();
+    };
 
   const stop = () => {
     clearTimeout(timer);
     clearTimeout(watchdog);
-    if (open) others.postMessage([name, false]);
+    if (open) others?.postMessage([name, false]);
     open?.abort();
     open = null;
   };
@@ -180,7 +182,7 @@ export function watch(of, { after, everyEvent, preview, onUpdate, onEnd, onState
   };
   const close = () => {
     stop();
-    others.close();
+    others?.close();
     leave.abort();
   };
   const now = () => {
@@ -232,7 +234,7 @@ export function watch(of, { after, everyEvent, preview, onUpdate, onEnd, onState
     const poll = polls();
     if (!poll) {
       newer.clear();
-      others.postMessage([name, true]);
+      others?.postMessage([name, true]);
       onState?.('connecting');
     }
     alive();

@@ -82,11 +82,20 @@ export async function createAccount(name) {
   if (!kept()) toast(unkept);
 }
 
+/** The account that is being created. @type {Promise<void> | undefined} */
+let creating;
 /**
- * Creates an account with a name, or a guest account, unless there is one.
+ * Creates an account with a name, or a guest account, unless there is one. Calls at the same time
+ * create one account.
  * @param {string} [name]
  */
-export const signIn = async (name) => account() || (name ? createAccount(name) : createGuest());
+export async function signIn(name) {
+  if (account()) return;
+  creating ??= (name ? createAccount(name) : createGuest()).finally(() => {
+    creating = undefined;
+  });
+  await creating;
+}
 
 /** Creates an account for a player who has not chosen a name yet. */
 async function createGuest() {

@@ -1,0 +1,33 @@
+// Tests the accounts that the page creates.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { serve, settle } from './dom.mjs';
+
+const { account, setAccount } = await import('../site/api.js');
+const { signIn } = await import('../site/persist.js');
+
+for (const name of ['zoe', '']) {
+  test(`two presses create one account, named "${name}"`, async () => {
+    setAccount(null);
+    const calls = serve(async (_, { secret, name }) => {
+      await settle();
+      return { player: { id: secret, name }, token: secret };
+    });
+    await Promise.all([signIn(name), signIn(name)]);
+    assert.equal(calls.length, 1);
+    assert.equal(account()?.token, calls[0].request.secret);
+  });
+}
+
+test('after a name that is taken, another one creates an account', async () => {
+  setAccount(null);
+  serve((_, { name }) =>
+    name === 'zoe'
+      ? { code: 'already_exists', message: 'the name is taken' }
+      : { player: { id: 'a', name }, token: 'a.b' },
+  );
+  await assert.rejects(signIn('zoe'), /taken/);
+  await signIn('ada');
+  assert.equal(account()?.name, 'ada');
+});

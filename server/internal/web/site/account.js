@@ -59,14 +59,8 @@ const pasting = (done) =>
     async (token) => {
       const before = account();
       if (before && before.token !== token && !(await forget(before))) return;
-      setAccount({ id: '', name: '', token });
-      try {
-        const { player } = await call('GetPlayer', { playerId: 'me' });
-        setAccount({ id: player.id, name: player.name, token });
-      } catch (e) {
-        setAccount(before);
-        throw e;
-      }
+      const { player } = await call('GetPlayer', { playerId: 'me' }, { token });
+      setAccount({ id: player.id, name: player.name, token });
       done();
     },
   );

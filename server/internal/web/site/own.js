@@ -145,6 +145,7 @@ export function ownSeat(first, seat, kind, next) {
     release();
     page.close();
     next?.(game());
+    next = undefined; // A second press opens no other game.
   }
   /**
    * Gives up the game, and reports whether it did.

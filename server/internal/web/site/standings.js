@@ -88,7 +88,10 @@ export function createBoards(own) {
       /** Starts to show the board. The first boards are followed as streams. @param {number} i */
       begin(i) {
         streamed = i >= 0 && i < streams;
-        if (streamed) watch(`g/${id}`, { preview: !!own.id, onUpdate: take });
+        const onError = () => {
+          streamed = false; // The race may not be open yet for the server.
+        };
+        if (streamed) watch(`g/${id}`, { preview: !!own.id, onUpdate: take, onError });
       },
       /** Shows the player's own board. */
       reflect: () => board.show(own.game.position),

@@ -1,0 +1,36 @@
+// Tests the boards of a race.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { settle } from './dom.mjs';
+
+const { createBoards } = await import('../site/standings.js');
+
+test('a board is read if its stream began before the server opened the race', async () => {
+  const calls = [];
+  const position = { moveCount: 1, scores: [4], twenty48: { rows: 4, columns: 4, tiles: [4] } };
+  globalThis.fetch = async (url) => {
+    calls.push(url);
+    const early = url.includes('/events');
+    const game = { id: 'g', version: 2, position };
+    return {
+      ok: !early,
+      status: early ? 400 : 200,
+      headers: new Headers(),
+      json: async () => (early ? { code: 'failed_precondition', message: 'not open' } : { game }),
+    };
+  };
+  const boards = createBoards({});
+  const challenge = { status: 'CHALLENGE_STATUS_OPEN', entrants: [{ bot: 'greedy', gameId: 'g' }] };
+  boards.show({ challenge });
+  await settle();
+  const standings = [{ bot: 'greedy', gameId: 'g', score: 4, moveCount: 1 }];
+  boards.show({ challenge, standings });
+  await settle();
+  assert.equal(calls.at(-1), '/gridstand.v1.GameService/GetGame');
+  const labels = boards.element.all().map((e) => e.getAttribute('aria-label') ?? '');
+  assert.ok(
+    labels.some((label) => label.startsWith('row 1: 4')),
+    labels.join(),
+  );
+});

@@ -23,15 +23,17 @@ export function createReplay(state, show, changed) {
   /** @type {Promise<void> | null} */
   let loading = null;
 
-  /** Loads the events up to the newest version. */
+  /** Loads the events up to the newest version, and shows the curve of a game that is over. */
   async function load() {
-    if (past.length >= state.version) return;
+    if (past.length < state.version) await read();
+    if (state.over && past.length > 2 && past.length >= state.version && !curve.firstChild)
+      curve.append(createCurve(past, jump));
+  }
+  function read() {
     loading ??= new Promise((resolve) => {
       const done = () => {
         close();
         loading = null;
-        if (state.over && past.length > 2 && past.length >= state.version)
-          curve.replaceChildren(createCurve(past, jump));
         resolve();
       };
       const close = watch(`g/${state.game.id}`, {

@@ -1,0 +1,65 @@
+// Tests the replay of a game.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { press, settle } from './dom.mjs';
+
+const { State } = await import('../site/game-state.js');
+const { createReplay } = await import('../site/replay.js');
+
+const status = (n, end) => `GAME_STATUS_${n < end ? 'ACTIVE' : 'FINISHED'}`;
+/** Writes the event of a version of a game, which is over at version end. */
+const event = (version, end) => ({
+  version,
+  seat: version > 1 ? 0 : undefined,
+  moved: version > 1 ? { direction: 'DIRECTION_UP' } : undefined,
+  position: { moveCount: version - 1, scores: [4 * version] },
+  result: version === end ? { reason: 'REASON_NO_MOVES' } : undefined,
+});
+/** Makes the replay of a game with n versions, and a function that lets the server send them. */
+function start(n, end) {
+  const state = new State();
+  const { position } = event(n, end);
+  state.apply({ game: { id: 'g', version: n, status: status(n, end), seats: [{}], position } });
+  let send;
+  globalThis.fetch = () =>
+    new Promise((resolve) => {
+      const events = Array.from({ length: n }, (_, i) => event(i + 1, end));
+      const texts = events.map(
+        (e) => `id: ${e.version}\ndata: ${JSON.stringify({ event: e })}\n\n`,
+      );
+      const body = new Blob(texts).stream();
+      send = () => resolve({ ok: true, status: 200, headers: new Headers(), body });
+    });
+  const shown = [];
+  const replay = createReplay(
+    state,
+    (e) => shown.push(e?.version ?? 'newest'),
+    () => {},
+  );
+  replay.bind();
+  return {
+    state,
+    replay,
+    shown,
+    async send() {
+      await settle();
+      send();
+      while (replay.past.length < n) await settle();
+      await settle();
+    },
+  };
+}
+
+test('a game that ends after its viewer has rewound it gets its curve', async () => {
+  const { state, replay, send } = start(3, 4);
+  press('ArrowLeft');
+  await send();
+  assert.equal(replay.element.find('polyline'), undefined, 'while it is live');
+  const last = event(4, 4);
+  state.apply({ event: last });
+  replay.update(last);
+  await replay.load();
+  await replay.load();
+  assert.equal(replay.element.all().filter((e) => e.name === 'polyline').length, 1);
+});

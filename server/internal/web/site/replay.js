@@ -18,6 +18,7 @@ export function createReplay(state, show, changed) {
   const past = [];
   /** The version shown, or 0 for the newest. */
   let at = 0;
+  /** The timer of the next step, or 0 while paused. */
   let playing = 0;
   let speed = 0;
   /** @type {Promise<void> | null} */
@@ -120,8 +121,9 @@ export function createReplay(state, show, changed) {
   async function toggle() {
     if (playing) return pause();
     if (!at && !state.over) return seek(state.version - 1);
+    playing = -1; // until the events are loaded
     await seek(at || 1);
-    tick();
+    if (playing < 0) tick();
   }
   function tick() {
     playing = setTimeout(() => {

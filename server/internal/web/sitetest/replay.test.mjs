@@ -63,3 +63,29 @@ test('a game that ends after its viewer has rewound it gets its curve', async ()
   await replay.load();
   assert.equal(replay.element.all().filter((e) => e.name === 'polyline').length, 1);
 });
+
+test('keys while the events are loaded: the last one counts', async (t) => {
+  for (const [keys, playing, at] of [
+    [[' '], true, 1],
+    [[' ', ' '], false, 1],
+    [[' ', ' ', ' '], true, 1],
+    [[' ', 'End'], false, 0],
+    [[' ', 'ArrowRight'], false, 2],
+  ]) {
+    await t.test(keys.join(), async (t) => {
+      const { replay, send } = start(9, 9);
+      t.mock.timers.enable({ apis: ['setTimeout'] });
+      for (const key of keys) press(key);
+      await send();
+      assert.equal(replay.playing, playing);
+      assert.equal(replay.at, at);
+      t.mock.timers.tick(500);
+      await settle();
+      assert.equal(replay.at, at + Number(playing), 'one step in half a second, if it plays');
+      if (playing) press(' ');
+      t.mock.timers.tick(2000);
+      await settle();
+      assert.equal(replay.at, at + Number(playing), 'paused');
+    });
+  }
+});

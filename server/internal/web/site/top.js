@@ -16,7 +16,7 @@ const windows = [
   ['all', 'All time', 'WINDOW_ALL_TIME'],
 ];
 
-/** @param {string} href @param {string} text @param {boolean} here */
+/** @param {string} href @param {string} text @param {boolean} [here] */
 const tab = (href, text, here) => h('a', { href, 'aria-current': here && 'page' }, text);
 
 /**
@@ -26,15 +26,22 @@ const tab = (href, text, here) => h('a', { href, 'aria-current': here && 'page' 
 export default async function show(root, { id }) {
   const variant = id || 'classic';
   const variants = h('nav.tabs', { 'aria-label': 'Variants' });
-  const times = h('nav.tabs', { 'aria-label': 'Time' });
+  const tabs = windows.map(([name, text]) => tab(`#${name}`, text));
+  const times = h('nav.tabs', { 'aria-label': 'Time' }, tabs);
   const board = h('div.stack', { 'aria-live': 'polite' });
   root.append(h('div.stack.narrow', h('h1', 'Best scores'), variants, times, board));
+  /** The window that the page shows. */
+  let now = windows[2];
   const draw = () => {
-    const now = windows.find(([name]) => `#${name}` === location.hash) ?? windows[2];
-    times.replaceChildren(...windows.map((w) => tab(`#${w[0]}`, w[1], w === now)));
-    list(variant, now[2]).then(
-      (parts) => board.replaceChildren(...parts),
-      (e) => failed(board, e),
+    const asked = windows.find(([name]) => `#${name}` === location.hash) ?? windows[2];
+    now = asked;
+    tabs.forEach((a, i) => {
+      if (windows[i] === now) a.setAttribute('aria-current', 'page');
+      else a.removeAttribute('aria-current');
+    });
+    list(variant, asked[2]).then(
+      (parts) => asked === now && board.replaceChildren(...parts),
+      (e) => asked === now && failed(board, e),
     );
   };
   addEventListener('hashchange', draw);

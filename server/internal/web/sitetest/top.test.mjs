@@ -1,0 +1,37 @@
+// Tests the page of the best scores.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { dispatch, element, serve, settle } from './dom.mjs';
+
+const { default: show } = await import('../site/top.js');
+
+test('an answer for a time that is no longer chosen is dropped, and its tab keeps the focus', async () => {
+  const answers = {};
+  serve((method, { window }) => {
+    if (method === 'ListVariants') return { variants: [] };
+    return new Promise((resolve) => {
+      const player = { id: 'p', name: `best of ${window}` };
+      const entry = { rank: 1, player, score: 4, gameId: 'g', time: '2026-11-20T12:00:00Z' };
+      answers[window] = () => resolve({ entries: [entry], total: 1 });
+    });
+  });
+  const root = element();
+  document.body.append(root);
+  location.hash = '#day';
+  show(root, {});
+  await settle();
+  const tab = root.find('a', 'This week');
+  tab.focus();
+  location.hash = '#week';
+  dispatch('hashchange');
+  await settle();
+  answers.WINDOW_WEEK();
+  await settle();
+  answers.WINDOW_DAY();
+  await settle();
+  assert.ok(root.textContent.includes('best of WINDOW_WEEK'), root.textContent);
+  assert.equal(document.activeElement, tab);
+  assert.equal(tab.getAttribute('aria-current'), 'page');
+  assert.equal(root.find('a', 'Today').getAttribute('aria-current'), null);
+});

@@ -21,6 +21,7 @@ const pause = 10e3; // milliseconds between two looks at who plays, and at which
 const place = (href, who, what, join) =>
   h(
     'li.card.row',
+    { 'data-key': [href, ...(join ? who.map(seatName) : [])].join() },
     h('span', h('b.cut', join ? names(who) : 'Your place'), h('small.cut', what)),
     join
       ? action('button', `Join ${who.map(seatName).join(', ')}`, 'Join', async () => {
@@ -176,6 +177,13 @@ export async function listPlaces(element, most) {
         address(c) !== location.pathname),
   );
   const items = [...waiting.map(racePlace), ...games.map(seatPlace)].slice(0, most);
+  const shown = [...(element.lastChild?.children || [])];
+  const key = (/** @type {any[]} */ all) => all.map((i) => i.getAttribute('data-key')).join(' ');
+  // New buttons would lose the focus, or a click that has begun.
+  if (key(items) === key(shown))
+    return items.forEach(({ firstChild: { lastChild } }, i) => {
+      shown[i].firstChild.lastChild.textContent = lastChild.textContent;
+    });
   element.hidden = !items.length;
   element.replaceChildren(...(items.length ? [h('h2', 'Open places'), h('ul.places', items)] : []));
 }

@@ -1,0 +1,35 @@
+// Tests the list of races and games that wait for players.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { element, serve } from './dom.mjs';
+
+const { hear } = await import('../site/game-state.js');
+const { listPlaces } = await import('../site/places.js');
+
+test('a list that is read again keeps the focus, and says how long its players wait', async () => {
+  const kind = 'CHALLENGE_KIND_RACE';
+  const entrants = [{ player: { id: 'ada', name: 'ada' }, gameId: 'g' }];
+  const createTime = '2026-11-20T12:00:00Z';
+  const race = { id: 'c', kind, status: 'CHALLENGE_STATUS_WAITING', createTime, entrants };
+  serve((method) => (method === 'ListGames' ? {} : { challenges: race.entrants ? [race] : [] }));
+  const list = element();
+  document.body.append(list);
+  const read = async (time) => {
+    hear(`Fri, 20 Nov 2026 12:00:${time} GMT`);
+    await listPlaces(list, 2);
+  };
+  await read(10);
+  const join = list.find('button', 'Join');
+  join.focus();
+  assert.match(list.textContent, /10 s ago/);
+  await read(15);
+  assert.match(list.textContent, /15 s ago/);
+  assert.equal(document.activeElement, join);
+  entrants.push({ player: { id: 'zoe', name: 'zoe' }, gameId: 'h' });
+  await read(20);
+  assert.match(list.textContent, /ada, zoe/);
+  delete race.entrants;
+  await read(25);
+  assert.deepEqual([list.textContent, list.hidden], ['', true]);
+});

@@ -69,7 +69,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   let hurried = false; // whether the player knows that the race ends
   let running = !c.status.endsWith('CLOSED'); // whether the player does not know who won
 
-  const roster = createRoster((changed) => take({ ...news, challenge: changed }));
+  const roster = createRoster((changed) => take({ ...news, now: '', challenge: changed }));
   const lines = race ? createBoards(own) : createLines();
   const result = h('div.stack.card', { hidden: true });
   const points = h('h2');

@@ -1,0 +1,60 @@
+// Tests the page of a challenge.
+
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { element, serve, settle } from './dom.mjs';
+
+const { setAccount } = await import('../site/api.js');
+const { open } = await import('../site/challenge.js');
+
+const created = '2026-11-20T12:00:00Z';
+const ada = { player: { id: 'ada', name: 'ada' }, gameId: 'g' };
+const race = {
+  id: 'c',
+  kind: 'CHALLENGE_KIND_RACE',
+  variant: 'classic',
+  limit: '180s',
+  status: 'CHALLENGE_STATUS_WAITING',
+  seedCommitment: '',
+  createTime: created,
+  startTime: '2026-11-20T12:01:00Z',
+  creator: { id: 'ada', name: 'ada' },
+  entrants: [ada],
+};
+/** Opens a page. answer gets the calls, and stream the requests for a stream. */
+async function show(t, answer, stream = () => new Promise(() => {})) {
+  globalThis.BroadcastChannel = undefined; // It would keep the test running.
+  t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
+  setAccount({ ...ada.player, token: 'a.b' });
+  serve(answer);
+  const { fetch } = globalThis;
+  globalThis.fetch = (url, options) => (url.includes('/events') ? stream(url) : fetch(url, options));
+  const root = element();
+  document.body.append(root);
+  await open(root, { challengeId: 'c' });
+  await settle();
+  return root;
+}
+/** Lets time pass on the page. */
+function pass(t, ms) {
+  const now = performance.now() + ms;
+  t.mock.method(performance, 'now', () => now);
+  t.mock.timers.tick(ms);
+}
+beforeEach(() => document.body.replaceChildren());
+
+test("the player's own action does not set the clock back", async (t) => {
+  const root = await show(t, (method) => {
+    if (method === 'GetChallenge') return { challenge: race, now: created };
+    if (method === 'JoinChallenge')
+      return { challenge: { ...race, entrants: [{ ...ada, ready: true }] } };
+    return { variants: [] };
+  });
+  assert.match(root.textContent, /It starts in 1:00/);
+  pass(t, 30e3);
+  assert.match(root.textContent, /It starts in 0:30/);
+  root.find('button', 'Ready').click();
+  await settle();
+  assert.match(root.textContent, /✓ ready/);
+  assert.match(root.textContent, /It starts in 0:30/);
+});

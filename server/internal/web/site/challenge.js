@@ -2,7 +2,7 @@
 import { account, call, watch } from './api.js';
 import { createBoard } from './board.js';
 import * as words from './challenge-words.js';
-import { announce, copy, h, keys, reveal, shareRow, share as sheet, site } from './dom.js';
+import { announce, copy, h, keys, reveal, shareRow, share as sheet, site, toast } from './dom.js';
 import { failed } from './failed.js';
 import { clock, comma, largestTile, plural, sync, until } from './game-state.js';
 import showGame from './game-view.js';
@@ -317,7 +317,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
         await persist('JoinChallenge', { challengeId: challenge.id });
       location.assign(`/c/${challenge.id}#again`);
     } catch (e) {
-      place.textContent = explain(e);
+      toast(explain(e));
     }
   }
 
@@ -401,7 +401,10 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   take(news);
   more();
   if (race) rivals.count();
-  watch(`c/${c.id}`, { onUpdate: take });
+  // The player's game goes on, and says itself what fails.
+  const onError = (/** @type {any} */ e) =>
+    stage === 'GAME' ? toast(explain(e)) : failed(root, e);
+  watch(`c/${c.id}`, { onUpdate: take, onError });
   setInterval(draw, 1000);
   keys([
     ['c', 'copy the link', () => copy(site + path)],

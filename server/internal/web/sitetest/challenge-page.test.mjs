@@ -28,7 +28,8 @@ async function show(t, answer, stream = () => new Promise(() => {})) {
   setAccount({ ...ada.player, token: 'a.b' });
   serve(answer);
   const { fetch } = globalThis;
-  globalThis.fetch = (url, options) => (url.includes('/events') ? stream(url) : fetch(url, options));
+  globalThis.fetch = (url, options) =>
+    url.includes('/events') ? stream(url) : fetch(url, options);
   const root = element();
   document.body.append(root);
   await open(root, { challengeId: 'c' });
@@ -57,4 +58,16 @@ test("the player's own action does not set the clock back", async (t) => {
   await settle();
   assert.match(root.textContent, /✓ ready/);
   assert.match(root.textContent, /It starts in 0:30/);
+});
+
+test('the page of a waiting race that has been deleted says so', async (t) => {
+  const gone = { code: 'not_found', message: 'there is no such challenge' };
+  const answer = { ok: false, status: 404, headers: new Headers(), json: async () => gone };
+  const root = await show(
+    t,
+    (method) => (method === 'GetChallenge' ? { challenge: race, now: created } : { variants: [] }),
+    async () => answer,
+  );
+  assert.match(root.textContent, /There is no such challenge/);
+  assert.equal(root.find('button', 'Ready'), undefined);
 });

@@ -1,11 +1,12 @@
 // The page of a game: live, its replay, and its verification after it has ended.
-import { isMine, look, watch } from './api.js';
+import { isMine, watch } from './api.js';
 import { createBoard, kindOf } from './board.js';
 import { announce, copy, h, keys, reveal, shareRow, site, toast } from './dom.js';
 import { failed } from './failed.js';
 import * as words from './game-state.js';
 import { celebrate, sound } from './moments.js';
 import { createMoves, createScores, rankOf } from './panel.js';
+import { persist } from './persist.js';
 import { createReplay } from './replay.js';
 import table from './words.js';
 
@@ -251,7 +252,8 @@ export default function show(root, { id = '' }, own) {
   }
   /** Verifies an attempt once its challenge has closed. @param {any} game */
   async function awaitSeed({ challengeId }) {
-    const got = await look('GetChallenge', { challengeId }).catch(() => null);
+    const asked = persist('GetChallenge', { challengeId }, { anonymous: true });
+    const got = await asked.catch(() => null);
     if (!got) return;
     challenge = got.challenge;
     words.sync(got.now);

@@ -47,16 +47,16 @@ export function explain(e) {
  * @template {keyof Calls} M
  * @param {M} method
  * @param {Calls[M][0]} request
- * @param {{settled?: () => boolean, onWait?: (e: any) => void}} [options] settled reports whether
- * the response is no longer needed
+ * @param {{settled?: () => boolean, onWait?: (e: any) => void, anonymous?: boolean}} [options] settled
+ * reports whether the response is no longer needed; anonymous calls send no token
  * @returns {Promise<Calls[M][1]>}
  */
-export async function persist(method, request, { settled, onWait } = {}) {
+export async function persist(method, request, { settled, onWait, anonymous } = {}) {
   for (let tries = 0; ; tries++) {
     const attempt = new AbortController();
     const timer = setTimeout(() => attempt.abort(), 8000);
     try {
-      return await call(method, request, { signal: attempt.signal });
+      return await call(method, request, { signal: attempt.signal, anonymous });
     } catch (/** @type {any} */ e) {
       if (settled?.() || !unsettled(e)) throw e;
       onWait?.(e);

@@ -1,5 +1,4 @@
 // The page that lists the races that wait, and creates a race, or a challenge to share as a link.
-import { look } from './api.js';
 import { h } from './dom.js';
 import { draw, explain, persist } from './persist.js';
 import { raceNow, showPlaces } from './places.js';
@@ -57,7 +56,7 @@ export default async function show(root) {
   );
   showPlaces(places, 10);
   /** @type {Variant[]} */
-  const variants = (await look('ListVariants')).variants;
+  const variants = (await persist('ListVariants', {}, { anonymous: true })).variants;
   variant.replaceChildren(
     ...variants.filter((v) => v.kind === 'KIND_TWENTY48').map((v) => h('option', v.id)),
   );

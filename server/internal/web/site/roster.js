@@ -1,5 +1,5 @@
 // The roster of a race: the entrants, and the player's actions before it starts.
-import { account, isMine, look } from './api.js';
+import { account, isMine } from './api.js';
 import { h } from './dom.js';
 import { link } from './names.js';
 import { draw, explain, nameRules, persist, signIn } from './persist.js';
@@ -65,7 +65,7 @@ export function createRoster(changed) {
     return h('form', { onsubmit }, field.label, h('button.primary.large', 'Join'));
   }
   async function listBots() {
-    const { variants } = await look('ListVariants');
+    const { variants } = await persist('ListVariants', {}, { anonymous: true });
     const variant = variants.find((/** @type {Variant} */ v) => v.id === race.variant);
     bots.replaceChildren(
       ...(variant?.bots || []).map((/** @type {string} */ b) =>

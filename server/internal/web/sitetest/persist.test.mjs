@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { serve, settle } from './dom.mjs';
+import { element, serve, settle } from './dom.mjs';
 
 const { account, setAccount } = await import('../site/api.js');
 const { signIn } = await import('../site/persist.js');
@@ -30,4 +30,24 @@ test('after a name that is taken, another one creates an account', async () => {
   await assert.rejects(signIn('zoe'), /taken/);
   await signIn('ada');
   assert.equal(account()?.name, 'ada');
+});
+
+test('the page of races lists the variants once the server answers', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
+  setAccount({ id: 'ada', name: 'ada', token: 'a.b' });
+  let away = true;
+  const calls = serve((method) => {
+    if (method !== 'ListVariants') return {};
+    if (away) return { code: 'unavailable', message: 'away' };
+    return { variants: [{ id: '5x5', kind: 'KIND_TWENTY48' }] };
+  });
+  const root = element();
+  const { default: show } = await import('../site/race.js');
+  const shown = show(root);
+  await settle();
+  away = false;
+  t.mock.timers.tick(1000);
+  await shown;
+  assert.equal(root.find('select').textContent, '5x5');
+  assert.equal(calls.find((c) => c.method === 'ListVariants').token, undefined);
 });

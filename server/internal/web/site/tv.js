@@ -249,6 +249,7 @@ export default function show(root) {
       title = 'Played last';
     }
     on.sort((a, b) => Date.parse(b.createTime) - Date.parse(a.createTime));
+    listTitle.textContent = on.length ? title : 'Choose a board';
     const ids = on.map((game) => game.id).join();
     if (ids && ids === listed)
       return on.forEach((game, i) => {
@@ -257,7 +258,6 @@ export default function show(root) {
     if (!on.length && list.firstChild && !rows.length) return;
     listed = ids;
     rows = on.map((game) => gameRow(game));
-    listTitle.textContent = on.length ? title : 'Choose a board';
     list.replaceChildren(...rows.map((row) => row.element));
     if (on.length) return;
     const { variants } = await look('ListVariants');

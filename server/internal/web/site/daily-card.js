@@ -2,7 +2,7 @@
 import { account, call, look } from './api.js';
 import { dayBefore, summary } from './challenge-words.js';
 import { h } from './dom.js';
-import { clock, isOver, plural, sync } from './game-state.js';
+import { clock, isOver, plural, sync, until } from './game-state.js';
 
 /** @import { GetChallengeResponse } from '../types' */
 
@@ -14,13 +14,15 @@ export function createDaily() {
   const what = h('span', h('b', 'Daily game'), h('small', text, links));
   const element = h('div.card.row', { hidden: true }, what, go);
   const request = { daily: {} };
+  let close = ''; // when the daily game closes
+  let again = 0; // when the card may be loaded again
+  let draw = () => {};
   async function load() {
     /** @type {GetChallengeResponse} */
     const got = await call('GetChallenge', request).catch(() => look('GetChallenge', request));
     const { challenge: c, attempt } = got;
     sync(got.now);
-    const end = clock(c.closeTime || '');
-    let said = `The same tiles for everyone, ${end} left`;
+    let said = 'The same tiles for everyone, ';
     if (attempt) {
       const asked = { challengeId: c.id, playerId: 'me' };
       const { standings, total } = isOver(attempt)
@@ -28,9 +30,15 @@ export function createDaily() {
         : {};
       // The streak below is that of all daily games.
       said = summary({ ...attempt, challenge: c, dayStreak: 0, rank: standings?.[0].rank, total });
-      said += isOver(attempt) ? ` · next in ${end}` : ` · ${end} left`;
+      said += isOver(attempt) ? ' · next in ' : ' · ';
     }
-    text.textContent = said;
+    const left = attempt && isOver(attempt) ? '' : ' left';
+    let run = '';
+    draw = () => {
+      text.textContent = said + clock(c.closeTime || '') + left + run;
+    };
+    draw();
+    close = c.closeTime || '';
     go.textContent = !attempt ? 'Play' : isOver(attempt) ? 'Result' : 'Continue';
     const day = dayBefore(c);
     const yesterday = day && h('a', { href: `/daily?date=${day}` }, 'Yesterday');
@@ -41,10 +49,17 @@ export function createDaily() {
     if (!account()) return;
     const more = await import('./daily-more.js');
     const days = await more.streakNow();
-    if (days > (attempt && isOver(attempt) ? 1 : 0))
-      text.textContent += ` · ${plural(days, 'day')} in a row`;
+    if (days > (attempt && isOver(attempt) ? 1 : 0)) run = ` · ${plural(days, 'day')} in a row`;
+    draw();
     if (day) yesterday.textContent += ` ${await more.placeOn(c.variant, day)}`;
   }
   load().catch(() => {});
+  setInterval(() => {
+    if (document.hidden) return;
+    draw();
+    if (!(until(close) < 0) || until(again) > 0) return;
+    again = 15e3 - until(0);
+    load().catch(() => {});
+  }, 1000);
   return element;
 }

@@ -17,7 +17,10 @@ test('the title of the wall follows the games on it', async (t) => {
   const position = { moveCount: 1, scores: [4], twenty48: { rows: 4, columns: 4, tiles: [4] } };
   const game = { variant: 'classic', seats: [{ bot: 'greedy' }], version: 1, position, ...times };
   const games = ['a', 'b'].map((id) => ({ id, ...game }));
-  serve((method) => (method === 'ListGames' ? { games } : { challenges: [] }));
+  serve((method) => {
+    if (method === 'GetChallenge') return { code: 'not_found' };
+    return method === 'ListGames' ? { games } : { challenges: [] };
+  });
   const { fetch } = globalThis;
   globalThis.fetch = (url, options) =>
     url.includes('/events') ? new Promise(() => {}) : fetch(url, options);
@@ -41,4 +44,39 @@ test('the title of the wall follows the games on it', async (t) => {
       title,
     );
   }
+});
+
+test('the card of the daily game counts down, and shows the next one after midnight', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
+  let now = 0;
+  let away = false;
+  const calls = serve(() => {
+    if (away) return { code: 'unavailable' };
+    const day = now < 60e3 ? 1 : 2;
+    const kind = 'CHALLENGE_KIND_DAILY';
+    const closeTime = at(day * 60e3).toISOString();
+    const challenge = { id: 'c', kind, variant: 'classic', closeTime, createTime: '' };
+    return { challenge, now: at(now).toISOString() };
+  });
+  const { createDaily } = await import('../site/daily-card.js');
+  hear(at(0).toUTCString());
+  const card = createDaily();
+  await settle();
+  const begin = performance.now();
+  const pass = async (ms) => {
+    now = ms;
+    t.mock.method(performance, 'now', () => begin + ms);
+    t.mock.timers.tick(1000);
+    await settle();
+  };
+  assert.match(card.textContent, /everyone, 1:00 left/);
+  await pass(20e3);
+  assert.match(card.textContent, /everyone, 0:40 left/);
+  const before = calls.length;
+  away = true;
+  for (const ms of [63e3, 64e3, 65e3]) await pass(ms);
+  assert.equal(calls.length, before + 2, 'with the token, and without');
+  away = false;
+  await pass(90e3);
+  assert.match(card.textContent, /everyone, 0:30 left/);
 });

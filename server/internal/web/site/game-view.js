@@ -142,7 +142,6 @@ export default function show(root, { id = '' }, own) {
       view.classList.toggle('past', state.over && !own);
       view.append(play, aside); // together with the board, so that the layout does not shift
       reveal(stage);
-      react.hidden = state.over;
       findBest(game).catch(() => {});
       if (!own && !state.over)
         import('./reactions.js').then((m) => m.offer(react, () => (state.over ? '' : id)));
@@ -228,6 +227,7 @@ export default function show(root, { id = '' }, own) {
   function finished() {
     if (checked) return;
     checked = true;
+    react.hidden = true;
     const { game } = state;
     if (game.challengeId) awaitSeed(game);
     else offerVerification();

@@ -46,6 +46,11 @@ class Element {
       this.children.push(node);
     }
   }
+  prepend(...nodes) {
+    const { length } = this.children;
+    this.append(...nodes);
+    this.children.unshift(...this.children.splice(length));
+  }
   replaceChildren(...nodes) {
     for (const child of [...this.children]) child.remove?.();
     this.children = [];
@@ -126,7 +131,10 @@ export const dispatch = (type) => page.dispatch(type);
 /** Presses a key on the page. */
 export const press = (key) => target.dispatch('keydown', { key, code: key, target: body });
 
-/** Replaces the server: answer gets the method and the request of a call, and returns the response. */
+/**
+ * Replaces the server. answer gets the method and the request of a call, and returns the response, which
+ * is an error if it has a code.
+ */
 export const serve = (answer) => {
   const calls = [];
   globalThis.fetch = async (url, { body: sent, headers }) => {

@@ -9,7 +9,8 @@ const { ownSeat } = await import('../site/own.js');
 test('two presses after a game open one other game', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const position = { scores: [4], twenty48: { rows: 4, columns: 4, tiles: [], legalMoves: [] } };
-  const game = { id: 'g', variant: 'classic', seats: [{}], status: 'GAME_STATUS_FINISHED', position };
+  const status = 'GAME_STATUS_FINISHED';
+  const game = { id: 'g', variant: 'classic', seats: [{}], status, position };
   const opened = [];
   const kind = { aim: () => [], best: () => 0, finish() {} };
   const own = ownSeat(game, 0, kind, (over) => opened.push(over.id));

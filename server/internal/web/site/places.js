@@ -36,13 +36,17 @@ const place = (href, who, what, join) =>
  * @param {string} tag @param {string} label @param {string} text @param {() => Promise<string>} go
  */
 function action(tag, label, text, go) {
+  const enable = () => {
+    button.disabled = false;
+  };
   const onclick = async () => {
     button.disabled = true;
     try {
       await signIn();
       location.assign(await go());
+      addEventListener('pageshow', enable, { once: true }); // The page may return as it is.
     } catch (e) {
-      button.disabled = false;
+      enable();
       toast(explain(e));
     }
   };

@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { element, serve } from './dom.mjs';
+import { dispatch, element, serve, settle } from './dom.mjs';
 
+const { setAccount } = await import('../site/api.js');
 const { hear } = await import('../site/game-state.js');
-const { listPlaces } = await import('../site/places.js');
+const { listPlaces, raceNow } = await import('../site/places.js');
 
 test('a list that is read again keeps the focus, and says how long its players wait', async () => {
   const kind = 'CHALLENGE_KIND_RACE';
@@ -32,4 +33,15 @@ test('a list that is read again keeps the focus, and says how long its players w
   delete race.entrants;
   await read(25);
   assert.deepEqual([list.textContent, list.hidden], ['', true]);
+});
+
+test('a button that has led to another page works again after the back button', async () => {
+  setAccount({ id: 'ada', name: 'ada', token: 'a.b' });
+  serve(() => ({ challenge: { id: 'c' } }));
+  const button = raceNow();
+  button.click();
+  await settle();
+  assert.equal(button.disabled, true);
+  dispatch('pageshow');
+  assert.equal(button.disabled, false);
 });

@@ -14,6 +14,8 @@ export default function show(root) {
     nameHeader();
     show(root);
   };
+  // Another tab may have changed the account.
+  globalThis.onstorage = () => account()?.token !== me?.token && done();
   // Another device may have renamed the account.
   if (me)
     call('GetPlayer', { playerId: 'me' }).then(

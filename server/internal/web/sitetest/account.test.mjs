@@ -29,3 +29,15 @@ test('the browser keeps its account until the server has accepted a pasted token
   await settle();
   assert.deepEqual(account(), { id: 'ada', name: 'ada', token });
 });
+
+test('the page shows the account that another tab has stored', async () => {
+  setAccount({ id: 'ada', name: 'ada', token: 'a.b' });
+  serve(() => ({ player: { id: 'zoe', name: 'zoe' } }));
+  const root = element();
+  show(root);
+  assert.equal(root.find('h1').textContent, 'ada');
+  setAccount({ id: 'zoe', name: 'zoe', token: 'c.d' });
+  globalThis.onstorage();
+  await settle();
+  assert.equal(root.find('h1').textContent, 'zoe');
+});

@@ -61,7 +61,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   const path = `/c/${c.id}`;
   /** The player's game. @type {{id?: string, game?: Game}} */
   const own = { id: attempt?.gameId };
-  /** @type {WatchChallengeResponse & {mine?: Standing}} */
+  /** @type {WatchChallengeResponse & {mine?: Standing & {total?: number}}} */
   let news = { challenge: c, now, etag: '' };
   /** The status of the challenge that the page shows, or "GAME" if it shows the player's game. */
   let stage = '';
@@ -277,7 +277,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   /** Returns the rank of the player's game. */
   const facing = () => ({
     rank: news.mine?.rank,
-    total: news.total,
+    total: news.mine?.total ?? news.total, // of the same time as the rank
     dayStreak: attempt?.dayStreak,
   });
   /**
@@ -289,7 +289,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
       const asked = { challengeId: c.id };
       attempt = (await call('GetChallenge', asked)).attempt;
       const { standings, total } = await call('ListStandings', { ...asked, playerId: 'me' });
-      news = { ...news, mine: standings[0], total };
+      news = { ...news, mine: standings[0] && { ...standings[0], total }, total };
       draw();
       more();
     } catch {

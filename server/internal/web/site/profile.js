@@ -1,6 +1,6 @@
 // What a player has achieved: best scores, daily games, and the latest scores.
 import { h, svg } from './dom.js';
-import { comma, plural } from './game-state.js';
+import { comma, plural, until } from './game-state.js';
 import { link } from './names.js';
 
 /** @import { DailyRecord, FinishedGame, GetProfileResponse, RaceRecord, VariantRecord } from '../types' */
@@ -128,7 +128,7 @@ function showRaces({ total = 0, won = 0, rivals = [] }) {
 export function showProfile({ variants = [], latest = [], daily = {}, races = {} }) {
   if (!variants.length) return [];
   const { streak = 0, longestStreak = 0 } = daily;
-  const today = Math.floor(Date.now() / dayTime) * dayTime;
+  const today = Math.floor(-until(0) / dayTime) * dayTime;
   const run = `Streak: ${plural(streak, 'day')}`;
   const longest = longestStreak > streak && `, longest ${plural(longestStreak, 'day')}`;
   const order = variants.map((v) => v.variant);

@@ -106,7 +106,7 @@ func TestPlayLocal(t *testing.T) {
 
 	// The next one has the account and the open game.
 	again := ada.sit("play", "--local", "--server", address)
-	again.sees("gridstand watch " + ids[1])
+	again.sees("/g/" + ids[1])
 	again.types("q")
 	again.ends(exitOK)
 	assert.NotContains(t, again.said(), "no longer knows")

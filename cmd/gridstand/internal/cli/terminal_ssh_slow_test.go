@@ -259,18 +259,18 @@ func (w *walk) begins(pane string) string {
 	w.press(pane, "n", `n new`)
 	w.press(pane, "Enter", `enter start`)
 	w.sees(pane, `MOVES +0\b`)
-	id := strings.Fields(w.sees(pane, `watch [a-z2-7]{8}`))[1]
-	return w.server.game(id).GetSeats()[0].GetPlayer().GetName()
+	player := strings.Fields(w.sees(pane, `watch @[\w-]+`))[1]
+	return w.server.game(player).GetSeats()[0].GetPlayer().GetName()
 }
 
 // slides makes a legal move with an arrow key.
 func (w *walk) slides(pane string) {
 	w.t.Helper()
 	w.sees(pane, `↑↓←→ slide`)
-	id := strings.Fields(w.sees(pane, `watch [a-z2-7]{8}`))[1]
+	player := strings.Fields(w.sees(pane, `watch @[\w-]+`))[1]
 	moves, err := strconv.Atoi(strings.Fields(w.sees(pane, `MOVES +\d+`))[1])
 	require.NoError(w.t, err)
-	legal := w.server.game(id).GetPosition().GetTwenty48().GetLegalMoves()
+	legal := w.server.game(player).GetPosition().GetTwenty48().GetLegalMoves()
 	key := arrows[legal[len(legal)-1-moves%min(len(legal), 2)]]
 	w.pause(900 * time.Millisecond)
 	w.send(pane, key)

@@ -14,6 +14,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
+	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -185,17 +186,12 @@ func Clock(d time.Duration) string {
 	}
 }
 
-// CommandID returns the id to use in commands: the short id or, for a private game, the
-// full id, since only its players could find it by the short one.
-func (s *State) CommandID() string {
-	if s.Game.GetPrivate() {
-		return s.Game.GetId()
-	}
-	return ShortID(s.Game.GetId())
-}
+// ID returns the game's id, sanitized for the terminal.
+func (s *State) ID() string { return client.CleanText(s.Game.GetId(), id.Length) }
 
-// ShortID returns the first characters of a game's id, sanitized for the terminal. Commands
-// accept them in place of the full id.
+// ShortID returns the first characters of a game's id, sanitized for the terminal. Commands accept them
+// in place of the full id if the game is the user's own or a recent one. Links, and commands for the games of
+// others, have the full id, because on a busy server a game is recent for seconds only.
 func ShortID(id string) string { return client.CleanText(id[:min(len(id), 8)], 8) }
 
 // happened describes an event of a game in a few words, or by an arrow, sanitized for the terminal.

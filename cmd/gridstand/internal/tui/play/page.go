@@ -76,35 +76,26 @@ func (p *page) share() string {
 	if m, ok := p.mode.(*attempt); ok && m.Challenge != nil {
 		return describe.Share(m.result(panelInput{seated: &p.seated}))
 	}
-	return p.sharedAs(p.Game.GetId())
+	return p.Summary() + "; " + cmp.Or(p.env.Link(p.ID()), p.env.Invite("watch", p.ID()))
 }
 
 // shareLine returns the result on one line.
 func (p *page) shareLine() string {
-	if p.contest != nil && p.contest.Challenge != nil {
-		line, _, _ := strings.Cut(p.share(), "\n")
-		return line
-	}
-	return p.sharedAs(p.CommandID())
-}
-
-// sharedAs returns the result with the address of the game's page or, if it is unknown, the command to
-// watch it.
-func (p *page) sharedAs(id string) string {
-	return p.Summary() + "; " + cmp.Or(p.env.Link(id), p.env.Invite("watch", p.CommandID()))
+	line, _, _ := strings.Cut(p.share(), "\n")
+	return line
 }
 
 // ClosingMessage implements ui.Closing. It reports the state of the game, and how to resume or verify it.
 func (p *page) ClosingMessage() string {
 	local, over := p.env.Local, p.Over()
-	text, hint, command := p.Summary(), "Resume it", p.env.Command("play", p.CommandID())
+	text, hint, command := p.Summary(), "Resume it", p.env.Command("play", gamestate.ShortID(p.Game.GetId()))
 	switch c := p.contest; {
 	case c != nil && c.Challenge != nil && over:
 		text, hint, command = p.shareLine(), "See the ranking", p.env.Command("top", c.ID)
 	case c != nil && c.Challenge != nil:
 		text, hint, command = c.Title()+", "+text, "Come back", c.Command()
 	case over:
-		hint, command = "Verify it", p.env.Command("verify", p.CommandID())
+		hint, command = "Verify it", p.env.Command("verify", gamestate.ShortID(p.Game.GetId()))
 		text += p.ranks()
 	}
 	if p.lost || local != nil && over {
@@ -116,7 +107,7 @@ func (p *page) ClosingMessage() string {
 		if !p.contest.Closed() {
 			verify = "\nOnce it is closed, verify your game with "
 		}
-		message += verify + p.env.Command("verify", p.CommandID())
+		message += verify + p.env.Command("verify", gamestate.ShortID(p.Game.GetId()))
 	}
 	return message
 }

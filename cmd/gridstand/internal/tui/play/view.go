@@ -3,6 +3,7 @@ package play
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -111,7 +112,7 @@ func (p *page) panel(in panelInput) string {
 			blocks = slices.Insert(blocks, 1, intro)
 		}
 	}
-	invitation := p.invitation(in.width)
+	invitation := p.invitation(in.width, in.wide)
 	if p.env.Local != nil && p.env.Local.Others != nil { // others can connect to this program's server
 		play := ui.Share(p.env.Theme, "Others play", p.env.Site, p.env.Invite("play"), in.width)
 		invitation = append(invitation[:min(1, len(invitation))], play...)
@@ -125,18 +126,29 @@ func (p *page) panel(in panelInput) string {
 
 // invitation explains how others can watch or join the game: "Others watch at https://…", and "or with
 // gridstand watch …".
-func (p *page) invitation(width int) []string {
+func (p *page) invitation(width int, wide bool) []string {
 	if p.contest != nil {
 		if p.contest.Challenge == nil || p.contest.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY) {
 			return nil
 		}
 		return p.contest.InviteText("Others play it", width)
 	}
-	what, verb := "Others watch", "watch"
-	if p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
-		what, verb = "Others join", "join"
+	what, command := "Others watch", p.env.Invite("watch", p.ID())
+	switch {
+	case p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
+		what, command = "Others join", p.env.Invite("join", p.ID())
+	case !p.Game.GetPrivate(): // the player's name is shorter
+		player := "@" + gamestate.SeatName(p.Game.GetSeats()[p.seat()])
+		if strings.Contains(player, " ") {
+			player = strconv.Quote(player)
+		}
+		command = p.env.Invite("watch", player)
 	}
-	return ui.Share(p.env.Theme, what, p.env.Link(p.CommandID()), p.env.Invite(verb, p.CommandID()), width)
+	link := p.env.Link(p.ID())
+	if !wide && command != "" && lipgloss.Width(link) > width {
+		link = "" // so that a small window has room for one of the two
+	}
+	return ui.Share(p.env.Theme, what, link, command, width)
 }
 
 func (p *page) status() string {

@@ -11,7 +11,7 @@ import (
 	"github.com/gridstand/gridstand/internal/loopback"
 )
 
-// Link returns the address of a game's web page, or "" if it is unknown. The id may be a short one.
+// Link returns the address of a game's web page, or "" if it is unknown.
 func (e *Env) Link(gameID string) string {
 	if e.Site == "" {
 		return ""

@@ -111,8 +111,8 @@ func (g *game) closingMessage() string {
 	case s.Board() == nil:
 		return ""
 	case s.Over():
-		return ui.WithHint(s.Summary(), "Verify it", g.env.Command("verify", s.CommandID()))
+		return ui.WithHint(s.Summary(), "Verify it", g.env.Command("verify", s.ID()))
 	default:
-		return ui.WithHint(s.Summary(), "Continue", g.env.Command("watch", s.CommandID()))
+		return ui.WithHint(s.Summary(), "Continue", g.env.Command("watch", s.ID()))
 	}
 }

@@ -249,8 +249,8 @@ func (x *panel) result() string {
 		score, facts = describe.Comma(gamestate.HighestScore(x.Game.Game)), x.Standings(t, x.width, x.env.Me)
 	}
 	verify := ""
-	if command := x.env.Command("verify", gamestate.ShortID(x.Game.GetId())); command != "" {
-		verify = ui.Wrap(t.Dim().Render("verify with ")+command, x.width)
+	if command := x.env.Command("verify", x.ID()); command != "" {
+		verify = ui.Command(t, "verify with", command, x.width)
 	}
 	if x.height < panelLines {
 		title = look.Render(outcome)

@@ -237,7 +237,8 @@ func TestRace_Again(t *testing.T) {
 	}
 }
 
-// Ensure that the request_id of a race that has expired cannot create another one for the same attempts.
+// Ensure that the request_id of a race that has expired cannot create another one for the same attempts, not
+// even by a second call, and that the refused race is not listed for others.
 func TestRace_Expired(t *testing.T) {
 	t.Parallel()
 	s, clock := startAt(t, 12)
@@ -245,7 +246,12 @@ func TestRace_Expired(t *testing.T) {
 	request.RequestId = newID()
 	s.challenge(t, ada, request)
 	clock.Pass(25 * time.Hour)
-	s.refuses(t, ada.ctx, request, "request_id")
+	for range 2 {
+		s.refuses(t, ada.ctx, request, "request_id")
+	}
+	listed, err := s.ListChallenges(t.Context(), &pb.ListChallengesRequest{Kind: race})
+	require.NoError(t, err)
+	assert.Empty(t, listed.GetChallenges())
 }
 
 // Ensure that the race after one against bots has the same bots, and that the one that stood in for a

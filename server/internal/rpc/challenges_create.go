@@ -34,11 +34,16 @@ func (s *Service) CreateChallenge(ctx context.Context, request *pb.CreateChallen
 	if err != nil {
 		return nil, err
 	}
+	// A challenge is created before its attempts, and so must be found if they are, unless it has expired.
+	earlier, err := s.Log.Head(ctx, challenge.AttemptID(wanted.ID, by.ID))
+	if err != nil {
+		return nil, err
+	}
 	found, now, err := s.Challenges.GetAll(ctx, wanted.ID)
 	switch {
 	case err != nil:
 		return nil, err
-	case len(found) > 0 && !sameChallenge(found[0], wanted):
+	case len(found) == 0 && earlier.Exists, len(found) > 0 && !sameChallenge(found[0], wanted):
 		return nil, errOtherChallenge
 	case len(found) > 0:
 		named, err := s.named(ctx, found[0], now)

@@ -151,14 +151,14 @@ func createFile(name string, write func(*os.File) error) error {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	// Remove what a killed command has left. One that still runs fails, because its file is gone.
-	directory, prefix := filepath.Dir(name), filepath.Base(name)+".partial"
+	directory, prefix := filepath.Dir(name), filepath.Base(name)+".partial-"
 	files, _ := os.ReadDir(directory) // CreateTemp reports the error.
 	for _, file := range files {
-		if strings.HasPrefix(file.Name(), prefix) {
+		if random, ok := strings.CutPrefix(file.Name(), prefix); ok && strings.Trim(random, "0123456789") == "" {
 			_ = os.Remove(filepath.Join(directory, file.Name()))
 		}
 	}
-	f, err := os.CreateTemp(directory, prefix+"-*")
+	f, err := os.CreateTemp(directory, prefix+"*")
 	if err != nil {
 		if reason, ok := errors.AsType[*fs.PathError](err); ok {
 			err = reason.Err // without the temporary name

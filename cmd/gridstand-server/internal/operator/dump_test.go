@@ -14,11 +14,14 @@ import (
 func TestMain(m *testing.M) { testmain.Run(m) }
 
 // Ensure that a command does not give the name to the unfinished file of another one, and that
-// neither it nor a command that was killed leaves anything.
+// neither it nor a command that was killed leaves anything. Other files stay.
 func TestCreateFile_Twice(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "backup.db")
-	require.NoError(t, os.WriteFile(name+".partial-1", nil, 0o600))
+	other := name + ".partial.gz"
+	for _, file := range []string{name + ".partial-1", other} {
+		require.NoError(t, os.WriteFile(file, nil, 0o600))
+	}
 	begun, second, end := make(chan struct{}), make(chan error), make(chan struct{})
 	require.Error(t, createFile(name, func(*os.File) error {
 		go func() {
@@ -37,7 +40,7 @@ func TestCreateFile_Twice(t *testing.T) {
 	require.NoError(t, <-second)
 	files, err := filepath.Glob(name + "*")
 	require.NoError(t, err)
-	assert.Equal(t, []string{name}, files)
+	assert.Equal(t, []string{name, other}, files)
 	content, err := os.ReadFile(name)
 	require.NoError(t, err)
 	assert.Equal(t, "second", string(content))

@@ -38,9 +38,13 @@ type Sessions struct {
 	// verified caches verified tokens, also accounts' own, by digest, so that no secret is kept
 	// in memory.
 	verified *lru.Cache[digest, verifiedToken]
+	// tokens has the digests of the sessions' tokens in verified.
+	tokens *lru.Cache[playerSession, digest]
 	// renewed records when each session was last renewed.
 	renewed *lru.Cache[string, time.Time]
 }
+
+type playerSession struct{ playerID, session string }
 
 type verifiedToken struct {
 	verification
@@ -50,7 +54,9 @@ type verifiedToken struct {
 
 // NewSessions returns a Sessions that manages the sessions in a store.
 func NewSessions(sessions store.Sessions, accounts *Store) *Sessions {
-	return &Sessions{sessions, accounts, newCache[digest, verifiedToken](), newCache[string, time.Time]()}
+	return &Sessions{
+		sessions, accounts, newCache[digest, verifiedToken](), newCache[playerSession, digest](), newCache[string, time.Time](),
+	}
 }
 
 // sessionID returns the id of the session with the given secret.
@@ -80,6 +86,9 @@ func (s *Sessions) Verify(ctx context.Context, token string, anew bool) (p Playe
 		return Player{}, "", err
 	}
 	s.verified.Add(digestOf(token), verifiedToken{verification{player: p, until: now.Add(verifiedFor)}, session})
+	if session != "" {
+		s.tokens.Add(playerSession{playerID, session}, digestOf(token))
+	}
 	return p, session, nil
 }
 
@@ -167,10 +176,10 @@ func (s *Sessions) End(ctx context.Context, playerID, session string) error {
 	if err != nil {
 		return fmt.Errorf("ending a session: %w", err)
 	}
-	for _, key := range s.verified.Keys() {
-		if v, ok := s.verified.Peek(key); ok && v.session == session {
-			s.verified.Remove(key)
-		}
+	ended := playerSession{playerID, session}
+	if token, ok := s.tokens.Peek(ended); ok {
+		s.verified.Remove(token)
+		s.tokens.Remove(ended)
 	}
 	if !found {
 		return ErrSessionNotFound

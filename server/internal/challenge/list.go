@@ -36,8 +36,9 @@ func SourceOf(address string) uint16 {
 type listed struct {
 	place store.Place
 	from  source
-	// joinable is set for a race that waits for more players.
-	joinable bool
+	// joinable is set for a race that waits for more players, and absent if those that it has do not
+	// watch it.
+	joinable, absent bool
 }
 
 // source identifies where a challenge comes from: its Source or, if that is unknown, its creator.
@@ -139,7 +140,7 @@ func (s *Challenges) describe(ctx context.Context, places []store.Place) ([]list
 	for i, place := range places {
 		ids[i], ranks[place.GameID] = place.GameID, place.Rank
 	}
-	all, _, err := s.readAll(ctx, ids...)
+	all, now, err := s.readAll(ctx, ids...)
 	if err != nil {
 		return nil, err
 	}
@@ -152,6 +153,7 @@ func (s *Challenges) describe(ctx context.Context, places []store.Place) ([]list
 		described[i] = listed{
 			place: store.Place{Rank: ranks[c.ID], GameID: c.ID}, from: from,
 			joinable: c.Kind == replay.Race && c.OpenTime.IsZero() && len(c.Entrants) > 0 && len(c.Entrants) < MaxEntrants,
+			absent:   c.Absent(now),
 		}
 	}
 	return described, nil

@@ -148,7 +148,7 @@ func (s *Challenges) waiting(ctx context.Context, playerID string) (ids []string
 	for _, l := range slices.Backward(listed) {
 		c, ok := s.known.Get(l.place.GameID)
 		switch {
-		case !ok || !c.OpenTime.IsZero():
+		case !ok || !c.OpenTime.IsZero() || l.absent: // Nobody waits in a race that its players have left.
 		case c.Entrant(playerID) != nil && c.players() > 1:
 			ids = slices.Insert(ids, 0, c.ID)
 		case c.Entrant(playerID) != nil:

@@ -161,6 +161,21 @@ func TestNow_Alone(t *testing.T) {
 	})
 }
 
+// Ensure that a player does not get into a race that all have left again, but into one whose players are
+// present, or a new one.
+func TestNow_Left(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		alone := env.race() // of ann
+		left := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute, Creator: eve})
+		env.join(left, bob)
+		env.forward(challenge.AbsentAfter + time.Second)
+		present := env.enterNow(env.Challenges, ann)
+		assert.NotEqual(t, alone.ID, present.ID)
+		assert.Equal(t, present.ID, env.enterNow(env.server(), bob).ID, "not %s", left.ID)
+	})
+}
+
 // Ensure that a player who waits alone gets into an older race, and no other one, also while the own race
 // starts.
 func TestNow_Starting(t *testing.T) {

@@ -192,7 +192,7 @@ func (b *bots) moveAfter(ctx context.Context, hub *match.Hub, state *replay.Stat
 		// If the game is paused, the next server to lease it schedules it for later.
 		if running, err := b.running(ctx, m); err != nil || !running {
 			if err == nil && showcased(state) {
-				b.retry(state.ID) // A paused showcase ends when it is next processed, so do not wait for the lease.
+				b.retry(state.ID) // If another game is live, the showcase ends when it is next processed: do not wait for the lease.
 			}
 			return err
 		}

@@ -45,7 +45,8 @@ func (m *Manager) Listed(moving int) {
 
 // runShowcases begins an exhibition if clients read lists of live games and no game is being
 // played, so that they always find a game to watch, until ctx is done. The exhibition ends
-// when it has lasted a minute and no client watches it, or when another game is live.
+// when it has lasted a minute and no client has watched it for unviewedFor, or when another game is
+// live.
 func (m *Manager) runShowcases(ctx context.Context, hub *match.Hub) {
 	periodic.Run(ctx, showEvery, func() {
 		if !m.showcaseWanted.Swap(false) {

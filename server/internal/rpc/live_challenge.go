@@ -39,6 +39,7 @@ type liveChallenges struct {
 type liveChallenge struct {
 	service *Service
 	id      string
+	payer   string                            // address of the first stream
 	latest  atomic.Pointer[challengeSnapshot] // has neither message nor err before the first update
 
 	// players and addresses are the numbers of open streams of each player, with "" for callers without
@@ -76,7 +77,7 @@ func (s *Service) addStream(ctx context.Context, id, address string) *liveChalle
 	l := s.live.all[id]
 	if l == nil || l.latest.Load().err != nil {
 		l = &liveChallenge{
-			service: s, id: id, done: make(chan struct{}),
+			service: s, id: id, payer: address, done: make(chan struct{}),
 			entrants: map[string]*entrantGame{}, players: map[string]int{}, addresses: map[string]int{},
 		}
 		l.latest.Store(&challengeSnapshot{replaced: make(chan struct{})})

@@ -161,6 +161,49 @@ func TestLiveChallenge_Payer(t *testing.T) {
 	})
 }
 
+// overdrawn is an empty store of games that refuses the reads of an address, after a second.
+type overdrawn struct {
+	noGames
+	budgets *front.Budgets
+	address string
+}
+
+func (o *overdrawn) Heads(ctx context.Context, ids []string) ([]store.Head, error) {
+	if o.budgets.Address(ctx) == o.address {
+		time.Sleep(time.Second) //nolint:forbidigo // The bubble's clock is fake.
+		return nil, &limits.ExceededError{}
+	}
+	return o.noGames.Heads(ctx, ids)
+}
+
+// Ensure that a client that cannot pay for the first snapshot is refused, and no other that waits for it.
+func TestOpenWatchChallenge_Overdrawn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := newLiveService(t, 1)
+		s.Log = gamelog.New(&overdrawn{budgets: s.Budgets, address: "192.0.2.1"})
+		open := func(address string) <-chan error {
+			opened := make(chan error, 1)
+			go func() {
+				ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.ParseIP(address)}})
+				v, err := s.OpenWatchChallenge(ctx, &pb.WatchChallengeRequest{ChallengeId: raceID(0)}, bareStream{})
+				if err == nil {
+					v.Close()
+				}
+				opened <- err
+			}()
+			synctest.Wait()
+			return opened
+		}
+		refused, other := open("192.0.2.1"), open("192.0.2.2")
+		require.NoError(t, <-other)
+		_, ok := errors.AsType[*limits.ExceededError](<-refused)
+		require.True(t, ok)
+		assert.Empty(t, s.live.all)
+		assert.Empty(t, s.live.watched)
+	})
+}
+
 // Ensure that a stream counts as reads of its address.
 func TestOpenWatchChallenge_Counts(t *testing.T) {
 	t.Parallel()

@@ -2,10 +2,12 @@ package rpc
 
 import (
 	"context"
+	"errors"
 
 	"google.golang.org/grpc"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // WatchChallenge implements pb.ChallengeServiceServer.
@@ -42,13 +44,20 @@ func (s *Service) OpenWatchChallenge(ctx context.Context, request *pb.WatchChall
 			service: s, method: pb.ChallengeService_WatchChallenge_FullMethodName, stream: stream, form: formOf(stream),
 			done: stream.Context().Done(),
 		},
-		live: s.addStream(ctx, id, address), playerID: caller(ctx).ID, address: address,
+		playerID: caller(ctx).ID, address: address,
 	}
 	v.updates = v
-	first, err := v.live.first(ctx)
-	if err != nil {
+	var first *challengeSnapshot
+	for {
+		v.live = s.addStream(ctx, id, address)
+		if first, err = v.live.first(ctx); err == nil {
+			break
+		}
 		v.Close()
-		return nil, err
+		// If another client could not pay for the first snapshot, this one does.
+		if _, exceeded := errors.AsType[*limits.ExceededError](err); !exceeded || v.live.payer == address {
+			return nil, err
+		}
 	}
 	if first.message.GetEtag() == request.GetEtag() {
 		v.sent = first

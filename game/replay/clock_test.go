@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -100,6 +101,7 @@ func TestTimedOut(t *testing.T) {
 		{"no stand-in although a human is left", 0, replay.TimedOut{}, s.Deadline()},
 		{"another seat's clock extended", 1, replay.ClockExtended{By: 1}, s.Deadline()},
 		{"a clock extended by zero", 0, replay.ClockExtended{}, s.Deadline()},
+		{"a clock extended beyond all time", 0, replay.ClockExtended{By: math.MaxInt64}, s.Deadline()},
 	} {
 		_, err := s.Apply(replay.Entry{Seat: tt.seat, Action: tt.a}, tt.at)
 		require.ErrorIs(t, err, replay.ErrInvalid, tt.name)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -278,7 +279,7 @@ func (s *State) LastHuman(seat int) bool {
 }
 
 func (s *State) extend(seat int, by time.Duration) error {
-	if seat != s.Turn() || s.Deadline().IsZero() || by <= 0 {
+	if seat != s.Turn() || s.Deadline().IsZero() || by <= 0 || by > math.MaxInt64-s.TurnLimit-s.clock.extended {
 		return fmt.Errorf("%w: seat %d has no clock to extend", ErrInvalid, seat)
 	}
 	s.clock.extended += by

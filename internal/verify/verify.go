@@ -217,6 +217,14 @@ func (r *replayer) begin(event *pb.Event, entry replay.Entry, at time.Time) (*re
 	if !ok {
 		return nil, differs(event.GetVersion(), "the first event is not the creation of the game")
 	}
+	for i, seat := range created.Seats {
+		if seat.Resigned || seat.StandIn != "" {
+			return nil, differs(event.GetVersion(), "seat %d has resigned or has a stand-in before the game has begun", i)
+		}
+	}
+	if created.TurnLimit < 0 {
+		return nil, differs(event.GetVersion(), "the turn limit is %s", created.TurnLimit)
+	}
 	if len(r.seed) == 0 && created.Attempt.ChallengeID != "" {
 		return nil, ErrSealed
 	}

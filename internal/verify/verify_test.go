@@ -207,6 +207,40 @@ func TestTranscript_Altered(t *testing.T) {
 	}
 }
 
+// Ensure that a game in which a bot played for a player from the beginning is refused. Its moves would not
+// be those of a program in a seat that a player holds, so the game would seem to be ranked.
+func TestTranscript_SeatsAtTheBeginning(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*replay.Created){
+		"a stand-in":            func(c *replay.Created) { c.Seats[0].StandIn = "greedy" },
+		"a seat that resigned":  func(c *replay.Created) { c.Seats[0].Resigned = true },
+		"a negative turn limit": func(c *replay.Created) { c.TurnLimit = -time.Hour },
+	} {
+		seed := seedOf(t, 1)
+		v, ok := variants.Current("tribolo")
+		require.True(t, ok)
+		created := replay.Created{
+			Variant: v.ID, Revision: v.Revision, Commitment: seed.Commitment(),
+			Seats: []replay.Seat{{Player: replay.Player{ID: otherID, Name: "ada"}}, {Bot: "greedy"}, {Bot: "greedy"}},
+		}
+		change(&created)
+		e, err := replay.Start(gameID, replay.Entry{Seat: game.NoSeat, Action: created}, seed, noon)
+		require.NoError(t, err, name)
+		events := []*pb.Event{translate.Event(e)}
+		for e.State.Status == replay.Active {
+			move := replay.Moved{Move: e.State.LegalMoves()[0], ByBot: !e.State.Seats[e.State.Turn()].Held()}
+			e, err = e.State.Apply(replay.Entry{Seat: e.State.Turn(), Action: move}, noon)
+			require.NoError(t, err, name)
+			events = append(events, translate.Event(e))
+		}
+		require.True(t, e.State.Ranked, name)
+		_, err = verify.Transcript(transcripts.All(events))
+		var difference *verify.Difference
+		require.ErrorAs(t, err, &difference, name)
+		assert.Equal(t, int32(1), difference.Version, name)
+	}
+}
+
 func TestTranscript_MissingOrMovedEvents(t *testing.T) {
 	t.Parallel()
 	honest := transcript(t, "classic", seedOf(t, 1), 30)

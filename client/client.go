@@ -89,11 +89,20 @@ type Client struct {
 // serviceConfig spreads calls over all addresses and retries calls that fail with
 // UNAVAILABLE, after the pause that the server asks for (grpc-retry-pushback-ms), if any.
 // Calls do not wait for a server to become available: if connections are refused, they
-// fail after 0.1 + 0.2 + 0.4 seconds. Streams are not retried.
+// fail after 0.1 + 0.2 + 0.4 seconds. Streams are not retried, nor are the calls of a
+// Seat, which retries them itself: it must know whether an earlier try may have taken effect.
 const serviceConfig = `{
   "loadBalancingConfig": [{"round_robin": {}}],
   "methodConfig": [
     {"name": [{"service": "gridstand.v1.GameService", "method": "Watch"}, {"service": "gridstand.v1.ChallengeService", "method": "WatchChallenge"}]},
+    {
+      "name": [
+        {"service": "gridstand.v1.GameService", "method": "Move"},
+        {"service": "gridstand.v1.GameService", "method": "Undo"},
+        {"service": "gridstand.v1.GameService", "method": "Resign"}
+      ],
+      "timeout": "10s"
+    },
     {
       "name": [
         {"service": "gridstand.v1.GameService"},

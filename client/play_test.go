@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -114,6 +115,34 @@ func TestMove_OutcomeUnknown(t *testing.T) {
 		if waits {
 			assert.ErrorIs(t, err, client.ErrStorageUnavailable)
 		}
+	}
+}
+
+// Ensure that a refusal that does not tell whether an earlier try took effect does not hide that.
+func TestMove_RefusedInDoubt(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		failures []error
+		doubtful bool
+	}{
+		"the token was replaced after a lost reply": {[]error{storageAway(), badToken()}, true},
+		"the game is gone after a lost reply":       {[]error{storageAway(), refuse(codes.NotFound, pb.ReasonGameNotFound)}, true},
+		"the game is damaged after a lost reply":    {[]error{storageAway(), refuse(codes.DataLoss, pb.ReasonGameDamaged)}, true},
+		"a proxy refuses after a lost reply":        {[]error{storageAway(), refuse(codes.PermissionDenied, "")}, true},
+		"a proxy fails":                             {[]error{refuse(codes.Unknown, "")}, true},
+		"the server fails":                          {[]error{refuse(codes.Internal, "")}, true},
+		"the token was replaced before":             {[]error{badToken()}, false},
+		"the token was replaced during a rate limit": {
+			[]error{refuse(codes.ResourceExhausted, pb.ReasonRateLimited), badToken()}, false,
+		},
+	} {
+		f := &fake{move: func(n int, _ context.Context, _ *pb.MoveRequest) (*pb.Event, error) {
+			return nil, tt.failures[n-1]
+		}}
+		_, err := f.client(t).Seat(knownAt(3)).Move(waittest.Context(t), 3, client.Slide(pb.Direction_DIRECTION_UP), false)
+		require.Error(t, err, name)
+		assert.Equal(t, tt.doubtful, errors.Is(err, client.ErrUnsettled), "%s: %v", name, err)
+		assert.Equal(t, len(tt.failures), f.made("move"), name)
 	}
 }
 

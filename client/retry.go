@@ -55,6 +55,24 @@ func (e *Error) unsettled() bool {
 	}
 }
 
+// decided reports whether the server that refused the call with this error knew whether an earlier
+// try had taken effect. A refusal of the token, a game that is gone or damaged, and errors without a
+// reason, such as those of proxies, say nothing about it.
+func (e *Error) decided() bool {
+	switch e.Code {
+	case codes.Unauthenticated, codes.NotFound, codes.DataLoss:
+		return false
+	default:
+		return e.Reason != "" || e.Code == codes.InvalidArgument
+	}
+}
+
+// failed reports whether the call itself may have taken effect although it must not be repeated: an
+// internal error, and an error of a proxy that gRPC has no code for.
+func (e *Error) failed() bool {
+	return e.Reason == "" && (e.Code == codes.Internal || e.Code == codes.Unknown)
+}
+
 // brokenOff reports whether a proxy or a broken connection cut off the server's answer.
 // gRPC reports this with the same codes as an internal error of the server and a request
 // that is too large; only the message differs.
@@ -75,8 +93,9 @@ func WithOnRetry(ctx context.Context, onRetry func(attempt int, wait time.Durati
 
 // retry repeats a call with increasing delays until its outcome is known. It stops when ctx
 // is done, when the client is closed, or after the given number of tries, unless that is 0.
-// The error then also matches ErrUnsettled. The call must be idempotent. If onRetry is nil,
-// retry uses the function from WithOnRetry, if any.
+// The error then also matches ErrUnsettled, and so does an error that does not tell whether this or an
+// earlier try took effect. The call must be idempotent. If onRetry is nil, retry uses the function from
+// WithOnRetry, if any.
 func retry[Request, Response any](
 	ctx context.Context, c *Client, tries int,
 	onRetry func(attempt int, wait time.Duration, err error),
@@ -89,6 +108,7 @@ func retry[Request, Response any](
 		onRetry, _ = ctx.Value(onRetryKey{}).(func(int, time.Duration, error))
 	}
 	pace := c.newBackOff()
+	doubtful := false // whether an earlier try may have taken effect
 	for attempt := 1; ; attempt++ {
 		result, err := call(ctx, request)
 		if err == nil {
@@ -96,8 +116,12 @@ func retry[Request, Response any](
 		}
 		e := FromError(err)
 		if !e.unsettled() {
+			if e.failed() || doubtful && !e.decided() {
+				err = fmt.Errorf("%w: %w", ErrUnsettled, err)
+			}
 			return result, err
 		}
+		doubtful = doubtful || e.Reason != pb.ReasonRateLimited
 		if attempt == tries {
 			return result, fmt.Errorf("%w: %w", ErrUnsettled, err)
 		}

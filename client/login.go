@@ -103,7 +103,11 @@ func (l login) logIn(ctx context.Context, names NameSource) (cred Credential, no
 	}
 
 	if !l.chosen {
-		if l.replaced(ctx, cred) {
+		replaced, err := l.replaced(ctx, cred)
+		switch {
+		case err != nil:
+			return Credential{}, "", err
+		case replaced:
 			return Credential{}, "", fmt.Errorf("the token of %s on %s was replaced: %w", CleanName(cred.Name), target, ErrBadToken)
 		}
 		names = NumberedName(cred.Name)
@@ -177,9 +181,12 @@ func (l login) restore(ctx context.Context, cred Credential) (Credential, *pb.Pl
 }
 
 // replaced reports whether the server has the account, so that only its token is no longer valid.
-func (l login) replaced(ctx context.Context, cred Credential) bool {
+func (l login) replaced(ctx context.Context, cred Credential) (bool, error) {
 	_, err := l.client.Players.GetPlayer(withToken(ctx, ""), &pb.GetPlayerRequest{PlayerId: cred.PlayerID})
-	return err == nil
+	if errors.Is(err, ErrPlayerNotFound) || errors.Is(err, ErrInvalid) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // RotateStored calls Client.Rotate for the account that the store keeps for the client's

@@ -56,6 +56,9 @@ func newAccounts(storage pb.Storage) *accounts {
 				return p, nil
 			}
 		}
+		if r.GetPlayerId() != "me" {
+			return nil, refuse(codes.NotFound, pb.ReasonPlayerNotFound)
+		}
 		return a.caller(ctx)
 	}
 	a.rotate = func(_ int, ctx context.Context, r *pb.RotateTokenRequest) (*pb.RotateTokenResponse, error) {
@@ -250,7 +253,7 @@ func TestLogIn_LongName(t *testing.T) {
 // user has just chosen a name.
 func TestLogIn_TokenReplaced(t *testing.T) {
 	t.Parallel()
-	_, config, store := startAccounts(t)
+	a, config, store := startAccounts(t)
 	c := dial(t, config)
 	cred := logIn(t, c, store, client.OneName("ada"))
 	elsewhere := newStore(t)
@@ -261,6 +264,19 @@ func TestLogIn_TokenReplaced(t *testing.T) {
 	require.ErrorIs(t, err, client.ErrBadToken)
 	assert.ErrorContains(t, err, "the token of ada on")
 	assert.Equal(t, cred, load(t, elsewhere, c.Target()))
+
+	answer := a.getPlayer
+	a.getPlayer = func(n int, ctx context.Context, r *pb.GetPlayerRequest) (*pb.Player, error) {
+		if r.GetPlayerId() != "me" {
+			return nil, refuse(codes.ResourceExhausted, pb.ReasonRateLimited)
+		}
+		return answer(n, ctx, r)
+	}
+	_, _, err = client.LogIn(waittest.Context(t), dial(t, config), elsewhere, noName)
+	require.ErrorIs(t, err, client.ErrRateLimited, "whether the server has the account is not known")
+	assert.Equal(t, cred, load(t, elsewhere, c.Target()))
+	a.getPlayer = answer
+
 	other, _, err := client.LogInAs(waittest.Context(t), dial(t, config), elsewhere, "eve")
 	require.NoError(t, err)
 	assert.Equal(t, "eve", other.Name)

@@ -150,6 +150,7 @@ func TestGame_AttemptAltered(t *testing.T) {
 		{"the commitment of the challenge is ", func(s *server) { s.challenge.SeedCommitment = otherCommitment[:] }},
 		{`the variant of the challenge is "3x3"`, func(s *server) { s.challenge.Variant = "3x3" }},
 		{`its challenge is "other`, func(s *server) { s.challenge.Id = otherID }},
+		{`its challenge is ""`, func(s *server) { s.hides = true }},
 		{"the standings show 1000000 points", func(s *server) { s.standings[own].Score = 1_000_000 }},
 		{`the standings have game "other`, func(s *server) { s.standings[own].GameId = otherID }},
 		{"the standings show rank 0", func(s *server) { s.standings[own].Rank = 0 }},

@@ -33,6 +33,10 @@ func Game(ctx context.Context, c *client.Client, gameID string) (Report, error) 
 	watch := c.Watch(ctx, client.WatchOptions{GameID: gameID, AfterVersion: &beginning, EveryEvent: true})
 	defer watch.Close()
 	report, err := Transcript(eventsOf(watch))
+	if err == nil && report.ChallengeID != game.GetChallengeId() {
+		// Without this check, a server that hides the challenge would prevent that it is checked.
+		err = differs(0, "the game is an attempt at %q, its challenge is %q", report.ChallengeID, game.GetChallengeId())
+	}
 	if err == nil && challenge != nil {
 		report.Challenge, err = checkChallenge(ctx, c, challenge, game, report)
 	}

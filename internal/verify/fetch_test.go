@@ -30,6 +30,8 @@ type server struct {
 	// challenge is the challenge of the game, or nil if the server has none.
 	challenge *pb.Challenge
 	standings []*pb.Standing
+	// hides is set if GetGame does not say that the game is an attempt.
+	hides bool
 }
 
 func (s *server) GetGame(context.Context, *pb.GetGameRequest) (*pb.GetGameResponse, error) {
@@ -38,6 +40,9 @@ func (s *server) GetGame(context.Context, *pb.GetGameRequest) (*pb.GetGameRespon
 		game.Apply(e)
 	}
 	game.Status = s.status
+	if s.hides {
+		game.ChallengeId = ""
+	}
 	return &pb.GetGameResponse{Game: game.Game}, nil
 }
 

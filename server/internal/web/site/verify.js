@@ -115,9 +115,12 @@ function actions(next, past, seat, draw, seed, rules) {
       next.board = rules.start(variant, draw);
       next.seats = said.seats.map(complete);
       need(next.seats.length === rules.seats, 'the number of seats is wrong');
+      const left = next.seats.some(({ resigned, standIn }) => resigned || standIn);
+      need(!left, 'a seat has resigned or has a stand-in before the game has begun');
       next.waiting = next.seats.some(isOpen);
       next.ranked = !said.private && rankable(next.seats);
       next.limit = turnLimit ? duration(turnLimit) : 0n;
+      need(next.limit >= 0n, 'the turn limit is negative');
       next.attempt = !!said.challengeId;
       const seedCommitment = btoa(String.fromCharCode(...sha256(seed)));
       return { ...said, private: !!said.private, seats: next.seats, seedCommitment };

@@ -59,6 +59,17 @@ test('unknown content is not reported as wrong', () => {
   assert.equal(changed(3, { newer: {} }).ok, true, 'fields of newer servers are ignored');
 });
 
+test('a game begins with all seats, and with a clock that has not run out', () => {
+  const events = transcript('classic', 5);
+  const { created } = events[0];
+  const begun = (change) =>
+    verifyTranscript(events.with(0, { ...events[0], created: { ...created, ...change } })).problem;
+  const seats = (change) => ({ seats: [{ ...created.seats[0], ...change }] });
+  assert.match(begun(seats({ standIn: 'greedy' })), /stand-in before the game/);
+  assert.match(begun(seats({ resigned: true })), /resigned or has/);
+  assert.match(begun({ turnLimit: '-5s' }), /turn limit is negative/);
+});
+
 test('problems describe the wrong field', () => {
   const events = transcript('classic', 5);
   events[2].position.twenty48.tiles[5] += 2;

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -181,11 +182,24 @@ func (n *node) announce() {
 	if !n.store.Durable() {
 		n.logger.Warn("games are kept in memory and are lost when the server ends; to keep them in a file, omit --store memory", "id", "store-volatile")
 	}
-	n.logger.Info("serving", "address", n.front.Addr().String(), "store", n.store.Name(),
+	n.logger.Info("serving", "address", n.front.Addr().String(), "page", cmp.Or(n.PublicURL, n.page()), "store", n.store.Name(),
 		"tls", n.TLSCert != "", "version", version.String())
 	if n.admin != nil {
 		n.logger.Info("serving metrics", "address", n.admin.listener.Addr().String(), "pprof", n.Pprof)
 	}
+}
+
+// page returns the address of the web page for a browser on this machine.
+func (n *node) page() string {
+	host, port, _ := net.SplitHostPort(n.front.Addr().String())
+	if net.ParseIP(host).IsUnspecified() {
+		host = "localhost"
+	}
+	scheme := "http"
+	if n.TLSCert != "" {
+		scheme = "https"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port) + "/"
 }
 
 // noError adapts a function that cannot fail, for use with stage.run.

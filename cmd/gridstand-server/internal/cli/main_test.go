@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -144,7 +145,8 @@ func TestProcess_Signal(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
-			p := startProcess(t, "--store", "memory")
+			p := startProcess(t, "--store", "memory", "--listen", ":0")
+			assert.Contains(t, p.output(), fmt.Sprintf(" page=http://localhost:%d/ ", p.addr.Port))
 			assert.Contains(t, p.output(), "games are kept in memory and are lost when the server ends")
 			require.NoError(t, p.cmd.Process.Signal(signal))
 			assert.Equal(t, 0, p.end(t))

@@ -1,8 +1,8 @@
 // The page of a link, which continues with an account from SSH or a terminal in this browser.
-import { account, call, nameHeader, setAccount } from './api.js';
+import { account, nameHeader, setAccount } from './api.js';
 import { h } from './dom.js';
 import { failed } from './failed.js';
-import { draw, explain } from './persist.js';
+import { draw, explain, persist } from './persist.js';
 import { endSession } from './sessions.js';
 
 /** Describes this browser in the list of sessions. */
@@ -20,10 +20,13 @@ export default async function show(root) {
   const former = before?.session ? before.former : before;
   // Another call with the same secret opens no other session.
   const request = { code, secret: draw(), comment: browser() };
+  const onWait = (/** @type {unknown} */ e) => {
+    problem.textContent = explain(e);
+  };
   const accept = async () => {
     button.disabled = true;
     try {
-      const { player, token } = await call('OpenSession', request, { anonymous: true });
+      const { player, token } = await persist('OpenSession', request, { anonymous: true, onWait });
       // The code has been used, and its session is in no history.
       history.replaceState(null, '', '/link');
       if (before?.id === player.id && !before?.session) {
@@ -31,15 +34,12 @@ export default async function show(root) {
         return welcome(`You are ${player.name} here already`);
       }
       // Only one session is kept, and the account that the browser had before it.
-      if (before?.session) await endSession(before.token);
       setAccount({ id: player.id, name: player.name, token, session: true, former });
       nameHeader();
       welcome(`You are ${player.name}`);
-    } catch (/** @type {any} */ e) {
-      if (e.code === 'unavailable') {
-        problem.textContent = explain(e);
-        button.disabled = false;
-      } else failed(root, e);
+      if (before?.session) await endSession(before.token);
+    } catch (e) {
+      failed(root, e);
     }
   };
   const button = h('button.primary', { onclick: accept, autofocus: true }, 'Play here');

@@ -1,0 +1,28 @@
+// Tests the page of a link that opens a session.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { element, serve, settle } from './dom.mjs';
+
+const { account, setAccount } = await import('../site/api.js');
+const { default: show } = await import('../site/link.js');
+
+test('a link opens its session although the first answer is lost', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  setAccount(null);
+  location.hash = '#code';
+  let tries = 0;
+  const calls = serve(() => {
+    if (!tries++) throw new SyntaxError('the answer was cut off');
+    return { player: { id: 'ada', name: 'ada' }, token: 'a.b' };
+  });
+  const root = element();
+  show(root);
+  root.find('button', 'Play here').click();
+  await settle();
+  t.mock.timers.tick(10_000);
+  await settle();
+  assert.equal(calls.length, 2);
+  assert.equal(calls[0].request.secret, calls[1].request.secret);
+  assert.equal(account()?.token, 'a.b');
+});

@@ -113,7 +113,8 @@ func (p *page) panel(in panelInput) string {
 		}
 	}
 	invitation := p.invitation(in.width, in.wide)
-	if p.env.Local != nil && p.env.Local.Others != nil { // others can connect to this program's server
+	// Others can connect to this program's server, unless they should first take a seat here.
+	if p.env.Local != nil && p.env.Local.Others != nil && p.Game.GetStatus() != pb.GameStatus_GAME_STATUS_WAITING {
 		play := ui.Share(p.env.Theme, "Others play", p.env.Site, p.env.Invite("play"), in.width)
 		invitation = append(invitation[:min(1, len(invitation))], play...)
 	}

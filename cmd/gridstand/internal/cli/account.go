@@ -255,12 +255,8 @@ func (p *program) askReplace(ctx context.Context, stored *pb.Player) error {
 	if !p.terminal(p.in) {
 		return kept
 	}
-	fmt.Fprintf(p.err, "You are %s on this server. Give up that account for the other one? [y/N] ", client.CleanName(stored.GetName()))
-	answer, err := p.readLine(ctx)
-	if err == nil && !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
-		err = kept
-	}
-	return err
+	question := "You are " + client.CleanName(stored.GetName()) + " on this server. Give up that account for the other one?"
+	return p.confirm(ctx, question, kept)
 }
 
 // readToken asks for a token on the terminal, or reads it from standard input.

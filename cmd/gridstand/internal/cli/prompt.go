@@ -26,6 +26,16 @@ func (p *program) readLine(ctx context.Context) (string, error) {
 	})
 }
 
+// confirm asks the user on the terminal. It returns nil if they agree, and otherwise the error declined.
+func (p *program) confirm(ctx context.Context, question string, declined error) error {
+	fmt.Fprintf(p.err, "%s [y/N] ", question)
+	answer, err := p.readLine(ctx)
+	if err == nil && !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
+		err = declined
+	}
+	return err
+}
+
 // inputTerminal returns standard input if it is a terminal that can prompt for a secret;
 // otherwise nil.
 func (p *program) inputTerminal() *os.File {

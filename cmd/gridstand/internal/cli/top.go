@@ -121,7 +121,9 @@ func (p *program) topOfVariant(ctx context.Context, c *client.Client, v *pb.Vari
 	play := p.typed("play", clean(v.GetId(), 24))
 	switch {
 	case errors.Is(err, client.ErrNoScore):
-		return missingf("you are not on this board yet. Play: %s", play)
+		within := map[string]string{"day": "today", "week": "this week", allTime: "yet"}[o.window]
+		return missingf("none of your games of %s that count has ended %s; a game counts when it ends. Play: %s",
+			clean(v.GetId(), 24), within, play)
 	case err != nil:
 		return err
 	}

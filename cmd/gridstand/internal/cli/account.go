@@ -50,9 +50,13 @@ for another 30 seconds.`,
 		Short: "Give your account another name",
 		Long: `Give your account another name. Games, rank and streak stay. Games that have
 begun show the old name, which leads to you. A guest can choose a name at any
-time; other names can be changed once in 30 days.`,
+time; other names can be changed once in 30 days. On a terminal, the command
+asks before it changes the name.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error {
+			return p.withAccount(cmd.Context(), func(c *client.Client, player *pb.Player) error {
+				if err := p.askRename(cmd.Context(), player, args[0]); err != nil {
+					return err
+				}
 				player, err := p.renamed(cmd.Context(), c, args[0])
 				if err != nil {
 					return err
@@ -157,6 +161,15 @@ func (p *program) rotate(ctx context.Context) error {
 			p.typed("account", "token"))
 		return p.printAccount(c, player)
 	})
+}
+
+// askRename asks on the terminal whether to change the account's name. Over SSH, it cannot read a line.
+func (p *program) askRename(ctx context.Context, player *pb.Player, name string) error {
+	if p.over != nil || !p.terminal(p.in) || player.GetName() == name {
+		return nil
+	}
+	question := fmt.Sprintf("Change your name to %q? The next change is possible after 30 days.", client.CleanName(name))
+	return p.confirm(ctx, question, fmt.Errorf("you are still %s", client.CleanName(player.GetName())))
 }
 
 // renamed gives the user's account another name, which is also stored here, and returns the account.

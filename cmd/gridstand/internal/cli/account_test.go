@@ -50,6 +50,15 @@ func TestAccounts(t *testing.T) {
 		assert.Equal(t, u == stale, strings.Contains(s.said(), "Give up that account for the other one?"))
 		assert.Contains(t, u.ok("account"), "bob on ")
 	}
+
+	// A name lasts for 30 days, so a terminal asks before it changes.
+	for i, answer := range []string{"\n", "y\n"} {
+		s := bob.sit("account", "rename", "robert")
+		s.types(answer)
+		s.ends([]int{exitFailed, exitOK}[i])
+		assert.Contains(t, s.said(), `Change your name to "robert"? The next change is possible after 30 days. [y/N]`)
+		assert.Contains(t, bob.ok("account"), []string{"bob on ", "robert on "}[i])
+	}
 }
 
 // Ensure that a token that was used over TLS is never sent in clear text, that every

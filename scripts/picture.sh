@@ -133,7 +133,7 @@ take wall 3
 picture wall 'gridstand watch, four games=wall'
 
 # A race of two players and a bot, and a spectator of all three.
-terminal racer 100x32 ada race --minutes 5 --bot greedy
+terminal racer 100x32 ada race --limit 5m --bot greedy
 shows racer 'Roster'
 race=$(screen racer | grep -oE '/c/[a-z2-7]{26}' | cut -c4-)
 terminal rival 80x24 grace join "$race"

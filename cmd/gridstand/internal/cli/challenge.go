@@ -19,7 +19,7 @@ import (
 )
 
 func (p *program) raceCommand() *cobra.Command {
-	var minutes float64
+	var limit time.Duration
 	var bots []string
 	var private, now bool
 	cmd := &cobra.Command{
@@ -38,18 +38,18 @@ Without a terminal it creates the race and prints its id; then every player,
 including the creator, runs ` + name + ` join <race> --wait, which marks them as
 ready and prints the game to play once the race has started.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !(minutes >= 10./60 && minutes <= 60) { // also rejects NaN
-				return usage.Errorf("--minutes must be between 10 seconds (0.17) and 60 minutes")
+			if limit < 10*time.Second || limit > time.Hour {
+				return usage.Errorf("--limit must be between 10s and 1h")
 			}
 			if now {
-				if len(args) > 0 || cmd.Flags().Changed("minutes") || private || len(bots) > 0 {
+				if len(args) > 0 || cmd.Flags().Changed("limit") || private || len(bots) > 0 {
 					return usage.Errorf("--now enters any race: it takes no variant and no other flag of race")
 				}
 				return p.createChallenge(cmd.Context(), "", ui.NewChallenge{})
 			}
 			request := &pb.CreateChallengeRequest{
 				Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Private: private,
-				Limit: durationpb.New(time.Duration(minutes * float64(time.Minute)).Round(time.Second)),
+				Limit: durationpb.New(limit.Round(time.Second)),
 			}
 			return p.createChallenge(cmd.Context(), first(args), ui.NewChallenge{Request: request, Bots: bots})
 		},
@@ -57,7 +57,7 @@ ready and prints the game to play once the race has started.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.BoolVar(&now, "now", false, "enter a race that waits for players, or create one")
-	flags.Float64Var(&minutes, "minutes", 3, "duration of the race in `minutes`, from 10 seconds to 60 minutes")
+	flags.DurationVar(&limit, "limit", 3*time.Minute, "`time` that the race lasts, from 10s to 1h")
 	flags.StringSliceVar(&bots, "bot", nil, "`names` of the server's bots to add")
 	flags.BoolVar(&private, "private", false, "keep it out of lists")
 	return cmd

@@ -183,8 +183,8 @@ func TestChallenges(t *testing.T) {
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
 	ada.ok("account", "new", "ada")
 	bob.ok("account", "new", "bob")
-	golden(t, "race.json", ada.ok("race", "3x3", "--minutes", "1", "--bot", "greedy", "--json"))
-	created := strings.Fields(ada.ok("race", "--minutes", "0.2", "--bot", "greedy"))
+	golden(t, "race.json", ada.ok("race", "3x3", "--limit", "1m", "--bot", "greedy", "--json"))
+	created := strings.Fields(ada.ok("race", "--limit", "12s", "--bot", "greedy"))
 	require.Len(t, created, 2)
 	race := created[0]
 	assert.Equal(t, "http://"+server+"/c/"+race, created[1])

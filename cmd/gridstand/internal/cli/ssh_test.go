@@ -190,6 +190,7 @@ func TestSSHHost_Key(t *testing.T) {
 	assert.Regexp(t, "^guest-[a-z2-7]{6}$", g.GetSeats()[0].GetPlayer().GetName())
 	h.terminal(key, "race --now", "Others see your race")
 	assert.Contains(t, newUser(t, address, "bob").ok("games", "--status", "waiting"), "classic race of 3 min")
+	h.terminal(key, "race 3x3 5", "--limit must be a duration such as 30s, 5m or 2h")
 	again := startSSH(t, address, "--credential-file", credential)
 	again.terminal(key, "play", "MOVES")
 	assert.Len(t, games(), 1, "the game goes on")

@@ -91,7 +91,7 @@ func (p *program) sshCommand(ctx context.Context, command sshhost.Command) error
 	case command.String() == "race --now":
 		args = []string{"race", "--now"}
 	case command.Name == "race" && len(command.Args) > 1:
-		args = []string{"race", "--minutes=" + command.Args[1], "--", command.Args[0]}
+		args = []string{"race", "--limit=" + command.Args[1], "--", command.Args[0]}
 	}
 	root := p.command()
 	root.SetArgs(args)

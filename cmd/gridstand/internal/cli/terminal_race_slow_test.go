@@ -23,7 +23,7 @@ func TestTerminal_Race(t *testing.T) {
 	config.StoreNow = clock.Now
 	running, _ := servertest.Start(t, config)
 	server := running.Addr().String()
-	p.open("ada", "race --minutes 10 --server "+server+" --name ada")
+	p.open("ada", "race --limit 10m --server "+server+" --name ada")
 	race := p.sees("ada", `(?s)Roster.*ada \(you\), creator.*/c/[a-z2-7]{26}`)
 	race = regexp.MustCompile(`/c/([a-z2-7]{26})`).FindStringSubmatch(race)[1]
 	p.open("bob", "join "+race+" --server "+server+" --name bob")

@@ -29,7 +29,7 @@ var words = []word{
 	{"daily", "[VARIANT]", "the daily game, the same tiles for everyone", 1, false},
 	{"play", "[VARIANT|GAME]", "your latest game, a new one, or one that is waiting for players", 1, true},
 	{"join", "GAME|CHALLENGE", "take a seat, enter a race, or play a challenge", 1, true},
-	{"race", "[--now|VARIANT [MINUTES]]", "a race on the same tiles: one that waits for players, or a new one", 2, true},
+	{"race", "[--now|VARIANT [LIMIT]]", "a race on the same tiles: one that waits for players, or a new one", 2, true},
 	{"challenge", "[VARIANT|GAME]", "a link to new tiles, or to those of a finished game", 1, true},
 	{"watch", "[@NAME|GAME]...", "the most watched game, a player's games, or games by their ids", 4, true},
 	{"games", "[waiting]", "live games, or games and races that wait for players", 1, false},

@@ -96,7 +96,7 @@ func TestSession_NoTerminal(t *testing.T) {
 		"standings daily":                  "standings is now: top LINK",
 		"top a b":                          "usage: top [VARIANT|CHALLENGE|daily]",
 		"games finished":                   "usage: games [waiting]",
-		"race --now 3":                     "usage: race [--now|VARIANT [MINUTES]]",
+		"race --now 3":                     "usage: race [--now|VARIANT [LIMIT]]",
 		"top \x1b[2J":                      "the command is too long or contains characters that are not allowed. Try: help",
 		"help " + strings.Repeat(" ", 999): "the command is too long or contains characters that are not allowed. Try: help",
 	} {

@@ -180,5 +180,8 @@ func unknown(cmd *cobra.Command, rest, all []string) error {
 	if meant := cmd.SuggestionsFor(rest[0]); len(meant) > 0 {
 		return Errorf("unknown command %.40q; did you mean %s?", rest[0], strings.Join(meant, " or "))
 	}
+	if name := strings.Join(rest, " "); strings.Contains(cmd.Use, "@") {
+		return Errorf("unknown command %.40q; for a player: %s %.40q", name, cmd.CommandPath(), "@"+name)
+	}
 	return Errorf("unknown command %.40q", strings.Join(all, " "))
 }

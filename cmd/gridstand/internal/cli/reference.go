@@ -146,9 +146,6 @@ func (r reference) find(ctx context.Context, c *client.Client) (*pb.GetChallenge
 	}
 	request := &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: r.variant, Date: r.date}}
 	if !r.daily {
-		if !id.Valid(r.id) {
-			return nil, missingf("%q is not a challenge: give %q, a link or the full id", clean(r.id, id.Length), dailyWord)
-		}
 		request = &pb.GetChallengeRequest{ChallengeId: r.id}
 	}
 	found, err := getChallenge(ctx, c, request)

@@ -15,6 +15,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/internal/describe"
+	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -141,6 +142,14 @@ func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r refere
 	if r.game || r.player != "" {
 		return usage.Errorf("a ranking needs a variant or a challenge, not a game; the results of a player: %s",
 			p.typed("account", atPlayer+"<name>"))
+	}
+	switch _, window := windows[r.id]; {
+	case r.daily || id.Valid(r.id):
+	case window:
+		return usage.Errorf("%q is no variant; for its scores: %s", r.id, cmp.Or(p.typed("top", "--window", r.id), "top"))
+	default:
+		return missingf("give %q, a link or the full id. For a player: %s", dailyWord,
+			p.typed("account", strconv.Quote(atPlayer+clean(r.id, maxNameShown))))
 	}
 	player, err := p.known(ctx, c)
 	if err != nil && o.me {

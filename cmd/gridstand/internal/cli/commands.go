@@ -33,8 +33,8 @@ Without a command: the lobby, with live games, rankings and your own games
 ` + listed(play) + `
 ` + listed(look) + `
 <command> --help explains a command, and help scripts lists more of them: for
-scripts, bots and hosts. A game or challenge is named by its link or its id; for
-a game that is yours or recent, the first 6 or more characters suffice.
+scripts, bots and hosts. A challenge is named by its link or its full id; a game
+also by the first 6 or more characters of its id if it is yours or recent.
 
 Flags of every command:`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

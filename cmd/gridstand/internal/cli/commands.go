@@ -93,7 +93,7 @@ func scriptsTopic(commands []*cobra.Command) *cobra.Command {
 		Use: "scripts", Short: "List the commands for scripts, bots and hosts",
 		Long: `Commands for scripts, bots and hosts:
 
-` + listed(commands) + `  completion <shell>             Print completions for bash, fish or zsh
+` + listed(commands) + `  completion <shell>             Print completions: bash, fish, powershell, zsh
 
 Without a terminal, the other commands print text: challenge and race the id and
 the link, join the seat or attempt that it takes, and watch the moves. With

@@ -32,7 +32,7 @@ starts it.
 
 With --now you enter a race that waits for players, or a new one of 3 minutes in
 ` + defaultVariant + `, in which a bot takes part until another player comes. It starts by
-itself 15 seconds after it has two players.
+itself 15 seconds after two people are in it.
 
 Without a terminal it creates the race and prints its id; then every player,
 including the creator, runs ` + name + ` join <race> --wait, which marks them as

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -225,10 +226,13 @@ func distribution(counts []int32, rows []*pb.Standing, playerID string) string {
 	return text
 }
 
-// noAttempts says that a challenge has no results yet. For today's daily game, it names the
-// command for yesterday's results, if there are any.
+// noAttempts says that a challenge has no results yet, or that its day has not begun. For today's daily
+// game, it names the command for yesterday's results, if there are any.
 func (p *program) noAttempts(ctx context.Context, c *client.Client, r reference, reply *pb.GetChallengeResponse) string {
 	const none = "No attempt that counts has finished yet."
+	if daily := reply.GetChallenge(); r.daily && daily.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED {
+		return "The daily game of " + clean(daily.GetDate(), len(time.DateOnly)) + " has not begun."
+	}
 	if r.daily && r.date == "" {
 		r.date = dayBefore(reply)
 		if _, err := r.find(ctx, c); err == nil {

@@ -106,7 +106,7 @@ func (p *program) ago(t *timestamppb.Timestamp) string {
 }
 
 // stage returns a word for the stage of a game: "idle" for a game in progress without a recent event,
-// "exhibition" for a live exhibition, and otherwise the status.
+// "exhibition" for a live exhibition, "attempt" for a live attempt at a challenge, and otherwise the status.
 func (p *program) stage(g *pb.Game) string {
 	s := gamestate.New(g)
 	_, idle := s.Idle(p.clock())
@@ -115,6 +115,8 @@ func (p *program) stage(g *pb.Game) string {
 		return "idle"
 	case active && g.GetExhibition():
 		return "exhibition"
+	case active && g.GetChallengeId() != "":
+		return "attempt"
 	default:
 		return status(g.GetStatus())
 	}

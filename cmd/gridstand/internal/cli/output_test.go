@@ -8,12 +8,14 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // Ensure that JSON for a terminal keeps its meaning but contains only printable
@@ -105,4 +107,14 @@ func TestProgram_LongMessages(t *testing.T) {
 		p.notef("Others watch at http://192.0.2.2:2048/ or with gridstand watch --server 192.0.2.2:2048, and play.")
 		assert.Contains(t, stderr.String(), "gridstand watch --server 192.0.2.2:2048,", "a command stays in one piece")
 	}
+}
+
+// Ensure that a table tells a live attempt at a challenge from other games of the variant.
+func TestProgram_Stage(t *testing.T) {
+	t.Parallel()
+	p := &program{clock: func() time.Time { return time.Unix(0, 0) }} // the time of the games' last moves
+	live, finished := pb.GameStatus_GAME_STATUS_ACTIVE, pb.GameStatus_GAME_STATUS_FINISHED
+	assert.Equal(t, "live", p.stage(&pb.Game{Status: live}))
+	assert.Equal(t, "attempt", p.stage(&pb.Game{Status: live, ChallengeId: evilID}))
+	assert.Equal(t, "finished", p.stage(&pb.Game{Status: finished, ChallengeId: evilID}))
 }

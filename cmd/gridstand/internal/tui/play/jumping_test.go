@@ -240,14 +240,17 @@ func TestNewGame_Once(t *testing.T) {
 }
 
 // Ensure that the page shows players as they join, and that the game begins once all seats
-// are taken.
+// are taken. Until then, a program that shares its server invites others to this game only.
 func TestWaiting(t *testing.T) {
 	t.Parallel()
 	seats := adaAndBots()
 	seats[1] = replay.Seat{}
 	waiting := tuitest.Tribolo(t, tuitest.GameID, 0, seats...)
-	p, d := start(t, tuitest.Env(&tuitest.Server{}), translate.Game(waiting.State, 0))
+	env := tuitest.Env(&tuitest.Server{})
+	env.Site, env.Local = "http://192.0.2.2:2048", &ui.Local{Others: func() int { return 1 }}
+	p, d := start(t, env, translate.Game(waiting.State, 0))
 	assert.Contains(t, d.Screen(), "gridstand join")
+	assert.NotContains(t, d.Screen(), "Others play")
 	assert.Contains(t, d.Screen(), "Waiting for 1 player")
 	joined, err := waiting.State.Apply(replay.Entry{Seat: 1, Action: replay.Joined{
 		Player: replay.Player{ID: "b", Name: "bob"},
@@ -257,6 +260,9 @@ func TestWaiting(t *testing.T) {
 	d.Press("left")
 	assert.True(t, p.mine())
 	assert.Equal(t, "ada, bob, minimax", p.Player())
+	env.Height = 40
+	assert.Contains(t, d.Screen(), "Others play")
+	env.Local = nil
 	assert.Contains(t, d.Screen(), "gridstand watch")
 	assert.False(t, p.alone())
 }

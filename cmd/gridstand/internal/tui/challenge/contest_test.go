@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -81,7 +82,8 @@ func TestContest_Time(t *testing.T) {
 	assert.Equal(t, now.Add(-time.Minute), c.Now())
 }
 
-// Ensure that the lines of the standings fit, also far down.
+// Ensure that the lines of the standings fit, also far down, and that the score of an attempt without a move,
+// which has no tile, is in the column of scores.
 func TestContest_Rows(t *testing.T) {
 	t.Parallel()
 	c := follow(t, tuitest.Env(&tuitest.Server{}))
@@ -89,6 +91,14 @@ func TestContest_Rows(t *testing.T) {
 	for _, line.Rank = range []int32{0, 9, 1204, 12041} {
 		assert.Equal(t, 40, lipgloss.Width(c.Rows([]*pb.Standing{line}, 40, 1)), line.Rank)
 	}
+	lines := tuitest.RaceStandings()
+	lines[2].Score, lines[2].LargestTile = 0, 0
+	assert.Equal(t, []string{
+		"  # PLAYER                 SCORE  TILE",
+		"  1 bob                   15,312  1024",
+		"  2 ada (you)             12,340  1024",
+		"  3 greedy (bot)               0      ",
+	}, strings.Split(ansi.Strip(c.Rows(lines, 38, 4)), "\n"))
 }
 
 // Ensure that the time left is that of the user's attempt, except in a race, whose close

@@ -117,11 +117,13 @@ func (c *Contest) Rows(lines []*pb.Standing, width, rows int) string {
 	const rankWidth, scoreWidth, tileWidth, tileMin, manyRows = 3, 9, 6, 38, 10
 	t := c.env.Theme
 	var text []string
+	hasTile := func(line *pb.Standing) bool { return line.GetLargestTile() > 0 }
+	tiles := width >= tileMin && slices.ContainsFunc(lines, hasTile)
 	if len(lines) > 0 && (rows >= len(lines)+HeadRows || rows >= manyRows) {
 		rows -= HeadRows
 		head := fmt.Sprintf("%*s %s", rankWidth, "#", "PLAYER")
 		end := fmt.Sprintf("%*s", scoreWidth, "SCORE")
-		if width >= tileMin && slices.ContainsFunc(lines, func(line *pb.Standing) bool { return line.GetLargestTile() > 0 }) {
+		if tiles {
 			end += fmt.Sprintf("%*s", tileWidth, "TILE")
 		}
 		if c.Race() && c.Open() {
@@ -144,8 +146,9 @@ func (c *Contest) Rows(lines []*pb.Standing, width, rows int) string {
 			score = max(score, c.score(line.GetGameId()))
 		}
 		end := fmt.Sprintf("%*s", scoreWidth, describe.Comma(score))
-		if tile := line.GetLargestTile(); tile > 0 && width >= tileMin {
-			end += t.Dim().Render(fmt.Sprintf("%*s", tileWidth, strconv.Itoa(int(tile))))
+		if tiles {
+			tile := strings.TrimLeft(strconv.Itoa(int(line.GetLargestTile())), "0") // none before the first move
+			end += t.Dim().Render(fmt.Sprintf("%*s", tileWidth, tile))
 		}
 		if c.Race() && c.Open() {
 			end += " " + c.sign(line)

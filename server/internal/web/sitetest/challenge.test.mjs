@@ -27,6 +27,14 @@ test('the texts of results match those of the Go programs', () => {
   }
 });
 
+test('a race with one entrant says what it needs, and any other one when it starts', () => {
+  const [ada, bob] = [{ player: { name: 'ada' } }, { player: { name: 'bob' } }];
+  const need = 'It needs a second player or a bot to start.';
+  assert.equal(words.begins({ entrants: [ada] }), need);
+  assert.equal(words.begins({ entrants: [{ ...ada, ready: true }] }), need);
+  assert.match(words.begins({ entrants: [ada, bob] }), /^It starts when everyone is ready/);
+});
+
 test("times follow the server's clock, whatever the viewer's clock does", (t) => {
   let passed = performance.now();
   t.mock.method(performance, 'now', () => passed);

@@ -216,7 +216,7 @@ func TestPage_Boards(t *testing.T) {
 	}
 }
 
-// Ensure that the roster says when the race starts, and what a player who waits with a bot can do.
+// Ensure that the roster says when the race starts, and what a player who waits alone or with a bot can do.
 func TestPage_Begins(t *testing.T) {
 	t.Parallel()
 	const usual = "It starts when everyone is ready or the creator starts it."
@@ -226,10 +226,13 @@ func TestPage_Begins(t *testing.T) {
 	alone.GetEntrants()[0].Ready = false
 	hidden := proto.CloneOf(alone)
 	hidden.Private = true
+	single := proto.CloneOf(race) // its only entrant is ready
+	single.Entrants = single.GetEntrants()[:1]
 	soon := proto.CloneOf(race)
 	soon.StartTime = timestamppb.New(tuitest.Noon.Add(15 * time.Second))
 	for want, c := range map[string]*pb.Challenge{
 		usual: race, "Private. " + usual: hidden,
+		"It needs a second player or a bot to start.":                                             single,
 		"Others see your race and can join as long as you wait. To race the bot alone, be ready.": alone,
 		"It starts in 0:15, or when everyone is ready.":                                           soon,
 	} {

@@ -128,6 +128,8 @@ func (p *page) roster(width, height int) string {
 	switch start := p.GetStartTime(); {
 	case start != nil:
 		rules = "It starts in " + gamestate.Clock(start.AsTime().Sub(p.Now())) + ", or when everyone is ready."
+	case len(p.GetEntrants()) == 1:
+		rules = "It needs a second player or a bot to start."
 	case ready && bots:
 		rules = "Everyone is ready. If the race does not start, too many bots are playing: the creator can remove some, or start it later."
 	case bots && len(p.GetEntrants()) == 2 && p.Entrant() != nil && !p.GetPrivate():

@@ -155,9 +155,9 @@ func (m *jumping) Panel(in panelInput) []string {
 	return []string{ui.Lines(false, lines...)}
 }
 
-// hint describes the effect of a jump to the cursor, if targets are shown.
+// hint describes the effect of a jump to the cursor on the user's turn, if targets are shown.
 func (m *jumping) hint(in panelInput) string {
-	if !m.targets || in.Over() || in.Turn() < 0 {
+	if !m.targets || !in.mine() {
 		return ""
 	}
 	at := m.at(in.Tribolo())

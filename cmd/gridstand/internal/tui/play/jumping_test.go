@@ -166,7 +166,8 @@ func TestJump_Again(t *testing.T) {
 	assert.Empty(t, p.problem)
 }
 
-// Ensure that the bell rings once when the user's turn begins, and that the title shows it.
+// Ensure that the bell rings once when the user's turn begins, that the title shows it, and that the hint on
+// jumps is shown only then.
 func TestTurn(t *testing.T) {
 	t.Parallel()
 	s := &tuitest.Server{}
@@ -175,12 +176,15 @@ func TestTurn(t *testing.T) {
 	title := func() string { return ui.Draw(d.Env, p, ui.Around{}).WindowTitle }
 	require.False(t, p.mine())
 	assert.NotContains(t, title(), "Your turn")
+	p.jumping().targets, p.jumping().cursor = true, &pb.Cell{}
+	assert.NotContains(t, d.Screen(), "No jump to")
 	for n := 8; n <= 9; n++ {
 		from.Push(client.Update{Event: translate.Event(tuitest.Tribolo(t, tuitest.GameID, n, adaAndBots()...))})
 	}
 	d.Until("the turn", p.mine)
 	d.Until("the bell", func() bool { return len(d.Heard) > 0 })
 	assert.Contains(t, title(), "Your turn")
+	assert.Contains(t, d.Screen(), "No jump to")
 	from.Push(client.Update{Connection: client.Connection{State: client.Reconnecting}})
 	d.Until("the loss", func() bool { return strings.Contains(d.Screen(), "reconnecting") })
 	assert.Equal(t, []tea.Msg{tea.RawMsg{Msg: "\a"}}, d.Heard)

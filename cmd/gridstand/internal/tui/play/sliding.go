@@ -40,11 +40,14 @@ func (sliding) Panel(in panelInput) []string {
 	}
 	moves := ui.Fact{Label: "MOVES", Value: describe.Comma(in.Moves())}
 	tile := ui.Fact{Label: "TILE", Value: in.BestTile()}
-	rank := ui.Fact{Label: "RANK", Value: placeText(in.places.day, "today")}
+	var rank []ui.Fact // for a ranked game
+	if in.Unranked() == "" {
+		rank = []ui.Fact{{Label: "RANK", Value: placeText(in.places.day, "today")}}
+	}
 	if in.wide {
 		return []string{
 			ui.Cards(t, in.width, scores...),
-			ui.Columns(t, in.width, moves, tile) + "\n" + ui.Columns(t, in.width*2, rank),
+			ui.Lines(false, ui.Columns(t, in.width, moves, tile), ui.Columns(t, in.width*2, rank...)),
 			ui.Lines(false, t.Bold().Render(in.Player()), in.unranked()),
 		}
 	}
@@ -53,8 +56,8 @@ func (sliding) Panel(in panelInput) []string {
 		who += "  " + why
 	}
 	return []string{
-		ui.Inline(t, in.width, scores...) + "\n" + ui.Inline(t, in.width, moves, tile) +
-			"\n" + ui.Inline(t, in.width, rank) + "\n" + who,
+		ui.Lines(false, ui.Inline(t, in.width, scores...), ui.Inline(t, in.width, moves, tile),
+			ui.Inline(t, in.width, rank...), who),
 	}
 }
 

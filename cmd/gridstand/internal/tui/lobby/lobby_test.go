@@ -158,6 +158,20 @@ func TestPreview(t *testing.T) {
 	assert.Equal(t, client.WatchOptions{GameID: waitingID, Preview: true}, <-s.watched)
 }
 
+// Ensure that the leaderboard shows its period in windows of all sizes.
+func TestPeriod(t *testing.T) {
+	t.Parallel()
+	_, d := open(t, nil)
+	d.Press("tab", "tab")
+	for _, w := range windows {
+		for _, width := range []int{40, 50, 52, 58, 60, 78, 100, 160} {
+			d.Env.Width, d.Env.Height = width, 20
+			assert.Contains(t, d.Screen(), "‹"+w.name+"›", width)
+		}
+		d.Press("right")
+	}
+}
+
 // Ensure that the games that have been idle the longest are listed last, and that the
 // cursor stays on its game.
 func TestOrder(t *testing.T) {

@@ -116,7 +116,7 @@ func (p *page) list(pane int, tabs bool, width, height int) string {
 	if p.places {
 		names[paneMine] = "Open places"
 	}
-	if tabs && width < 50 {
+	if tabs && width < 57 { // otherwise there would be no room for the period
 		names = []string{"Live", "Mine", "Top"}
 		if p.places {
 			names[paneMine] = "Open"
@@ -129,7 +129,10 @@ func (p *page) list(pane int, tabs bool, width, height int) string {
 	var table ui.Table
 	if pane == paneScores {
 		table = scoreTable(p.env, p.lists.Scores, inner)
-		frame.Corner = p.windowNames(width >= 45)
+		frame.Corner = p.windowNames(true)
+		if lipgloss.Width(strings.Join(frame.Titles, " ─ ")+frame.Corner)+ui.EdgeWidth > width {
+			frame.Corner = p.windowNames(false)
+		}
 	} else {
 		table = gameTable(p.env, p.games[pane], pane == paneMine && !p.places, inner)
 	}

@@ -44,7 +44,7 @@ func (p *page) table() ui.KeyTable {
 			ui.On("space", "space", "pause", shown && (p.player.on || !back && g.running()), p.pause).Footer(1),
 			ui.On("+ =", "+", "faster", back, pace(min(p.player.speed*2, maxSpeed))).Footer(6),
 			ui.On("-", "-", "slower", back, pace(max(p.player.speed/2, 1))),
-			ui.On("l", "l", "live", back && g.running(), to(newest)).Footer(4),
+			ui.On("l", "l", "live", back && g.running(), to(newest)).Footer(1),
 			ui.On("n", "n", "next game", tv && g != nil, func() tea.Cmd { p.chooser.byUser = true; return p.find() }).Footer(3),
 			ui.On("n", "n", "new game", tv && g == nil && p.env.WatchOnly == "",
 				ui.Run(ui.Open(ui.Route{New: &ui.NewGame{Variant: defaultVariant}}))).Footer(3),

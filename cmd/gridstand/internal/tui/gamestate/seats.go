@@ -36,6 +36,25 @@ func (s *State) TurnText(t ui.Theme, mine bool) string {
 	return who + "\n" + t.Dim().Render(fmt.Sprintf("%s, best takes %d", describe.Plural(len(moves), "place"), best))
 }
 
+// ShortTurnText is like TurnText, for a panel that has no room for SeatLines: its first line also has all
+// scores.
+func (s *State) ShortTurnText(t ui.Theme, mine bool) string {
+	who, moves, running := strings.Cut(s.TurnText(t, mine), "\n")
+	switch {
+	case !running:
+		return who
+	case mine:
+		who = t.Accent().Bold(true).Render("▶ Your turn")
+	default:
+		who = seatBadge(t, s.Turn()) + t.Bold().Render(" to move")
+	}
+	who += " "
+	for i := range s.Game.GetSeats() {
+		who += " " + seatBadge(t, i) + t.Bold().Render(" "+describe.Comma(s.ScoreOf(i)))
+	}
+	return who + "\n" + moves
+}
+
 // Present describes who watches a game or, while it waits for players, how many of them are there.
 func Present(g *pb.Game) string {
 	if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {

@@ -148,6 +148,9 @@ func (m *jumping) Panel(in panelInput) []string {
 	if in.wide {
 		return []string{in.SeatBlocks(in.env.Theme, in.width, in.env.Me, in.height > 18), turn, in.unranked()}
 	}
+	if in.height <= len(in.Game.GetSeats()) {
+		return []string{ui.Lines(false, in.ShortTurnText(in.env.Theme, in.mine()), m.hint(in))}
+	}
 	lines := []string{in.SeatLines(in.env.Theme, in.width, in.env.Me), turn, in.unranked()}
 	if in.height < m.PanelLines() && in.mine() {
 		lines[0], lines[1] = turn, lines[0]

@@ -190,6 +190,16 @@ func TestTurn(t *testing.T) {
 	assert.Equal(t, []tea.Msg{tea.RawMsg{Msg: "\a"}}, d.Heard)
 }
 
+// Ensure that a window with one line for the panel shows all scores.
+func TestTribolo_OneLine(t *testing.T) {
+	t.Parallel()
+	p, d := newTribolo(t, &tuitest.Server{})
+	d.Env.Width, d.Env.Height = 40, 15
+	assert.Contains(t, d.Screen(), "▶ Your turn   B  11  R  18  G  16\n")
+	p.Game.Position.Turn = new(int32(1))
+	assert.Contains(t, d.Screen(), " R  to move   B  11  R  18  G  16\n")
+}
+
 // Ensure that any key takes the seat back from a stand-in.
 func TestStandIn(t *testing.T) {
 	t.Parallel()

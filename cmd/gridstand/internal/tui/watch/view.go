@@ -221,6 +221,8 @@ func (x *panel) play() string {
 	switch {
 	case x.Tribolo() != nil && x.tall:
 		return x.stack(x.SeatBlocks(t, x.width, x.env.Me, x.height >= 20), x.TurnText(t, false), x.curve, why)
+	case x.Tribolo() != nil && x.height <= len(x.Game.GetSeats()):
+		return x.stack(x.ShortTurnText(t, false), x.curve)
 	case x.Tribolo() != nil:
 		return x.stack(x.SeatLines(t, x.width, x.env.Me)+"\n"+x.TurnText(t, false), x.curve)
 	case x.tall:

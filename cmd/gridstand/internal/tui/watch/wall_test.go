@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gridstand/gridstand/client"
@@ -48,4 +49,15 @@ func TestWall(t *testing.T) {
 	d.Press("q", "esc")
 	assert.Equal(t, ui.BackMsg{}, d.Leave())
 	assert.Equal(t, ui.BackMsg{}, d.Leave())
+}
+
+// Ensure that a panel of one line shows all scores of Tribolo.
+func TestTribolo_OneLine(t *testing.T) {
+	t.Parallel()
+	env := tuitest.Env(&tuitest.Server{})
+	p := New(t.Context(), env, ui.Route{Watch: []string{tuitest.GameID}}).(*page)
+	defer p.Own().Stop()
+	followTribolo(t, p.game)
+	env.Width, env.Height = 40, 15
+	assert.Contains(t, ansi.Strip(ui.Draw(env, p, ui.Around{}).Content), " G  to move   B  22  R  36  G  19")
 }

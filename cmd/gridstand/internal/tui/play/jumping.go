@@ -74,7 +74,7 @@ func (m *jumping) target(b *pb.TriboloBoard, step int) {
 }
 
 func (m *jumping) Keys() []ui.Key {
-	return append(arrowKeys("cursor"), ui.Listed("enter space click", "jump").FooterAs(2, "enter", "jump"),
+	return append(arrowKeys("cursor"), ui.Listed("enter space", "jump, as a click does").FooterAs(2, "enter", "jump"),
 		ui.Listed("tab", "next target").FooterAs(3, "tab", "next"), ui.Listed("shift-tab", "previous target"),
 		ui.Listed("t", "show where jumps lead").FooterAs(4, "t", "targets"))
 }

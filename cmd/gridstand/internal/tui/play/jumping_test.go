@@ -200,6 +200,18 @@ func TestTribolo_OneLine(t *testing.T) {
 	assert.Contains(t, d.Screen(), " R  to move   B  11  R  18  G  16\n")
 }
 
+// Ensure that the help fits in a narrow window and scrolls there.
+func TestHelp_Narrow(t *testing.T) {
+	t.Parallel()
+	p, d := newTribolo(t, &tuitest.Server{})
+	d.Env.Height = 15
+	for _, d.Env.Width = range []int{40, 24} {
+		at := ui.NewScroll()
+		assert.Contains(t, ui.Draw(d.Env, p, ui.Around{Help: at}).Content, "Keys ↓")
+		assert.True(t, at.Key(tuitest.Key("down")))
+	}
+}
+
 // Ensure that any key takes the seat back from a stand-in.
 func TestStandIn(t *testing.T) {
 	t.Parallel()

@@ -85,7 +85,8 @@ func (s *Scroll) Keys() KeyMap {
 }
 
 // helpBox returns the box that lists all keys, for a window of width × height: in several columns if
-// they fit, otherwise in one column. If the box is too tall, it shows the part at the given position.
+// they fit, otherwise in one column, cut off at the window's edge. If the box is too tall, it shows the part at
+// the given position.
 func helpBox(t Theme, groups [][]key.Binding, width, height int, at *Scroll) string {
 	const frameWidth, frameHeight = 4, 4
 	h := help.New()
@@ -94,6 +95,7 @@ func helpBox(t Theme, groups [][]key.Binding, width, height int, at *Scroll) str
 	if lipgloss.Width(table)+frameWidth > width {
 		table = h.FullHelpView([][]key.Binding{slices.Concat(groups...)})
 	}
+	table = lipgloss.NewStyle().MaxWidth(width - frameWidth).Render(table)
 	title, room := "Keys", max(height-frameHeight, 1)
 	if at.tall = lipgloss.Height(table) > room; at.tall {
 		at.view.SetWidth(lipgloss.Width(table))

@@ -224,4 +224,9 @@ func TestWelcome(t *testing.T) {
 	for _, text := range []string{"n start a game", "r read the rules", "No live games. Press n to start one.", "No scores yet."} {
 		assert.Contains(t, d.Screen(), text)
 	}
+	assert.Contains(t, d.Screen(), "another period")
+	d.Press("left")
+	d.Send(got(p, ui.Lists{Variants: tuitest.Variants(), Variant: "classic", Window: pb.Window_WINDOW_ALL_TIME}, nil))
+	assert.Contains(t, d.Screen(), "‹all time›")
+	assert.NotContains(t, d.Screen(), "another period")
 }

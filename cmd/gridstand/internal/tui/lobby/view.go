@@ -11,6 +11,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // Minimum sizes of the body for each layout.
@@ -166,6 +167,8 @@ func (p *page) empty(pane int) string {
 		return "Loading …"
 	case !p.loaded:
 		return "Not loaded."
+	case pane == paneScores && windows[p.window].window == pb.Window_WINDOW_ALL_TIME: // no other period has any
+		return "No scores yet. Press v for another variant."
 	case pane == paneScores:
 		return "No scores yet. Press ← or → for another period, v for another variant."
 	case p.env.WatchOnly != "" && pane == paneMine:

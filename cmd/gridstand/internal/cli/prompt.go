@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -30,8 +31,8 @@ func (p *program) readLine(ctx context.Context) (string, error) {
 func (p *program) confirm(ctx context.Context, question string, declined error) error {
 	fmt.Fprintf(p.err, "%s [y/N] ", question)
 	answer, err := p.readLine(ctx)
-	if err == nil && !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
-		err = declined
+	if errors.Is(err, io.EOF) || err == nil && !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
+		return declined
 	}
 	return err
 }

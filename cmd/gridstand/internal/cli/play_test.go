@@ -121,7 +121,7 @@ func TestPlayLocal_Share(t *testing.T) {
 	require.NoError(t, err)
 	others := net.JoinHostPort(ownHost(), port)
 	s := ada.sit("play", "--share", "--server", "localhost:"+port, "--name", "ada", "tribolo", "--seats", "me,open,greedy")
-	s.sees("Others join at")
+	s.sees("Others join, also")
 	assert.Contains(t, s.said(), "Connections are not encrypted")
 	s.sees("! Warning: everyone who can reach")
 	s.types("x") // Any key removes the warning from the screen.

@@ -134,9 +134,11 @@ func (p *page) invitation(width int, wide bool) []string {
 		}
 		return p.contest.InviteText("Others play it", width)
 	}
-	what, command := "Others watch", p.env.Invite("watch", p.ID())
-	switch {
-	case p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
+	what, command, link := "Others watch", p.env.Invite("watch", p.ID()), p.env.Link(p.ID())
+	switch waiting := p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING; {
+	case waiting && link != "": // the command takes the link, too
+		return ui.Share(p.env.Theme, "Others join, also with gridstand join,", link, "", width)
+	case waiting:
 		what, command = "Others join", p.env.Invite("join", p.ID())
 	case !p.Game.GetPrivate(): // the player's name is shorter
 		player := "@" + gamestate.SeatName(p.Game.GetSeats()[p.seat()])
@@ -145,7 +147,6 @@ func (p *page) invitation(width int, wide bool) []string {
 		}
 		command = p.env.Invite("watch", player)
 	}
-	link := p.env.Link(p.ID())
 	if !wide && command != "" && lipgloss.Width(link) > width {
 		link = "" // so that a small window has room for one of the two
 	}

@@ -34,9 +34,9 @@ type Model struct {
 	pages  []ui.Page  // the stack; the last page is visible
 	help   *ui.Scroll // position in the help; nil if it is closed
 	notice string     // why a page could not be opened
-	// opening is set while a request for the next page is in flight. Keys are then dropped, so that the
-	// same key does not open the page twice.
-	opening bool
+	// opening cancels the request for the next page; it is nil if none is in flight. During the request, other
+	// keys than stopKey are dropped, so that the same key does not open the page twice.
+	opening context.CancelFunc
 	err     error // the error that ended the program
 	ended   bool  // the next frame is the last one
 	// drawn is the last frame. Programs that draw the same frame share its text. This saves
@@ -199,6 +199,9 @@ func (m *Model) carryOn(msg ui.TaskMsg) tea.Cmd {
 	return nil
 }
 
+// stopKey cancels the request for the next page: the client repeats some calls until the server answers.
+var stopKey = ui.Bind("esc", "stop", "esc", "q")
+
 // key handles the keys that work on every page, and reports whether msg was one of them.
 func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 	if ui.Pressed(msg, ui.InterruptKey) {
@@ -208,8 +211,11 @@ func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 	if m.top() == nil {
 		return nil, true
 	}
-	if m.opening {
-		m.notice = "Opening …"
+	if m.opening != nil {
+		m.notice = "Opening …  esc stops it"
+		if ui.Pressed(msg, stopKey) {
+			m.opening()
+		}
 		return nil, true
 	}
 	m.notice = ""

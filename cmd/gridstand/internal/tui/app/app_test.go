@@ -185,6 +185,37 @@ func TestModel_Opening(t *testing.T) {
 	assert.NotNil(t, m.help, "keys work again")
 }
 
+// silent is a server that does not answer Join, which the client repeats until its context is done.
+type silent struct{ *tuitest.Server }
+
+func (silent) Join(ctx context.Context, _ string, _ *int32) (client.Game, error) {
+	<-ctx.Done()
+	return client.Game{}, ctx.Err()
+}
+
+// Ensure that a user can go back to the page while the server does not answer the request for the next one.
+func TestModel_StopOpening(t *testing.T) {
+	t.Parallel()
+	for _, key := range []tea.KeyPressMsg{{Code: tea.KeyEsc}, press('q')} {
+		p := newFakePage(t.Context())
+		m := newModel(t, p)
+		m.env.Server = silent{}
+		_, request := m.Update(ui.OpenMsg{Route: ui.Route{Join: tuitest.GameID}})
+		answer := make(chan tea.Msg, 1)
+		go func() { answer <- request() }()
+		send(t, m, press('x'))
+		assert.Contains(t, m.View().Content, "Opening …  esc stops it")
+		send(t, m, key)
+		m.Update(waittest.Receive(t, "the end of the request", answer))
+		assert.NotContains(t, m.View().Content, "Opening …")
+		assert.NotContains(t, m.View().Content, "canceled")
+		send(t, m, press('x'))
+		assert.Equal(t, []tea.Msg{"resumed", press('x')}, p.got)
+		_, again := m.Update(ui.OpenMsg{Route: ui.Route{Join: tuitest.GameID}})
+		assert.NotNil(t, again)
+	}
+}
+
 // Ensure that ? opens the help and any key closes it, except while a page accepts text
 // input.
 func TestModel_Help(t *testing.T) {

@@ -61,12 +61,13 @@ func (m *Model) request(r ui.Route, old *ui.Tasks) tea.Cmd {
 		m.notice = m.env.WatchOnly
 		return m.quitIfEmpty(errors.New(m.env.WatchOnly))
 	}
-	if m.opening {
+	if m.opening != nil {
 		return nil
 	}
-	m.opening = true
+	ctx, stop := context.WithCancel(m.tasks.Ctx)
+	m.opening = stop
 	server := m.env.Server
-	return ui.CallSignedIn(m.tasks, m.env, func(ctx context.Context, me string) (to target, err error) {
+	return ui.CallSignedIn(m.tasks, m.env, func(_ context.Context, me string) (to target, err error) {
 		var c *pb.Challenge
 		invited := false // The page of the challenge says what it is before the only attempt starts.
 		switch {
@@ -89,7 +90,16 @@ func (m *Model) request(r ui.Route, old *ui.Tasks) tea.Cmd {
 			to.game, err = enter(ctx, server, c, me)
 		}
 		return to, err
-	}, func(to target, err error) tea.Cmd { return m.opened(r, old, to, err) })
+	}, func(to target, err error) tea.Cmd {
+		stopped := ctx.Err() != nil
+		stop()
+		m.opening = nil
+		if err != nil && stopped && len(m.pages) > 0 {
+			m.notice = ""
+			return m.resumed()
+		}
+		return m.opened(r, old, to, err)
+	})
 }
 
 // enter starts or resumes the user's attempt at a challenge and returns its game, or nil if
@@ -117,7 +127,6 @@ func enter(ctx context.Context, s ui.Server, c *pb.Challenge, me string) (client
 // opened opens the game of a route, for play if the user has a seat and otherwise for
 // watching, or the page of its challenge.
 func (m *Model) opened(r ui.Route, old *ui.Tasks, to target, err error) tea.Cmd {
-	m.opening = false
 	if err != nil {
 		m.notice = ui.Explain(err, ui.SameKey)
 		return m.quitIfEmpty(err)

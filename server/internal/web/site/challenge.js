@@ -132,7 +132,8 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
       remember(c);
     }
     if (race && /OPEN|GAME/.test(stage)) noticePlaces(news.standings, update.standings);
-    news = { ...update, mine: update.standings?.find((s) => s.gameId === own.id) || news.mine };
+    const mine = update.standings?.find((s) => s.gameId === own.id);
+    news = { ...update, mine: mine ? { ...mine, total: update.total } : news.mine };
     enter();
     draw();
   }

@@ -71,3 +71,44 @@ test('the page of a waiting race that has been deleted says so', async (t) => {
   assert.match(root.textContent, /There is no such challenge/);
   assert.equal(root.find('button', 'Ready'), undefined);
 });
+
+test('the rank of a player whom others push out of the first lines keeps its total', async (t) => {
+  globalThis.requestAnimationFrame = setImmediate;
+  const twenty48 = { rows: 4, columns: 4, tiles: Array(16).fill(2) };
+  const position = { moveCount: 1, scores: [4], twenty48 };
+  const result = { reason: 'REASON_RESIGNED', scores: [4] };
+  const status = 'GAME_STATUS_FINISHED';
+  const seats = [{ player: ada.player }];
+  const game = { id: 'g', variant: 'classic', seats, version: 2, position, status, result };
+  const link = { ...race, kind: 'CHALLENGE_KIND_LINK', status: 'CHALLENGE_STATUS_OPEN' };
+  const mine = { ...ada, rank: 9, score: 4, finished: true };
+  let send;
+  const body = new ReadableStream({
+    start(controller) {
+      const text = new TextEncoder();
+      send = (news) =>
+        controller.enqueue(
+          text.encode(`data: ${JSON.stringify({ challenge: link, etag: '1', ...news })}\n\n`),
+        );
+    },
+  });
+  const root = await show(
+    t,
+    (method) => {
+      if (method === 'GetGame') return { game };
+      if (method === 'GetChallenge')
+        return { challenge: link, now: created, attempt: { gameId: 'g' } };
+      return method === 'ListStandings' ? { standings: [mine], total: 9 } : {};
+    },
+    async (url) => {
+      const status = url.includes('c/c') ? 200 : 204;
+      return { ok: true, status, headers: new Headers(), body };
+    },
+  );
+  send({ standings: [mine], total: 9 });
+  await settle();
+  assert.match(root.textContent, /9th of 9/);
+  send({ standings: [{ gameId: 'h', rank: 1, score: 8, bot: 'greedy' }], total: 500 });
+  await settle();
+  assert.match(root.textContent, /9th of 9/);
+});

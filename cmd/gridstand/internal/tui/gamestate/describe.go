@@ -186,6 +186,14 @@ func Clock(d time.Duration) string {
 	}
 }
 
+// At returns the argument of a command that names a player.
+func At(name string) string {
+	if strings.Contains(name, " ") {
+		return strconv.Quote("@" + name)
+	}
+	return "@" + name
+}
+
 // ID returns the game's id, sanitized for the terminal.
 func (s *State) ID() string { return client.CleanText(s.Game.GetId(), id.Length) }
 

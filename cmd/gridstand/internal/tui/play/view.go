@@ -3,7 +3,6 @@ package play
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -141,11 +140,7 @@ func (p *page) invitation(width int, wide bool) []string {
 	case waiting:
 		what, command = "Others join", p.env.Invite("join", p.ID())
 	case !p.Game.GetPrivate(): // the player's name is shorter
-		player := "@" + gamestate.SeatName(p.Game.GetSeats()[p.seat()])
-		if strings.Contains(player, " ") {
-			player = strconv.Quote(player)
-		}
-		command = p.env.Invite("watch", player)
+		command = p.env.Invite("watch", gamestate.At(gamestate.SeatName(p.Game.GetSeats()[p.seat()])))
 	}
 	if !wide && command != "" && lipgloss.Width(link) > width {
 		link = "" // so that a small window has room for one of the two

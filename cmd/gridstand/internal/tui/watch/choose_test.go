@@ -271,6 +271,7 @@ func TestFollow(t *testing.T) {
 	x.wait(2 * time.Second)
 	x.shows(playing)
 	assert.Contains(t, x.Screen(), "● live")
+	assert.Contains(t, x.p.ClosingMessage(), "Continue with gridstand watch @ada")
 
 	assert.EqualValues(t, 1, named.Load(), "the id is requested once")
 }

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 )
 
@@ -187,6 +188,9 @@ func (p *page) step() tea.Cmd {
 func (p *page) ClosingMessage() string {
 	if p.game == nil {
 		return ""
+	}
+	if p.chooser != nil && p.chooser.player != "" && p.game.running() {
+		return ui.WithHint(p.game.state.Summary(), "Continue", p.env.Command("watch", gamestate.At(p.chooser.name())))
 	}
 	return p.game.closingMessage()
 }

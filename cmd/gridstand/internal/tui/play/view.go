@@ -142,8 +142,12 @@ func (p *page) invitation(width int, wide bool) []string {
 	case !p.Game.GetPrivate(): // the player's name is shorter
 		command = p.env.Invite("watch", gamestate.At(gamestate.SeatName(p.Game.GetSeats()[p.seat()])))
 	}
-	if !wide && command != "" && lipgloss.Width(link) > width {
-		link = "" // so that a small window has room for one of the two
+	lines := 1
+	if wide {
+		lines = 2
+	}
+	if command != "" && lipgloss.Width(link) > lines*width {
+		link = "" // so that there is room for one of the two
 	}
 	return ui.Share(p.env.Theme, what, link, command, width)
 }

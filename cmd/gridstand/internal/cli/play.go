@@ -133,21 +133,21 @@ func (p *program) gameToPlay(ctx context.Context, c *client.Client, r reference)
 	}
 }
 
-// unfinished returns the id of the user's latest game in progress, or "". Attempts at challenges do
-// not count. If variant is set, only games of that variant do.
+// unfinished returns the id of the user's latest game in progress or, if there is none, of the latest that
+// waits for players, or "". Attempts at challenges do not count. If variant is set, only games of that variant do.
 func unfinished(ctx context.Context, c *client.Client, variant string) (string, error) {
 	if c.PlayerID() == "" { // A user without an account has no games.
 		return "", nil
 	}
-	reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{
-		Status: pb.GameStatus_GAME_STATUS_ACTIVE, Variant: variant, PlayerId: "me",
-	})
-	if err != nil {
-		return "", err
-	}
-	for _, g := range reply.GetGames() {
-		if g.GetChallengeId() == "" && c.Seat(client.Game{Game: g}).Index() >= 0 {
-			return g.GetId(), nil
+	for _, status := range []pb.GameStatus{pb.GameStatus_GAME_STATUS_ACTIVE, pb.GameStatus_GAME_STATUS_WAITING} {
+		reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{Status: status, Variant: variant, PlayerId: "me"})
+		if err != nil {
+			return "", err
+		}
+		for _, g := range reply.GetGames() {
+			if g.GetChallengeId() == "" && c.Seat(client.Game{Game: g}).Index() >= 0 {
+				return g.GetId(), nil
+			}
 		}
 	}
 	return "", nil

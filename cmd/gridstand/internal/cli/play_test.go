@@ -196,6 +196,13 @@ func TestPlayAgain(t *testing.T) {
 		assert.NotContains(t, id+latest, created)
 		ada.ok("resign", created)
 	}
+	waiting := strings.TrimSpace(ada.ok("new", "tribolo", "--seats", "me,open,greedy"))
+	table := ada.sit("play", "tribolo")
+	table.sees("gridstand join")
+	table.types("q")
+	table.ends(exitOK)
+	assert.Contains(t, table.out.String(), "gridstand play "+waiting[:8])
+
 	s := newUser(t, server, "bob").sit("play", id, "--name", "bob")
 	s.ends(exitFailed)
 	assert.Contains(t, s.err.String(), "gridstand watch "+id)

@@ -146,6 +146,16 @@ func TestMove_RefusedInDoubt(t *testing.T) {
 	}
 }
 
+// Ensure that a request that cannot be encoded is not reported as one that may have taken effect.
+func TestMove_Malformed(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	_, err := f.client(t).SeatAt("a\xff", 0).Move(waittest.Context(t), 3, client.Slide(pb.Direction_DIRECTION_UP), false)
+	require.ErrorContains(t, err, "UTF-8")
+	require.NotErrorIs(t, err, client.ErrUnsettled)
+	assert.Zero(t, f.made("move"))
+}
+
 // Ensure that a call that was not made is not reported as one that may have taken effect.
 func TestMove_ContextAlreadyDone(t *testing.T) {
 	t.Parallel()

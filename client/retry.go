@@ -68,9 +68,11 @@ func (e *Error) decided() bool {
 }
 
 // failed reports whether the call itself may have taken effect although it must not be repeated: an
-// internal error, and an error of a proxy that gRPC has no code for.
+// internal error, and an error of a proxy that gRPC has no code for. gRPC reports a request that it cannot
+// encode, and does not send, as an internal error, too.
 func (e *Error) failed() bool {
-	return e.Reason == "" && (e.Code == codes.Internal || e.Code == codes.Unknown)
+	return e.Reason == "" && (e.Code == codes.Internal || e.Code == codes.Unknown) &&
+		!strings.HasPrefix(e.Message, "grpc: error while marshaling")
 }
 
 // brokenOff reports whether a proxy or a broken connection cut off the server's answer.

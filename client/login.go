@@ -102,22 +102,24 @@ func (l login) logIn(ctx context.Context, names NameSource) (cred Credential, no
 		return known, "", err
 	}
 
-	if !l.chosen {
-		replaced, err := l.replaced(ctx, cred)
-		switch {
-		case err != nil:
-			return Credential{}, "", err
-		case replaced:
-			return Credential{}, "", fmt.Errorf("the token of %s on %s was replaced: %w", CleanName(cred.Name), target, ErrBadToken)
-		}
+	replaced, err := l.replaced(ctx, cred)
+	switch {
+	case err != nil:
+		return Credential{}, "", err
+	case replaced && !l.chosen:
+		return Credential{}, "", fmt.Errorf("the token of %s on %s was replaced: %w", CleanName(cred.Name), target, ErrBadToken)
+	case !l.chosen:
 		names = NumberedName(cred.Name)
 	}
 	next, err := l.create(ctx, Credential{Bot: cred.Bot, Previous: durable(cred, "")}, names)
 	if err != nil {
 		return Credential{}, "", err
 	}
-	return next, fmt.Sprintf("%s no longer knows the account %s: you now play as %s, a new account.",
-		target, CleanName(cred.Name), next.Name), nil
+	reason := fmt.Sprintf("%s no longer knows the account %s", target, CleanName(cred.Name))
+	if replaced {
+		reason = fmt.Sprintf("The token of %s on %s was replaced", CleanName(cred.Name), target)
+	}
+	return next, fmt.Sprintf("%s: you now play as %s, a new account.", reason, next.Name), nil
 }
 
 // Replace creates an account with the given name, makes the client act for it, and stores it in

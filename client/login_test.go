@@ -277,8 +277,9 @@ func TestLogIn_TokenReplaced(t *testing.T) {
 	assert.Equal(t, cred, load(t, elsewhere, c.Target()))
 	a.getPlayer = answer
 
-	other, _, err := client.LogInAs(waittest.Context(t), dial(t, config), elsewhere, "eve")
+	other, notice, err := client.LogInAs(waittest.Context(t), dial(t, config), elsewhere, "eve")
 	require.NoError(t, err)
+	assert.Equal(t, "The token of ada on "+c.Target()+" was replaced: you now play as eve, a new account.", notice)
 	assert.Equal(t, "eve", other.Name)
 }
 

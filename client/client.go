@@ -54,11 +54,11 @@ type Config struct {
 // from a server or from gRPC is or wraps an *Error, including those of calls through its
 // fields.
 //
-// Calls through the fields, except Watch and WatchChallenge, have a timeout of 10 seconds
-// and are tried up to 4 times if no server is available. To make such a retry safe, set
-// CreateGameRequest.request_id, CreateChallengeRequest.request_id,
-// JoinChallengeRequest.request_id for a bot, CreatePlayerRequest.secret or
-// ResignRequest.seat. NewGame, NewChallenge, AddBot, CreatePlayer and Seat do so.
+// Calls through the fields, except Watch and WatchChallenge, have a timeout of 10 seconds.
+// Except Move, Undo and Resign, which a Seat retries, they are tried up to 4 times if no
+// server is available. To make such a retry safe, set CreateGameRequest.request_id,
+// CreateChallengeRequest.request_id, JoinChallengeRequest.request_id for a bot or
+// CreatePlayerRequest.secret. NewGame, NewChallenge, AddBot and CreatePlayer do so.
 type Client struct {
 	// Games calls GameService, to create, list, play and watch games.
 	Games pb.GameServiceClient

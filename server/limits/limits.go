@@ -87,7 +87,7 @@ var Table = []Limit{
 	{
 		"max-reads-per-address-per-second", "reads_per_address_per_second", 2_000,
 		"calls other than moves from one address to this server per second, with a burst of ten seconds' worth; " +
-			"each 25 entries of a list, 50 events of a game's history, ten games that a list skips, and 128 bytes that " +
+			"each 25 entries of a list, ten events of a game's history, ten games that a list skips, and 128 bytes that " +
 			"a client sends beside calls count as one, a picture as 200",
 		func(l *Limits) *int { return &l.ReadsPerAddressPerSecond },
 	},

@@ -14,8 +14,8 @@ import (
 )
 
 // createTries is the maximum number of times that a call that creates something is sent,
-// in case a reply is lost. In addition, gRPC retries each of these if no server answers.
-const createTries = 2
+// in case a reply is lost or the server is restarting.
+const createTries = 4
 
 // CreatePlayer creates an account and returns it with its token. To act for the account,
 // pass the token to SetToken. bot declares that the account belongs to a program. The call
@@ -97,8 +97,7 @@ func (c *Client) Rotate(ctx context.Context, keep func(secret string) error) (st
 	rotate := func(ctx context.Context, request *pb.RotateTokenRequest, _ ...grpc.CallOption) (*pb.RotateTokenResponse, error) {
 		response, err := c.Players.RotateToken(withToken(ctx, before), request)
 		if errors.Is(err, ErrBadToken) {
-			// An earlier attempt may have taken effect, possibly one of gRPC's own
-			// retries.
+			// An earlier try may have taken effect.
 			response, err = c.Players.RotateToken(withToken(ctx, after), request)
 		}
 		return response, err

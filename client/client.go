@@ -55,10 +55,11 @@ type Config struct {
 // fields.
 //
 // Calls through the fields, except Watch and WatchChallenge, have a timeout of 10 seconds.
-// Except Move, Undo and Resign, which a Seat retries, they are tried up to 4 times if no
-// server is available. To make such a retry safe, set CreateGameRequest.request_id,
-// CreateChallengeRequest.request_id, JoinChallengeRequest.request_id for a bot or
-// CreatePlayerRequest.secret. NewGame, NewChallenge, AddBot and CreatePlayer do so.
+// Those that only read, Get… and List…, are tried up to 4 times if no server is available;
+// all others are tried once. To make it safe to repeat these, set
+// CreateGameRequest.request_id, CreateChallengeRequest.request_id,
+// JoinChallengeRequest.request_id for a bot or CreatePlayerRequest.secret. NewGame,
+// NewChallenge, AddBot and CreatePlayer do so.
 type Client struct {
 	// Games calls GameService, to create, list, play and watch games.
 	Games pb.GameServiceClient
@@ -86,29 +87,37 @@ type Client struct {
 	idleTimeout time.Duration
 }
 
-// serviceConfig spreads calls over all addresses and retries calls that fail with
+// serviceConfig spreads calls over all addresses and retries reads that fail with
 // UNAVAILABLE, after the pause that the server asks for (grpc-retry-pushback-ms), if any.
-// Calls do not wait for a server to become available: if connections are refused, they
-// fail after 0.1 + 0.2 + 0.4 seconds. Streams are not retried, nor are the calls of a
-// Seat, which retries them itself: it must know whether an earlier try may have taken effect.
+// They do not wait for a server to become available: if connections are refused, they
+// fail after 0.1 + 0.2 + 0.4 seconds. Only retry repeats other calls: gRPC would hide that
+// an earlier try may have taken effect.
 const serviceConfig = `{
   "loadBalancingConfig": [{"round_robin": {}}],
   "methodConfig": [
     {"name": [{"service": "gridstand.v1.GameService", "method": "Watch"}, {"service": "gridstand.v1.ChallengeService", "method": "WatchChallenge"}]},
     {
       "name": [
-        {"service": "gridstand.v1.GameService", "method": "Move"},
-        {"service": "gridstand.v1.GameService", "method": "Undo"},
-        {"service": "gridstand.v1.GameService", "method": "Resign"}
+        {"service": "gridstand.v1.GameService"},
+        {"service": "gridstand.v1.ChallengeService"},
+        {"service": "gridstand.v1.PlayerService"}
       ],
       "timeout": "10s"
     },
     {
       "name": [
-        {"service": "gridstand.v1.GameService"},
+        {"service": "gridstand.v1.GameService", "method": "GetServerInfo"},
+        {"service": "gridstand.v1.GameService", "method": "ListVariants"},
+        {"service": "gridstand.v1.GameService", "method": "GetGame"},
+        {"service": "gridstand.v1.GameService", "method": "ListGames"},
         {"service": "gridstand.v1.LeaderboardService"},
-        {"service": "gridstand.v1.ChallengeService"},
-        {"service": "gridstand.v1.PlayerService"}
+        {"service": "gridstand.v1.ChallengeService", "method": "GetChallenge"},
+        {"service": "gridstand.v1.ChallengeService", "method": "ListChallenges"},
+        {"service": "gridstand.v1.ChallengeService", "method": "ListStandings"},
+        {"service": "gridstand.v1.PlayerService", "method": "GetPlayer"},
+        {"service": "gridstand.v1.PlayerService", "method": "GetProfile"},
+        {"service": "gridstand.v1.PlayerService", "method": "ListKeys"},
+        {"service": "gridstand.v1.PlayerService", "method": "ListSessions"}
       ],
       "timeout": "10s",
       "retryPolicy": {

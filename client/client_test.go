@@ -3,12 +3,14 @@ package client_test
 import (
 	"context"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/testkit/process"
@@ -116,15 +118,30 @@ func TestDial_SeveralServers(t *testing.T) {
 	})
 }
 
-func TestRetry_Unavailable(t *testing.T) {
+// Ensure that gRPC retries only reads: it does not report that an earlier try of a write may have taken effect.
+func TestRetry_OnlyReads(t *testing.T) {
 	t.Parallel()
-	f := &fake{getGame: func(n int, _ *pb.GetGameRequest) (*pb.Game, error) {
-		if n < 3 {
-			return nil, refuse(codes.Unavailable, pb.ReasonStorageUnavailable)
+	f := &fake{}
+	conn := dial(t, client.Config{Target: f.start(t, grpc.UnaryInterceptor(
+		func(ctx context.Context, _ any, call *grpc.UnaryServerInfo, _ grpc.UnaryHandler) (any, error) {
+			f.count(call.FullMethod)
+			assert.NoError(t, grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", "0")))
+			return nil, storageAway()
+		},
+	))}).Conn()
+	for _, service := range []grpc.ServiceDesc{
+		pb.GameService_ServiceDesc, pb.LeaderboardService_ServiceDesc,
+		pb.ChallengeService_ServiceDesc, pb.PlayerService_ServiceDesc,
+	} {
+		for _, call := range service.Methods {
+			method := "/" + service.ServiceName + "/" + call.MethodName
+			want := 1
+			if strings.HasPrefix(call.MethodName, "Get") || strings.HasPrefix(call.MethodName, "List") {
+				want = 4
+			}
+			err := conn.Invoke(waittest.Context(t), method, &pb.GetGameRequest{}, &pb.GetGameResponse{})
+			require.ErrorIs(t, err, client.ErrStorageUnavailable, method)
+			assert.Equal(t, want, f.made(method), method)
 		}
-		return gameAt(1), nil
-	}}
-	_, err := f.client(t).Games.GetGame(waittest.Context(t), &pb.GetGameRequest{GameId: gameID})
-	require.NoError(t, err)
-	assert.Equal(t, 3, f.made("getGame"))
+	}
 }

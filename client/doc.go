@@ -36,10 +36,11 @@
 // errors with ErrGameOver and the other Err… values.
 //
 // The calls of a Seat, Join and Rotate are retried until ctx is done or the client is
-// closed; NewGame and CreatePlayer are retried once. If the outcome is still unknown, the
-// error also matches ErrUnsettled: the call may have taken effect. A call that fails with
-// ErrBadStream may have taken effect too; after any other error it has not. To repeat
-// NewGame safely after an error, set GameOptions.RequestID.
+// closed; NewGame, NewChallenge, RaceNow, AddBot, Attempt, CreatePlayer and Rename are
+// tried up to 4 times. If the outcome is still unknown, the error also matches
+// ErrUnsettled: the call may have taken effect. A call that fails with ErrBadStream may
+// have taken effect too; after any other error it has not. To repeat NewGame safely after
+// an error, set GameOptions.RequestID.
 //
 // # Untrusted servers
 //

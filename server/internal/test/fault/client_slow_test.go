@@ -97,7 +97,7 @@ var comesBack = grpc.WithConnectParams(grpc.ConnectParams{
 })
 
 // anonymous connects to a server without an account. If testServer represents several servers, the client
-// library repeats calls. Otherwise, each call is made once, and its refusal is what the test sees.
+// library repeats reads. Otherwise, each call is made once, and its refusal is what the test sees.
 func (env *env) anonymous(s *testServer, options ...grpc.DialOption) *caller {
 	env.t.Helper()
 	if !strings.Contains(s.addr, ",") {

@@ -15,8 +15,14 @@ export default async function show(root) {
   const hidden = h('input', { type: 'checkbox' });
   const problem = h('p.bad', { role: 'alert' });
   const link = h('button', { value: 'link' }, 'Create a link');
+  let creating = false;
+  addEventListener('pageshow', () => {
+    creating = false; // The page may return as it is.
+  });
   const onsubmit = async (/** @type {SubmitEvent} */ e) => {
     e.preventDefault();
+    if (creating) return; // A second press creates no other race.
+    creating = true;
     const race = e.submitter !== link;
     try {
       await field.signIn();
@@ -29,6 +35,7 @@ export default async function show(root) {
       });
       location.assign(`/c/${challenge.id}`);
     } catch (e) {
+      creating = false;
       problem.textContent = explain(e);
     }
   };

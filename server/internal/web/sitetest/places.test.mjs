@@ -7,6 +7,7 @@ import { dispatch, element, serve, settle } from './dom.mjs';
 const { setAccount } = await import('../site/api.js');
 const { hear } = await import('../site/game-state.js');
 const { listPlaces, raceNow } = await import('../site/places.js');
+const { default: showRaces } = await import('../site/race.js');
 
 test('a list that is read again keeps the focus, and says how long its players wait', async () => {
   const kind = 'CHALLENGE_KIND_RACE';
@@ -44,4 +45,21 @@ test('a button that has led to another page works again after the back button', 
   assert.equal(button.disabled, true);
   dispatch('pageshow');
   assert.equal(button.disabled, false);
+});
+
+test('two presses of "Create race" create one race, until the back button', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  setAccount({ id: 'ada', name: 'ada', token: 'a.b' });
+  const calls = serve((method) =>
+    method === 'CreateChallenge' ? { challenge: { id: 'c' } } : { variants: [] },
+  );
+  const root = element();
+  await showRaces(root);
+  const form = root.find('form');
+  const created = () => calls.filter((c) => c.method === 'CreateChallenge').length;
+  await Promise.all([form.dispatch('submit'), form.dispatch('submit')]);
+  assert.equal(created(), 1);
+  dispatch('pageshow');
+  await form.dispatch('submit');
+  assert.equal(created(), 2);
 });

@@ -437,8 +437,9 @@ export interface GameState {
   limit: bigint;
   /** Time of the event. */
   at: bigint;
-  /** The time at which the running clock expires. */
+  /** The time at which the running clock expires, and the time at which it started. */
   deadline?: bigint;
+  started: bigint;
 }
 
 /** What a player has achieved. */

@@ -29,6 +29,8 @@ function duration(text) {
   return nano(seconds, fraction);
 }
 
+const longest = 2n ** 63n; // nanoseconds
+
 /** @param {any} item @returns {any} the sort key for lists whose order does not matter */
 function rank(item) {
   if (item.cell) return rank(item.cell);
@@ -121,6 +123,7 @@ function actions(next, past, seat, draw, seed, rules) {
       next.ranked = !said.private && rankable(next.seats);
       next.limit = turnLimit ? duration(turnLimit) : 0n;
       need(next.limit >= 0n, 'the turn limit is negative');
+      need(next.limit < longest, 'the turn limit is too long');
       next.attempt = !!said.challengeId;
       const seedCommitment = btoa(String.fromCharCode(...sha256(seed)));
       return { ...said, private: !!said.private, seats: next.seats, seedCommitment };
@@ -185,6 +188,7 @@ function actions(next, past, seat, draw, seed, rules) {
     clockExtended({ by }) {
       need(due && deadline && duration(by) > 0, 'the seat has no clock to extend');
       next.deadline = deadline + duration(by);
+      need(next.deadline - next.started < longest, 'the clock is too long');
     },
   };
 }
@@ -218,7 +222,10 @@ function check(event, events, past, draw, seed, rules) {
   const goesOn =
     prev?.deadline && turnOf(prev) === turn && action !== 'moved' && action !== 'undone';
   if (turn === undefined || !next.limit || !held(next.seats[turn])) next.deadline = undefined;
-  else if (!goesOn) next.deadline = next.at + next.limit;
+  else if (!goesOn) {
+    next.started = next.at;
+    next.deadline = next.at + next.limit;
+  }
 
   const { reason, ranked, board, deadline: turnDeadline } = next;
   const position = board.position(turn !== undefined);

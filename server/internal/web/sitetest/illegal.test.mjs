@@ -219,6 +219,18 @@ const illegal = {
     2,
     /no clock to extend/,
   ],
+  'a clock of 300 years': [new Writer([ada], 1e10), (g) => g, 1, /turn limit is too long/],
+  'a clock extended to 300 years': [
+    new Writer([ada], 10),
+    (g) => {
+      for (let i = 0; i < 2; i++) {
+        g.deadline += 5e9;
+        g.add({ seat: 0, clockExtended: { by: '5000000000s' } });
+      }
+    },
+    3,
+    /clock is too long/,
+  ],
   'a clock that restarts': [
     new Writer([ada, ada, ada], 10),
     (g) => g.at(5).add({ seat: (first + 1) % 3, resigned: {} }, true),

@@ -43,7 +43,7 @@ export class Writer {
     const over = fields.result || this.waiting;
     if (this.limit && clock === true) this.deadline = this.second + this.limit;
     if (clock === false || over) this.deadline = undefined;
-    const time = (second) => `2026-11-20T12:00:${String(second).padStart(2, '0')}Z`;
+    const time = (second) => new Date(Date.UTC(2026, 10, 20, 12) + 1e3 * second).toISOString();
     const position = { ...this.board.position(!over), turn: over ? undefined : this.board.turn };
     if (this.deadline !== undefined) position.turnDeadline = time(this.deadline);
     this.boards.push(this.board);

@@ -272,12 +272,13 @@ export default function show(root, { id = '' }, own) {
     // The last event has no seed if it was sent before the challenge was closed.
     const events = replay.past.with(-1, { ...last, seed: last.seed || challenge?.seed });
     let result = await verifyInSlices(events);
-    if (challenge && first.created?.seedCommitment !== challenge.seedCommitment)
-      result = {
-        ok: false,
-        version: 1,
-        problem: 'the commitment is not that of the challenge',
-      };
+    const { challengeId, seedCommitment } = first.created || {};
+    let problem = '';
+    // Otherwise a server that hides the challenge would prevent that the commitments are compared.
+    if (challengeId !== challenge?.id) problem = 'the challenge is not that of the game';
+    else if (challenge && seedCommitment !== challenge.seedCommitment)
+      problem = 'the commitment is not that of the challenge';
+    if (problem) result = { ok: false, version: 1, problem };
     verdict.classList.add(result.ok ? 'good' : 'bad');
     if (result.ok) {
       const { tiles, moves } = result.checks;

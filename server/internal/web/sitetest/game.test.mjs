@@ -3,12 +3,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { element, settle } from './dom.mjs';
+import { ada, Writer } from './testgame.mjs';
 
 const { default: show } = await import('../site/game.js');
+for (const part of ['places', 'reactions', 'verify']) await import(`../site/${part}.js`);
+
+globalThis.BroadcastChannel = undefined; // It would keep the test running.
+globalThis.requestAnimationFrame = setImmediate;
 
 test('the buttons of reactions go when the game ends', async (t) => {
-  globalThis.BroadcastChannel = undefined; // It would keep the test running.
-  globalThis.requestAnimationFrame = setImmediate;
   t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
   const twenty48 = { rows: 4, columns: 4, tiles: Array(16).fill(2) };
   const position = { moveCount: 1, scores: [4], twenty48 };
@@ -46,4 +49,31 @@ test('the buttons of reactions go when the game ends', async (t) => {
   await settle();
   assert.match(root.textContent, /finished/);
   assert.equal(row.hidden, true);
+});
+
+test('an attempt is refused if the server says that the game has no challenge', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
+  t.mock.method(performance, 'now', () => 0); // so that the verifier never pauses
+  const attempts = [
+    [{}, /Verified in this browser/],
+    [{ challengeId: 'c' }, /not valid: version 1, the challenge is not that of the game/],
+  ];
+  for (const [fields, verdict] of attempts) {
+    const { events } = new Writer([ada], 0, fields).move().abandon();
+    const { version, position } = events.at(-1);
+    const { seats, variant } = events[0].created;
+    const status = 'GAME_STATUS_FINISHED';
+    const game = { id: events[0].gameId, variant, seats, version, position, status };
+    globalThis.fetch = async (url) => {
+      const updates = url.includes('preview') ? events.map((event) => ({ event })) : [{ game }];
+      const texts = updates.map((u) => `data: ${JSON.stringify(u)}\n\n`);
+      const body = ReadableStream.from(texts).pipeThrough(new TextEncoderStream());
+      return { ok: true, status: 200, headers: new Headers(), body, json: async () => ({}) };
+    };
+    const root = element();
+    document.body.append(root);
+    show(root, { id: game.id });
+    await settle();
+    assert.match(root.textContent, verdict);
+  }
 });

@@ -102,7 +102,10 @@ export function createMoves(state, seek) {
     /** Lists the events up to a version. @param {any[]} events @param {number} version */
     show(events, version) {
       const first = events[0]?.version;
-      if (version === newest) newest = -1;
+      const focused = [...element.children].findIndex(
+        (line) => line.firstChild === document.activeElement,
+      );
+      const at = focused < 0 ? -1 : version - newest + focused; // where that line will be
       if (version !== newest + 1) element.replaceChildren();
       const from = element.firstChild ? version : Math.max(first, version - listLimit);
       for (let v = from; v <= version; v++) {
@@ -110,6 +113,7 @@ export function createMoves(state, seek) {
       }
       while (element.childElementCount > listLimit) element.lastChild.remove();
       newest = version;
+      element.children[at]?.firstChild.focus({ preventScroll: true });
     },
   };
 }

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { press, settle } from './dom.mjs';
 
 const { State } = await import('../site/game-state.js');
+const { createMoves } = await import('../site/panel.js');
 const { createReplay } = await import('../site/replay.js');
 
 const status = (n, end) => `GAME_STATUS_${n < end ? 'ACTIVE' : 'FINISHED'}`;
@@ -88,4 +89,27 @@ test('keys while the events are loaded: the last one counts', async (t) => {
       assert.equal(replay.at, at + Number(playing), 'paused');
     });
   }
+});
+
+test('a line of moves keeps the focus when the list is drawn again', () => {
+  const past = Array.from({ length: 100 }, (_, i) => event(i + 1, 101));
+  const state = { game: { seats: [{}] } };
+  const { element, show } = createMoves(state, (version) => show(past, version));
+  document.body.append(element);
+  const focused = () => document.activeElement.find('small').textContent;
+  show(past.slice(50, 90), 90);
+  element.find('button', '79').focus();
+  show(past, 90); // The events before have been loaded.
+  assert.equal(focused(), '79');
+  show(past, 91);
+  assert.equal(focused(), '79');
+  document.activeElement.click();
+  assert.equal(element.find('small').textContent, '79');
+  assert.equal(focused(), '79');
+  show(past, 100);
+  assert.equal(focused(), '79');
+  show(past, 30);
+  assert.equal(document.activeElement, document.body);
+  show(past, 40);
+  assert.equal(document.activeElement, document.body);
 });

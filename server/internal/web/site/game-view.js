@@ -123,8 +123,8 @@ export default function show(root, { id = '' }, own) {
     },
   });
   const timer = setInterval(() => {
-    // Rivals change the score to beat.
-    if (own?.attempt && !replay.at) scores.show(state.game.seats, state.game.position);
+    // The best score comes from the server, and rivals change the score to beat.
+    if (own && !replay.at) scores.show(state.game.seats, state.game.position);
     status();
   }, 1000);
 

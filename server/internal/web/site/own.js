@@ -22,7 +22,7 @@ import words from './words.js';
  *   deadline?: (g: Game) => number,
  *   link?: string,
  *   element?: HTMLElement,
- *   begin?: (draw: () => void) => Promise<boolean>,
+ *   begin?: () => Promise<boolean>,
  *   changed?: (g: Game) => void,
  *   finish: (element: HTMLElement, g: Game, again: () => void) => void,
  * }} Kind aim is the label of best, record the player's best finished game, link is the link that the page copies, element is below
@@ -173,7 +173,7 @@ export function ownSeat(first, seat, kind, next) {
 
   async function begin() {
     import('./places.js').then((m) => m.noteWaiting());
-    const known = await kind.begin?.(() => page.draw());
+    const known = await kind.begin?.();
     if (known || moveCount() > 2) return;
     const goal = twenty48?.tiles[9] === undefined ? '' : ' Build a 2048.'; // It needs ten cells.
     if (waits()) return;

@@ -56,10 +56,9 @@ export function createResult({ id, variant, position: { twenty48 } }, seat) {
     aim: () => ['best'],
     record: () => record,
     best: ({ ranked, position }) => Math.max(record, ranked ? position.scores[seat] : 0),
-    async begin(draw) {
+    async begin() {
       const ranked = await rankOf({ variant, playerId: account()?.id || '' }).catch(() => null);
       record = ranked?.entry.score ?? 0;
-      draw();
       return !!ranked;
     },
     finish(element, { position, ranked }, again) {

@@ -2,9 +2,46 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { element, press } from './dom.mjs';
+import { element, press, serve, settle } from './dom.mjs';
 
+const { setAccount } = await import('../site/api.js');
+const { default: showGame } = await import('../site/game-view.js');
 const { ownSeat } = await import('../site/own.js');
+const { createResult } = await import('../site/result.js');
+
+test('the best score that comes during a move does not take the move back on the board', async (t) => {
+  globalThis.BroadcastChannel = undefined; // It would keep the test running.
+  t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
+  setAccount({ id: 'ada', name: 'ada', token: 'a.b' });
+  const tiles = [2, 2, ...Array(14).fill(0)];
+  const twenty48 = { rows: 4, columns: 4, tiles, legalMoves: ['DIRECTION_LEFT'] };
+  const position = { scores: [0], turn: 0, twenty48 };
+  const seats = [{ player: { id: 'ada', name: 'ada' } }];
+  const status = 'GAME_STATUS_ACTIVE';
+  const game = { id: 'g', variant: 'classic', version: 1, seats, status, position };
+  let answer;
+  const profile = new Promise((resolve) => {
+    answer = () => resolve({ variants: [{ variant: 'classic', bestScore: 5678 }] });
+  });
+  const never = new Promise(() => {});
+  serve(
+    (method) => ({ GetProfile: profile, GetRank: { entry: { score: 5678 } } })[method] ?? never,
+  );
+  const calls = globalThis.fetch;
+  globalThis.fetch = (url, options) => (url.includes('/events') ? never : calls(url, options));
+  const root = element();
+  document.body.append(root);
+  showGame(root, { id: 'g' }, ownSeat(game, 0, createResult(game, 0)));
+  const board = root.all().find((e) => e.className === 'b48');
+  press('ArrowLeft');
+  assert.match(board.textContent, /4/);
+  const shown = board.textContent;
+  answer();
+  await settle();
+  t.mock.timers.tick(1000);
+  assert.match(root.textContent, /5,678/);
+  assert.equal(board.textContent, shown);
+});
 
 test('two presses after a game open one other game', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });

@@ -2,7 +2,7 @@
 import { account, nameHeader, setAccount } from './api.js';
 import { h } from './dom.js';
 import { failed } from './failed.js';
-import { draw, explain, persist } from './persist.js';
+import { draw, persist } from './persist.js';
 import { endSession } from './sessions.js';
 
 /** Describes this browser in the list of sessions. */
@@ -20,13 +20,10 @@ export default async function show(root) {
   const former = before?.session ? before.former : before;
   // Another call with the same secret opens no other session.
   const request = { code, secret: draw(), comment: browser() };
-  const onWait = (/** @type {unknown} */ e) => {
-    problem.textContent = explain(e);
-  };
   const accept = async () => {
     button.disabled = true;
     try {
-      const { player, token } = await persist('OpenSession', request, { anonymous: true, onWait });
+      const { player, token } = await persist('OpenSession', request, { anonymous: true });
       // The code has been used, and its session is in no history.
       history.replaceState(null, '', '/link');
       if (before?.id === player.id && !before?.session) {
@@ -43,7 +40,6 @@ export default async function show(root) {
     }
   };
   const button = h('button.primary', { onclick: accept, autofocus: true }, 'Play here');
-  const problem = h('p.bad', { role: 'alert' });
   /** @param {string} heading */
   const welcome = (heading) =>
     root.replaceChildren(
@@ -67,7 +63,6 @@ export default async function show(root) {
           'p',
           `It keeps ${former.name}, which returns when you stop playing with the other, on the account page.`,
         ),
-      problem,
       h('p.row', button, h('a.button', { href: '/' }, 'No')),
     ),
   );

@@ -57,10 +57,7 @@ export function createMoves(on) {
     const answer = persist(
       undo ? 'Undo' : 'Move',
       /** @type {any} */ ({ gameId, version, ...move }),
-      {
-        settled: () => done,
-        onWait: (e) => on.delayed(`${explain(e)} Retrying …`),
-      },
+      { settled: () => done, onWait: on.delayed },
     );
     try {
       // The stream may deliver the event before the response, or even if the response is lost.

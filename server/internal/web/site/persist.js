@@ -47,11 +47,13 @@ export function explain(e) {
  * @template {keyof Calls} M
  * @param {M} method
  * @param {Calls[M][0]} request
- * @param {{settled?: () => boolean, onWait?: (e: any) => void, anonymous?: boolean}} [options] settled
- * reports whether the response is no longer needed; anonymous calls send no token
+ * @param {{settled?: () => boolean, onWait?: (text: string) => void, anonymous?: boolean}} [options] settled
+ * reports whether the response is no longer needed; onWait tells the player the reason before a retry,
+ * which no read does by default; anonymous calls send no token
  * @returns {Promise<Calls[M][1]>}
  */
-export async function persist(method, request, { settled, onWait, anonymous } = {}) {
+export async function persist(method, request, options = {}) {
+  const { settled, onWait = /^(Get|List)/.test(method) ? null : toast, anonymous } = options;
   for (let tries = 0; ; tries++) {
     const attempt = new AbortController();
     const timer = setTimeout(() => attempt.abort(), 8000);
@@ -59,7 +61,7 @@ export async function persist(method, request, { settled, onWait, anonymous } = 
       return await call(method, request, { signal: attempt.signal, anonymous });
     } catch (/** @type {any} */ e) {
       if (settled?.() || !unsettled(e)) throw e;
-      onWait?.(e);
+      onWait?.(`${explain(e)} Retrying …`);
       const asked = Math.min(e.retryAfter || 0, 60) * 1000;
       await pause(asked + Math.min(250 * 2 ** tries, 4000) * (0.5 + Math.random()));
     } finally {

@@ -20,6 +20,7 @@ test('a link opens its session although the first answer is lost', async (t) => 
   show(root);
   root.find('button', 'Play here').click();
   await settle();
+  assert.match(document.body.textContent, /cannot be reached\. Retrying …/);
   t.mock.timers.tick(10_000);
   await settle();
   assert.equal(calls.length, 2);

@@ -47,6 +47,20 @@ test('a button that has led to another page works again after the back button', 
   assert.equal(button.disabled, false);
 });
 
+test('a button says what fails while it waits for the server', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const down = { code: 'unavailable', message: 'the server is restarting' };
+  const answers = [down, { challenge: { id: 'c' } }];
+  const calls = serve(() => answers.shift());
+  const button = raceNow();
+  button.click();
+  await settle();
+  assert.match(document.body.textContent, /The server is restarting\. Retrying …/);
+  t.mock.timers.tick(10_000);
+  await settle();
+  assert.equal(calls.length, 2);
+});
+
 test('two presses of "Create race" create one race, until the back button', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   setAccount({ id: 'ada', name: 'ada', token: 'a.b' });

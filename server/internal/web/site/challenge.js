@@ -288,8 +288,11 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   async function rank(tries) {
     try {
       const asked = { challengeId: c.id };
-      attempt = (await call('GetChallenge', asked)).attempt;
-      const { standings, total } = await call('ListStandings', { ...asked, playerId: 'me' });
+      attempt = (await persist('GetChallenge', asked)).attempt;
+      const { standings = [], total } = await persist('ListStandings', {
+        ...asked,
+        playerId: 'me',
+      });
       news = { ...news, mine: standings[0] && { ...standings[0], total }, total };
       draw();
       more();

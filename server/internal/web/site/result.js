@@ -1,9 +1,10 @@
 // The result of a game that is not an attempt at a challenge, and its ranks.
-import { account, call } from './api.js';
+import { account } from './api.js';
 import { h, reveal, share, site } from './dom.js';
 import { comma, largestTile, plural } from './game-state.js';
 import { askName } from './naming.js';
 import { rankOf } from './panel.js';
+import { persist } from './persist.js';
 import { rematch, showPlaces } from './places.js';
 
 /** @import { Game, Window } from '../types' */
@@ -32,16 +33,15 @@ export function createResult({ id, variant, position: { twenty48 } }, seat) {
   async function rank(score, tries) {
     const place = async (/** @type {[Window, string]} */ [window, name]) => {
       const [board, { entry, neighbors = [] }] = await Promise.all([
-        call('ListScores', { variant, window, pageSize: 1 }),
-        call('GetRank', { variant, window, playerId: 'me', neighbors: 1 }),
+        persist('ListScores', { variant, window, pageSize: 1 }),
+        persist('GetRank', { variant, window, playerId: 'me', neighbors: 1 }),
       ]);
       if (entry.score < score) throw Error('not there yet');
       const best = entry.gameId === id ? '' : `best ${comma(entry.score)}: `;
-      const above = neighbors.find((/** @type {any} */ e) => e.rank < entry.rank);
+      const above = neighbors.find((e) => e.rank < entry.rank && e.score > entry.score);
       const next =
-        above?.score > entry.score &&
-        ` (${plural(above.score - entry.score, 'point')} behind ${above.player.name})`;
-      const total = comma(Math.max(board.total, entry.rank));
+        above && ` (${plural(above.score - entry.score, 'point')} behind ${above.player.name})`;
+      const total = comma(Math.max(board.total || 0, entry.rank));
       return `${best}#${comma(entry.rank)} of ${total} ${name}${next || ''}`;
     };
     try {

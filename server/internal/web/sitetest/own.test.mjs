@@ -43,6 +43,26 @@ test('the best score that comes during a move does not take the move back on the
   assert.equal(board.textContent, shown);
 });
 
+test('the rank is shown although the server did not answer for two minutes', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
+  let away = true;
+  const entry = { score: 4, rank: 7, gameId: 'g' };
+  serve((method) => {
+    if (away) return { code: 'unavailable', message: 'away' };
+    return method === 'GetRank' ? { entry } : { total: 9 };
+  });
+  const position = { scores: [4], twenty48: { tiles: [4] } };
+  const element = document.createElement('div');
+  const game = { id: 'g', variant: 'classic', ranked: true, position };
+  createResult(game, 0).finish(element, game, () => {});
+  for (let second = 0; second < 150; second++) {
+    away = second < 120;
+    t.mock.timers.tick(1000);
+    await settle();
+  }
+  assert.match(element.textContent, /#7 of 9 today/);
+});
+
 test('two presses after a game open one other game', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const position = { scores: [4], twenty48: { rows: 4, columns: 4, tiles: [], legalMoves: [] } };

@@ -171,13 +171,17 @@ func topic(help *cobra.Command, args []string) error {
 const maxTypos = 2
 
 // unknown returns the *Error for all, the arguments of a command line. The first of rest should have
-// been a subcommand of cmd: unknown suggests those that cobra suggests. The annotations of the root
-// command map words that were commands once to the commands that replace them.
+// been a subcommand of cmd: unknown suggests those that cobra suggests, and cmd itself for its own SuggestFor.
+// The annotations of the root command map words that were commands once to the commands that replace them.
 func unknown(cmd *cobra.Command, rest, all []string) error {
 	if now := cmd.Root().Annotations[rest[0]]; now != "" && cmd == cmd.Root() {
 		return Errorf("%s is now: %s %s", rest[0], cmd.Name(), now)
 	}
-	if meant := cmd.SuggestionsFor(rest[0]); len(meant) > 0 {
+	meant := cmd.SuggestionsFor(rest[0])
+	if slices.Contains(cmd.SuggestFor, rest[0]) {
+		meant = append(meant, cmd.CommandPath())
+	}
+	if len(meant) > 0 {
 		return Errorf("unknown command %.40q; did you mean %s?", rest[0], strings.Join(meant, " or "))
 	}
 	if name := strings.Join(rest, " "); strings.Contains(cmd.Use, "@") {

@@ -21,8 +21,9 @@ import (
 
 func (p *program) keysCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "keys",
-		Short: "List, link and remove SSH keys, to play over SSH",
+		Use:        "keys",
+		SuggestFor: []string{"list", "ls"},
+		Short:      "List, link and remove SSH keys, to play over SSH",
 		Long: `List the SSH keys that are linked to your account on this server. If you connect
 to one of its SSH hosts with such a key, you play with this account. An account
 can have 8 keys; a key belongs to one account.

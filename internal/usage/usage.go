@@ -129,7 +129,8 @@ func Args(cmd *cobra.Command, args []string) error {
 	case len(args) <= len(wanted):
 		return nil
 	default:
-		return Errorf("%s: too many arguments", cmd.Name()) // does not repeat them, because one may be a token
+		// Does not repeat the arguments, because one may be a token.
+		return Errorf("%s: too many arguments; usage: %s", cmd.Name(), cmd.Use)
 	}
 }
 

@@ -48,9 +48,9 @@ type topOptions struct {
 func (p *program) topCommand() *cobra.Command {
 	var o topOptions
 	cmd := &cobra.Command{
-		Use:        "top [variant|link|daily]",
+		Use:        "top [variant|daily|yesterday]",
 		SuggestFor: []string{"leaderboard", "ranking", "rank", "scores"},
-		Short:      "Show a ranking; also: yesterday, 2026-11-21",
+		Short:      "Show a ranking; also: a link, 2026-11-21",
 		Long: `Show a ranking: the best games of a variant (` + defaultVariant + ` by default), or the
 attempts at a challenge, given by its id or a link. daily is today's daily game,
 yesterday is the one before, and 2026-11-21 that of a day; days and weeks are in

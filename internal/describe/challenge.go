@@ -73,6 +73,14 @@ func Margin(score, goal int32, who string) string {
 	}
 }
 
+// Tie explains the places in the results of a race if the first two scores are equal. Otherwise, it returns "".
+func Tie(results []*pb.Standing) string {
+	if len(results) < 2 || results[0].GetScore() != results[1].GetScore() {
+		return ""
+	}
+	return words.Tie
+}
+
 // Place formats the rank of an attempt among all attempts: "3rd of 87". It returns "" if the
 // attempt has no rank.
 func Place(rank, total int32) string {

@@ -38,7 +38,7 @@ var words = struct {
 	NoWinner, Wins, ShareWin, And                         string
 	Joins, UndoneTo, Resigns, RanOut, Extended, Abandoned string
 	Watching, NoWatchers, Ago, JustNow                    string
-	Kept, Beat, Level, Behind                             string
+	Kept, Beat, Level, Behind, Tie                        string
 	NewTile, NewBest, NewBestOf, SecondsLeft              string
 	Overtakes, Overtaken, Leads                           string
 }{
@@ -64,11 +64,12 @@ var words = struct {
 	NoWatchers: "no watchers",
 	Ago:        "%s ago",
 	JustNow:    "just now",
-	// What giving up an attempt means, and the result of a rematch
+	// What giving up an attempt means, and the result of a rematch or a race
 	Kept:   "Your %s are kept. You cannot return.",
 	Beat:   "beat %s by %s",
 	Level:  "level with %s",
 	Behind: "%s behind %s",
+	Tie:    "Same score: the game that ended first wins.",
 	// Moments of a game and of a race
 	NewTile:     "%s!",
 	NewBest:     "Your new best",

@@ -355,6 +355,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     if (text && race && closed && second && news.mine) {
       const rival = first.gameId === own.id ? second : first;
       place.textContent += `, ${words.margin(news.mine.score || 0, rival)}`;
+      if (first.score === second.score) place.textContent += `. ${table.tie}`;
     }
     if (text && !result.hidden && isGood()) askName(result);
     const won = race && closed && news.mine?.rank === 1 && table.youWin;

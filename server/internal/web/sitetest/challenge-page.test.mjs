@@ -72,7 +72,8 @@ test('the page of a waiting race that has been deleted says so', async (t) => {
   assert.equal(root.find('button', 'Ready'), undefined);
 });
 
-test('the rank of a player whom others push out of the first lines keeps its total', async (t) => {
+/** Opens the page of a challenge with the player's finished game. send sends news to it. */
+async function finished(t, challenge, mine) {
   globalThis.requestAnimationFrame = setImmediate;
   const twenty48 = { rows: 4, columns: 4, tiles: Array(16).fill(2) };
   const position = { moveCount: 1, scores: [4], twenty48 };
@@ -80,15 +81,13 @@ test('the rank of a player whom others push out of the first lines keeps its tot
   const status = 'GAME_STATUS_FINISHED';
   const seats = [{ player: ada.player }];
   const game = { id: 'g', variant: 'classic', seats, version: 2, position, status, result };
-  const link = { ...race, kind: 'CHALLENGE_KIND_LINK', status: 'CHALLENGE_STATUS_OPEN' };
-  const mine = { ...ada, rank: 9, score: 4, finished: true };
   let send;
   const body = new ReadableStream({
     start(controller) {
       const text = new TextEncoder();
       send = (news) =>
         controller.enqueue(
-          text.encode(`data: ${JSON.stringify({ challenge: link, etag: '1', ...news })}\n\n`),
+          text.encode(`data: ${JSON.stringify({ challenge, etag: '1', ...news })}\n\n`),
         );
     },
   });
@@ -96,8 +95,7 @@ test('the rank of a player whom others push out of the first lines keeps its tot
     t,
     (method) => {
       if (method === 'GetGame') return { game };
-      if (method === 'GetChallenge')
-        return { challenge: link, now: created, attempt: { gameId: 'g' } };
+      if (method === 'GetChallenge') return { challenge, now: created, attempt: { gameId: 'g' } };
       return method === 'ListStandings' ? { standings: [mine], total: 9 } : {};
     },
     async (url) => {
@@ -105,10 +103,32 @@ test('the rank of a player whom others push out of the first lines keeps its tot
       return { ok: true, status, headers: new Headers(), body };
     },
   );
+  return { root, send };
+}
+
+test('the rank of a player whom others push out of the first lines keeps its total', async (t) => {
+  const link = { ...race, kind: 'CHALLENGE_KIND_LINK', status: 'CHALLENGE_STATUS_OPEN' };
+  const mine = { ...ada, rank: 9, score: 4, finished: true };
+  const { root, send } = await finished(t, link, mine);
   send({ standings: [mine], total: 9 });
   await settle();
   assert.match(root.textContent, /9th of 9/);
   send({ standings: [{ gameId: 'h', rank: 1, score: 8, bot: 'greedy' }], total: 500 });
   await settle();
   assert.match(root.textContent, /9th of 9/);
+});
+
+test('the result of a race with equal scores says why one of the players wins', async (t) => {
+  const closed = {
+    ...race,
+    status: 'CHALLENGE_STATUS_CLOSED',
+    openTime: created,
+    closeTime: created,
+  };
+  const mine = { ...ada, rank: 1, score: 4, finished: true };
+  const { root, send } = await finished(t, closed, mine);
+  const other = { gameId: 'h', rank: 2, score: 4, bot: 'greedy', finished: true };
+  send({ standings: [mine, other], total: 2 });
+  await settle();
+  assert.match(root.textContent, /1st of 2, level with greedy\. Same score: the game that ended/);
 });

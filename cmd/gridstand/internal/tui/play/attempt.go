@@ -116,6 +116,9 @@ func (m *attempt) outcome(in panelInput, facts string) []string {
 	standings := m.Around.GetStandings()
 	if m.Race() {
 		standings = m.Lines
+		if m.Closed() {
+			lines = append(lines, t.Dim().Render(ui.Wrap(describe.Tie(m.Lines), in.width)))
+		}
 	} else {
 		lines = append(lines, t.Dim().Render(describe.Percentile(r.Rank, r.Total)))
 	}

@@ -129,6 +129,7 @@ func TestPlayLocal_Share(t *testing.T) {
 	s.types("y")
 	s.sees("http://" + others + "/g/")
 	assert.NotContains(t, s.out.String(), "Others play at", "they would begin another game")
+	assert.NotContains(t, s.out.String(), "Others watch at", "it would cover the board, and the panel says how to join")
 	page, err := http.Get("http://" + others + "/")
 	require.NoError(t, err)
 	require.NoError(t, page.Body.Close())

@@ -179,10 +179,10 @@ func (p *program) shared(c *client.Client, site string) string {
 	}
 }
 
-// noticeShared warns that others can connect, and tells the user how.
+// noticeShared warns that others can connect, and tells the user how. On the screen, the game's panel tells how.
 func (p *program) noticeShared() {
 	local := p.local
 	p.warnf("Warning: everyone who can reach %s can connect. Connections are not encrypted: others on the network can read tokens.", local.others)
-	p.warnf("Others watch at %s/ or with %s, and play with %s.", local.site,
+	p.notef("Others watch at %s/ or with %s, and play with %s.", local.site,
 		commandFor(serverFlags(local.others), "watch"), commandFor(serverFlags(local.others), "play"))
 }

@@ -201,7 +201,7 @@ func TestTerminal_Newcomer(t *testing.T) {
 	p.shows("ada", board)
 	p.shows("bob", board)
 	p.tmux("send-keys", "-t", "ada", "q")
-	p.sees("ada", `(?s)Live games.*classic +ada.*My games.*classic +running`)
+	p.sees("ada", `(?s)Live games.*classic +ada.*My games.*classic +(live|idle)`)
 	p.tmux("send-keys", "-t", "ada", "q")
 	p.sane("ada", exitOK)
 

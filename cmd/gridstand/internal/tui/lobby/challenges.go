@@ -90,7 +90,7 @@ func (d *daily) line(env *ui.Env, width int) string {
 			describe.Phrases(describe.Plural(a.GetScore(), "point"), place),
 		}
 	default:
-		what, texts = "continue", []string{"running, " + describe.Plural(a.GetScore(), "point")}
+		what, texts = "continue", []string{describe.Plural(a.GetScore(), "point") + " so far"}
 	}
 	key := ui.Choice(t, "d", what)
 	var lefts []string

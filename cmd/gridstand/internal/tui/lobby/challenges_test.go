@@ -58,7 +58,7 @@ func TestDaily(t *testing.T) {
 		route ui.Route
 	}{
 		"new":      {want: "the same tiles for everyone   d play", route: ui.Route{Daily: &pb.DailyRequest{Variant: "classic"}}},
-		"running":  {a: &pb.Attempt{Score: 1024}, want: "running, 1,024 points   d continue", route: ui.Route{Daily: &pb.DailyRequest{Variant: "classic"}}},
+		"running":  {a: &pb.Attempt{Score: 1024}, want: "1,024 points so far   d continue", route: ui.Route{Daily: &pb.DailyRequest{Variant: "classic"}}},
 		"finished": {a: &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 12345, DayStreak: 5}, want: "12,345 points, 3rd of 87   d result", route: ui.Route{Daily: &pb.DailyRequest{Variant: "classic"}}},
 		"guest":    {guest: true, want: "d ranking", route: ui.Route{Challenge: tuitest.DailyGame().GetId()}},
 	} {
@@ -165,4 +165,5 @@ func TestRaces(t *testing.T) {
 	assert.True(t, moving(running, tuitest.Noon), "its players move, though it opened 40 s ago")
 	assert.Equal(t, attempt.GetPosition().GetScores()[0], gamestate.HighestScore(running))
 	assert.False(t, moving(raceGame(tuitest.Race(), nil), tuitest.Noon))
+	assert.Equal(t, "idle", mineState(tuitest.Env(nil), other(idleID, "vt100", gamestate.LiveTime, 512)).Text)
 }

@@ -182,8 +182,10 @@ func mineState(env *ui.Env, g *pb.Game) ui.Value {
 		return ui.Value{Text: "your turn", Style: env.Theme.Good()}
 	case g.GetChallengeId() != "":
 		return ui.Value{Text: "attempt"}
+	case moving(g, env.Now):
+		return ui.Value{Text: "live"}
 	default:
-		return ui.Value{Text: "running"}
+		return ui.Value{Text: "idle"}
 	}
 }
 

@@ -19,8 +19,9 @@ func (p *program) accountCommand() *cobra.Command {
 		Use:   "account [@player]",
 		Short: "Show your account; --help: name, token, keys",
 		Long: `Show your account on this server and what you have achieved, or what another
-player has: games and best scores, the latest scores as bars, the daily games of
-the last 60 days, and the boards of the latest games.
+player has: games and best scores, both also of attempts at challenges, the
+latest scores as bars, the daily games of the last 60 days, and the boards of
+the latest games.
 
 A command that needs an account creates one, or you create it with
 ` + name + ` account new. Its token, which is stored on this machine, is its

@@ -134,6 +134,7 @@ export function showProfile({ variants = [], latest = [], daily = {}, races = {}
   const order = variants.map((v) => v.variant);
   return [
     h('div.records', variants.map(record)),
+    h('p.dim', 'Attempts at challenges count here, but not in the rankings of variants.'),
     h(
       'div.achieved',
       h(

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { dispatch, element, serve, settle } from './dom.mjs';
 
 const { default: show } = await import('../site/top.js');
+const { showProfile } = await import('../site/profile.js');
 
 test('an answer for a time that is no longer chosen is dropped, and its tab keeps the focus', async () => {
   const answers = {};
@@ -34,4 +35,10 @@ test('an answer for a time that is no longer chosen is dropped, and its tab keep
   assert.equal(document.activeElement, tab);
   assert.equal(tab.getAttribute('aria-current'), 'page');
   assert.equal(root.find('a', 'Today').getAttribute('aria-current'), null);
+});
+
+test("a player's page says that its best scores are not only those of the rankings", () => {
+  const root = element();
+  root.append(...showProfile({ variants: [{ variant: 'classic', games: 1, bestScore: 4 }] }));
+  assert.match(root.textContent, /classic41 gameAttempts at challenges count here, but not in/);
 });

@@ -131,10 +131,10 @@ type ChallengeServiceClient interface {
 	// Puts the caller into a race with others: into the oldest public race that waits for
 	// players while one of them watches it or, if there is none, into a new race of three
 	// minutes in classic. Needs a token. In a new race a bot takes part until a second player
-	// comes. A race that the call joins starts by itself 15 seconds after it has two players,
-	// unless all are ready earlier, while one of them watches it with WatchChallenge. If the
-	// caller already waits in a public race with others, the call returns that one; a caller
-	// who waits alone leaves that race for an older one.
+	// comes. A race that the call joins starts by itself 15 seconds after it has two or more
+	// players, unless all are ready earlier, while one of them watches it with
+	// WatchChallenge. If the caller already waits in a public race with others, the call
+	// returns that one; a caller who waits alone leaves that race for an older one.
 	//
 	// Errors: RATE_LIMITED as with CreateChallenge.
 	RaceNow(ctx context.Context, in *RaceNowRequest, opts ...grpc.CallOption) (*RaceNowResponse, error)
@@ -369,10 +369,10 @@ type ChallengeServiceServer interface {
 	// Puts the caller into a race with others: into the oldest public race that waits for
 	// players while one of them watches it or, if there is none, into a new race of three
 	// minutes in classic. Needs a token. In a new race a bot takes part until a second player
-	// comes. A race that the call joins starts by itself 15 seconds after it has two players,
-	// unless all are ready earlier, while one of them watches it with WatchChallenge. If the
-	// caller already waits in a public race with others, the call returns that one; a caller
-	// who waits alone leaves that race for an older one.
+	// comes. A race that the call joins starts by itself 15 seconds after it has two or more
+	// players, unless all are ready earlier, while one of them watches it with
+	// WatchChallenge. If the caller already waits in a public race with others, the call
+	// returns that one; a caller who waits alone leaves that race for an older one.
 	//
 	// Errors: RATE_LIMITED as with CreateChallenge.
 	RaceNow(context.Context, *RaceNowRequest) (*RaceNowResponse, error)

@@ -22,7 +22,7 @@ func newHeartbeat(serverID string) store.Heartbeat {
 }
 
 // Ensure that all calls fail from the next heartbeat on after the file was deleted or replaced, until it
-// is back. Each time is logged once.
+// is known to be back. Each time is logged once.
 func TestHeartbeats_FileGone(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
@@ -47,6 +47,10 @@ func TestHeartbeats_FileGone(t *testing.T) {
 			require.ErrorAs(t, err, &failure)
 			assert.Equal(t, store.Corrupt, failure.Kind)
 		}
+		require.NoError(t, os.RemoveAll(path))
+		require.NoError(t, os.Symlink(path, path)) // so that it is unknown which file is there
+		require.ErrorContains(t, send(), want)
+		require.ErrorContains(t, s.Ping(t.Context()), want)
 		assert.Equal(t, i+1, strings.Count(log.String(), "id=file-replaced"))
 		require.NoError(t, os.Rename(path+".away", path))
 		require.NoError(t, send())

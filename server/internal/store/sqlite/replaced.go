@@ -26,7 +26,9 @@ func (f *file) verify() error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		refused = &store.Error{Kind: store.Corrupt, Err: fmt.Errorf("%s was deleted while the server was running; all reads and writes fail until it is back; "+howToRestore, f.path)}
-	case err == nil && !os.SameFile(f.info, now):
+	case err != nil:
+		refused = f.writer.refused.Load() // It is unknown which file has the name now.
+	case !os.SameFile(f.info, now):
 		refused = &store.Error{Kind: store.Corrupt, Err: fmt.Errorf("%s was replaced while the server was running; all reads and writes fail until the previous file is back; "+howToRestore, f.path)}
 	}
 	before := f.writer.refused.Swap(refused)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"google.golang.org/grpc"
@@ -192,6 +193,7 @@ func (p *page) table() ui.KeyTable {
 		ui.On("n", "n", "race again", may && p.Race() && (p.Closed() || p.Open() && entrant != nil), func() tea.Cmd {
 			return ui.Replace(p.Tasks, ui.Route{NewChallenge: p.Contest.Again()})
 		}).Footer(3),
+		ui.On("left", "←", "day before", p.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY), p.dayBefore).Footer(2),
 		ui.On("y", "y", "copy", true, func() tea.Cmd { return ui.SetClipboard(p.Invite(), &p.done) }).Footer(6),
 		ui.On("r", "r", "rules", true, func() tea.Cmd { return ui.Open(ui.Route{Rules: p.GetVariant()}) }).Footer(7),
 		ui.On("q esc", "q", ui.BackText, true, p.leave),
@@ -209,6 +211,21 @@ func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	cmd, _ := p.table().Press(msg)
 	return cmd
+}
+
+// dayBefore opens the daily game of the day before.
+func (p *page) dayBefore() tea.Cmd {
+	day := p.GetOpenTime().AsTime().AddDate(0, 0, -1).Format(time.DateOnly)
+	request := &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: p.GetVariant(), Date: day}}
+	return ui.Call(p.Tasks, func(ctx context.Context) (*pb.GetChallengeResponse, error) {
+		return p.env.Server.GetChallenge(ctx, request)
+	}, func(reply *pb.GetChallengeResponse, err error) tea.Cmd {
+		if err != nil {
+			p.problem = ui.Explain(err, ui.SameKey)
+			return nil
+		}
+		return ui.Replace(p.Tasks, ui.Route{Challenge: reply.GetChallenge().GetId()})
+	})
 }
 
 // lastBot returns the game id of the most recently added bot, or "".

@@ -149,6 +149,27 @@ func TestPage_Leads(t *testing.T) {
 	assert.Equal(t, []string{"greedy"}, left(d).NewChallenge.Bots)
 }
 
+// Ensure that a key leads from the page of a daily game to that of the day before.
+func TestPage_DayBefore(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	server := &tuitest.Server{OnChallenge: func(r *pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
+		if r.GetDaily() == nil {
+			return nil, client.ErrChallengeNotFound
+		}
+		if asked++; asked == 1 {
+			return nil, client.ErrServerUnavailable
+		}
+		return &pb.GetChallengeResponse{Challenge: &pb.Challenge{Id: r.GetDaily().GetVariant() + " " + r.GetDaily().GetDate()}}, nil
+	}}
+	p, d := open(t, server, tuitest.DailyGame(), tuitest.Me, true)
+	assert.Contains(t, d.Screen(), "← day before")
+	d.Press("left")
+	d.Until("the refusal", func() bool { return p.problem != "" })
+	d.Press("left")
+	assert.Equal(t, &ui.Route{Challenge: "classic 2026-11-19"}, left(d))
+}
+
 // Ensure that the bell rings before a race opens, and that the user's game replaces the page as soon
 // as the server reveals it.
 func TestPage_Opens(t *testing.T) {

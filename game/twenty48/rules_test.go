@@ -66,6 +66,7 @@ func TestGoal(t *testing.T) {
 		assert.True(t, next.(*twenty48.Position).GoalReached(), name)
 		for reason := game.ReasonNone; reason <= game.Abandoned; reason++ {
 			assert.Equal(t, []int{0}, next.Winners(reason), "%s: %s", name, reason)
+			assert.True(t, r.Recordable(reason), reason)
 		}
 		if tc.ended == game.ReasonNone {
 			assert.Zero(t, next.Turn(), name)

@@ -154,6 +154,14 @@ func (f *fake) WatchChallenge(r *pb.WatchChallengeRequest, s challengeStream) er
 	return f.watchChallenge(f.count("watchChallenge"), r, s)
 }
 
+// limited refuses calls without the timeout that every call of a client has.
+func limited(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+	if at, ok := ctx.Deadline(); !ok || time.Until(at) > 10*time.Second {
+		return nil, status.Error(codes.FailedPrecondition, "the call has no timeout of 10 seconds")
+	}
+	return handle(ctx, request)
+}
+
 // start serves the fake for the duration of the test and returns its address. The port is a
 // reserved one, which no client of another test still tries to reach.
 func (f *fake) start(t testing.TB, options ...grpc.ServerOption) string {
@@ -161,7 +169,7 @@ func (f *fake) start(t testing.TB, options ...grpc.ServerOption) string {
 	l, err := net.Listen("tcp", process.FreeAddress(t))
 	require.NoError(t, err)
 	f.listener = &listener{Listener: l}
-	server := grpc.NewServer(options...)
+	server := grpc.NewServer(append(options, grpc.ChainUnaryInterceptor(limited))...)
 	pb.RegisterGameServiceServer(server, f)
 	pb.RegisterLeaderboardServiceServer(server, f)
 	pb.RegisterPlayerServiceServer(server, f)

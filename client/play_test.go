@@ -135,6 +135,9 @@ func TestMove_RefusedInDoubt(t *testing.T) {
 		"the token was replaced during a rate limit": {
 			[]error{refuse(codes.ResourceExhausted, pb.ReasonRateLimited), badToken()}, false,
 		},
+		"the token was replaced during a rate limit after a lost reply": {
+			[]error{storageAway(), refuse(codes.ResourceExhausted, pb.ReasonRateLimited), badToken()}, true,
+		},
 	} {
 		f := &fake{move: func(n int, _ context.Context, _ *pb.MoveRequest) (*pb.Event, error) {
 			return nil, tt.failures[n-1]

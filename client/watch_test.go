@@ -62,9 +62,9 @@ func TestWatch(t *testing.T) {
 			want:    []string{"live", "reconnecting 1", "live", "game 1"},
 		},
 		"a slow caller": {
-			streams: [][]act{{whole(3), event(4), whole(10), event(11), last(12)}},
+			streams: [][]act{{whole(3), event(4), whole(10), event(11), finished(20)}},
 			asked:   after(-1),
-			want:    []string{"live", "game 3", "event 4", "game 10 skipped 6", "event 11", "event 12"},
+			want:    []string{"live", "game 3", "event 4", "game 10 skipped 6", "event 11", "game 20 skipped 9"},
 		},
 		"resumes when the server stops": {
 			streams: [][]act{{whole(3), event(4), away}, {event(5), full}, {last(6)}},

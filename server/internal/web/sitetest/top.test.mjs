@@ -14,13 +14,15 @@ test('an answer for a time that is no longer chosen is dropped, and its tab keep
     return new Promise((resolve) => {
       const player = { id: 'p', name: `best of ${window}` };
       const entry = { rank: 1, player, score: 4, gameId: 'g', time: '2026-11-20T12:00:00Z' };
-      answers[window] = () => resolve({ entries: [entry], total: 1 });
+      answers[window] = (failure) => resolve(failure || { entries: [entry], total: 1 });
     });
   });
   const root = element();
   document.body.append(root);
   location.hash = '#day';
   show(root, {});
+  const late = answers.WINDOW_DAY;
+  dispatch('hashchange'); // asks again
   await settle();
   const tab = root.find('a', 'This week');
   tab.focus();
@@ -29,7 +31,8 @@ test('an answer for a time that is no longer chosen is dropped, and its tab keep
   await settle();
   answers.WINDOW_WEEK();
   await settle();
-  answers.WINDOW_DAY();
+  late();
+  answers.WINDOW_DAY({ code: 'internal', message: 'late' });
   await settle();
   assert.ok(root.textContent.includes('best of WINDOW_WEEK'), root.textContent);
   assert.equal(document.activeElement, tab);

@@ -60,13 +60,14 @@ test("the player's own action does not set the clock back", async (t) => {
   assert.match(root.textContent, /It starts in 0:30/);
 });
 
+const gone = { code: 'not_found', message: 'there is no such challenge' };
+const refusal = { ok: false, status: 404, headers: new Headers(), json: async () => gone };
+
 test('the page of a waiting race that has been deleted says so', async (t) => {
-  const gone = { code: 'not_found', message: 'there is no such challenge' };
-  const answer = { ok: false, status: 404, headers: new Headers(), json: async () => gone };
   const root = await show(
     t,
     (method) => (method === 'GetChallenge' ? { challenge: race, now: created } : { variants: [] }),
-    async () => answer,
+    async () => refusal,
   );
   assert.match(root.textContent, /There is no such challenge/);
   assert.equal(root.find('button', 'Ready'), undefined);
@@ -82,9 +83,15 @@ async function finished(t, challenge, mine) {
   const seats = [{ player: ada.player }];
   const game = { id: 'g', variant: 'classic', seats, version: 2, position, status, result };
   let send;
+  let end;
+  let ended = false;
   const body = new ReadableStream({
     start(controller) {
       const text = new TextEncoder();
+      end = () => {
+        ended = true;
+        controller.close();
+      };
       send = (news) =>
         controller.enqueue(
           text.encode(`data: ${JSON.stringify({ challenge, etag: '1', ...news })}\n\n`),
@@ -99,6 +106,7 @@ async function finished(t, challenge, mine) {
       return method === 'ListStandings' ? { standings: [mine], total: 9 } : {};
     },
     async (url) => {
+      if (ended) return refusal;
       const status = url.includes('c/c') ? 200 : 204;
       return { ok: true, status, headers: new Headers(), body };
     },
@@ -114,6 +122,11 @@ test('the rank of a player whom others push out of the first lines keeps its tot
   await settle();
   assert.match(root.textContent, /9th of 9/);
   send({ standings: [{ gameId: 'h', rank: 1, score: 8, bot: 'greedy' }], total: 500 });
+  await settle();
+  assert.match(root.textContent, /9th of 9/);
+  end(); // The player's game stays.
+  await settle();
+  pass(t, 60e3);
   await settle();
   assert.match(root.textContent, /9th of 9/);
 });

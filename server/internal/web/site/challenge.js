@@ -287,13 +287,14 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
    */
   async function rank(tries) {
     try {
-      const asked = { challengeId: c.id };
-      attempt = (await persist('GetChallenge', asked)).attempt;
-      const { standings = [], total } = await persist('ListStandings', {
-        ...asked,
+      const challengeId = c.id;
+      ({ attempt } = await persist('GetChallenge', { challengeId }));
+      const { standings, total } = await persist('ListStandings', {
+        challengeId,
         playerId: 'me',
       });
-      news = { ...news, mine: standings[0] && { ...standings[0], total }, total };
+      const [mine] = /** @type {Standing[]} */ (standings); // fails if there is none yet
+      news = { ...news, mine: { ...mine, total }, total };
       draw();
       more();
     } catch {
@@ -352,9 +353,9 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     place.textContent = text;
     if (text && race && !closed) place.textContent += ` so far, ${clock(c.closeTime || '')} left`;
     const [first, second] = news.standings || [];
-    if (text && race && closed && second && news.mine) {
+    if (text && race && closed && second) {
       const rival = first.gameId === own.id ? second : first;
-      place.textContent += `, ${words.margin(news.mine.score || 0, rival)}`;
+      place.textContent += `, ${words.margin(news.mine?.score || 0, rival)}`;
       if (first.score === second.score) place.textContent += `. ${table.tie}`;
     }
     if (text && !result.hidden && isGood()) askName(result);

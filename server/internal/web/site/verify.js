@@ -122,8 +122,7 @@ function actions(next, past, seat, draw, seed, rules) {
       next.waiting = next.seats.some(isOpen);
       next.ranked = !said.private && rankable(next.seats);
       next.limit = turnLimit ? duration(turnLimit) : 0n;
-      need(next.limit >= 0n, 'the turn limit is negative');
-      need(next.limit < longest, 'the turn limit is too long');
+      need(next.limit >= 0n && next.limit < longest, 'the turn limit is wrong');
       next.attempt = !!said.challengeId;
       const seedCommitment = btoa(String.fromCharCode(...sha256(seed)));
       return { ...said, private: !!said.private, seats: next.seats, seedCommitment };

@@ -55,7 +55,7 @@ export default {
   level: (a) => `level with ${a}`,
   /** @param {string} a @param {string} b */
   behind: (a, b) => `${a} behind ${b}`,
-  tie: 'Same score: the game that ended first wins.',
+  tie: 'A tie: the first to end wins.',
   /** @param {string} a */
   newTile: (a) => `${a}!`,
   newBest: 'Your new best',

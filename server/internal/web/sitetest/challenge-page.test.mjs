@@ -73,8 +73,14 @@ test('the page of a waiting race that has been deleted says so', async (t) => {
   assert.equal(root.find('button', 'Ready'), undefined);
 });
 
-/** Opens the page of a challenge with the player's finished game. send sends news to it. */
+/**
+ * Opens the page of a challenge with the player's finished game. send sends news to it, end ends the
+ * stream, and rank sets the player's standing.
+ */
 async function finished(t, challenge, mine) {
+  const rank = (standing) => {
+    mine = standing;
+  };
   globalThis.requestAnimationFrame = setImmediate;
   const twenty48 = { rows: 4, columns: 4, tiles: Array(16).fill(2) };
   const position = { moveCount: 1, scores: [4], twenty48 };
@@ -103,7 +109,7 @@ async function finished(t, challenge, mine) {
     (method) => {
       if (method === 'GetGame') return { game };
       if (method === 'GetChallenge') return { challenge, now: created, attempt: { gameId: 'g' } };
-      return method === 'ListStandings' ? { standings: [mine], total: 9 } : {};
+      return method === 'ListStandings' ? { standings: mine && [mine], total: 9 } : {};
     },
     async (url) => {
       if (ended) return refusal;
@@ -111,13 +117,25 @@ async function finished(t, challenge, mine) {
       return { ok: true, status, headers: new Headers(), body };
     },
   );
-  return { root, send };
+  return { root, send, end, rank };
 }
+
+test('a rank that the standings do not have yet is read again', async (t) => {
+  const link = { ...race, kind: 'CHALLENGE_KIND_LINK', status: 'CHALLENGE_STATUS_OPEN' };
+  const { root, rank } = await finished(t, link);
+  pass(t, 300);
+  await settle();
+  assert.doesNotMatch(root.textContent, /9th/);
+  rank({ ...ada, rank: 9, score: 4, finished: true });
+  pass(t, 500);
+  await settle();
+  assert.match(root.textContent, /9th of 9/);
+});
 
 test('the rank of a player whom others push out of the first lines keeps its total', async (t) => {
   const link = { ...race, kind: 'CHALLENGE_KIND_LINK', status: 'CHALLENGE_STATUS_OPEN' };
   const mine = { ...ada, rank: 9, score: 4, finished: true };
-  const { root, send } = await finished(t, link, mine);
+  const { root, send, end } = await finished(t, link, mine);
   send({ standings: [mine], total: 9 });
   await settle();
   assert.match(root.textContent, /9th of 9/);
@@ -143,5 +161,5 @@ test('the result of a race with equal scores says why one of the players wins', 
   const other = { gameId: 'h', rank: 2, score: 4, bot: 'greedy', finished: true };
   send({ standings: [mine, other], total: 2 });
   await settle();
-  assert.match(root.textContent, /1st of 2, level with greedy\. Same score: the game that ended/);
+  assert.match(root.textContent, /1st of 2, level with greedy\. A tie: the first to end wins/);
 });

@@ -219,7 +219,7 @@ const illegal = {
     2,
     /no clock to extend/,
   ],
-  'a clock of 300 years': [new Writer([ada], 1e10), (g) => g, 1, /turn limit is too long/],
+  'a clock of 300 years': [new Writer([ada], 1e10), (g) => g, 1, /turn limit is wrong/],
   'a clock extended to 300 years': [
     new Writer([ada], 10),
     (g) => {

@@ -67,7 +67,7 @@ test('a game begins with all seats, and with a clock that has not run out', () =
   const seats = (change) => ({ seats: [{ ...created.seats[0], ...change }] });
   assert.match(begun(seats({ standIn: 'greedy' })), /stand-in before the game/);
   assert.match(begun(seats({ resigned: true })), /resigned or has/);
-  assert.match(begun({ turnLimit: '-5s' }), /turn limit is negative/);
+  assert.match(begun({ turnLimit: '-5s' }), /turn limit is wrong/);
 });
 
 test('problems describe the wrong field', () => {

@@ -57,13 +57,19 @@ func (r *Recovery) QuarantineLost(ctx context.Context, gameIDs []string) error {
 }
 
 // quarantine quarantines a game, given the last ID in its log. It first removes the game from the
-// queue, because a repeated call does not find a game that is already in quarantine. The lists lose
-// the game when they are next read.
+// queue, because a repeated call does not find a game that is already in quarantine. If the game may
+// not be in quarantine, it gets a job again. The lists lose the game when they are next read.
 func (r *Recovery) quarantine(ctx context.Context, gameID string, last store.ID) error {
 	if err := r.Queue.Remove(ctx, gameID); err != nil {
 		return err
 	}
-	return r.Log.Quarantine(ctx, gameID, last, r.KeepFinished)
+	err := r.Log.Quarantine(ctx, gameID, last, r.KeepFinished)
+	if err != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+		defer cancel()
+		err = errors.Join(err, r.Queue.EnqueueMissing(ctx, gameID))
+	}
+	return err
 }
 
 // QuarantineBefore quarantines all games that are not over and were created before the given

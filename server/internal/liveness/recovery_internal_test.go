@@ -202,6 +202,32 @@ func TestRecovery_QuarantineAgain(t *testing.T) {
 	})
 }
 
+// interrupted is a store of games in which a call of Quarantine is interrupted.
+type interrupted struct {
+	store.Games
+	interrupt func()
+}
+
+func (g interrupted) Quarantine(ctx context.Context, gameID string, last store.ID, keep time.Duration) error {
+	g.interrupt()
+	return g.Games.Quarantine(ctx, gameID, last, keep)
+}
+
+// Ensure that a game that could not be quarantined, and may therefore continue, keeps its job.
+func TestRecovery_QuarantineInterrupted(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		r := newRig(t, s)
+		ann := r.player("Ann")
+		open := r.play(ann, false)
+		require.NoError(t, r.ReindexAll(t.Context()))
+		ctx, cancel := context.WithCancel(t.Context())
+		r.Log = gamelog.New(interrupted{s.Games, cancel})
+		require.ErrorIs(t, r.Quarantine(ctx, open.ID), context.Canceled)
+		assert.Equal(t, []string{open.ID}, r.derived(ann, open.UpdateTime).Jobs)
+	})
+}
+
 // unsure stands for a store whose reply to a claim is lost.
 type unsure struct{ store.Heartbeats }
 

@@ -10,11 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/liveness"
+	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/profile"
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -78,5 +80,26 @@ func TestManager_OnlyUptime(t *testing.T) {
 		assert.False(t, now().Before(began.Add(overdueAfter(last))), "the game is overdue")
 		last.OnlyUptime = false
 		assert.Equal(t, abandonAfter, overdueAfter(last))
+	})
+}
+
+// Ensure that a game that is in quarantine, which nothing can repair, is not processed again, unlike one
+// whose log may be restored.
+func TestManager_Damaged(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		ctx, m := t.Context(), newManager(s, s.Queue)
+		hub := match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Observer: observed{}, ServerID: "here", Idle: time.Hour})
+		quarantined, lost := newWaiting(t, m, hub).State().ID, id.New()
+		tail, err := s.Games.Tail(ctx, quarantined)
+		require.NoError(t, err)
+		require.NoError(t, s.Games.Quarantine(ctx, quarantined, tail.Last, time.Hour))
+		head := store.DumpedHead{GameID: lost, Last: tail.Last} // of a log that is gone
+		require.NoError(t, s.Dumper.Restore(ctx, []store.Item{{Head: &head}}))
+		for gameID, done := range map[string]bool{quarantined: true, lost: false} {
+			next, err := m.process(ctx, hub, store.Job{GameID: gameID, Leased: time.Now(), Expires: time.Now()})
+			require.NoError(t, err)
+			assert.Equal(t, done, next.IsZero())
+		}
 	})
 }

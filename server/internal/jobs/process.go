@@ -15,8 +15,8 @@ import (
 const (
 	// retryOverdueIn is the delay after which an overdue game is processed again.
 	retryOverdueIn = 500 * time.Millisecond
-	// damagedFor is the delay after which a damaged game is processed again, in case its log
-	// has been restored.
+	// damagedFor is the delay after which a damaged game that is not in quarantine is processed again,
+	// in case its log has been restored.
 	damagedFor = time.Hour
 	// standIn is the bot that moves for players whose clock has run out.
 	standIn = "greedy"
@@ -30,6 +30,9 @@ func (m *Manager) process(ctx context.Context, hub *match.Hub, job store.Job) (t
 	switch {
 	case errors.As(err, &damaged):
 		m.Logger.Error("game damaged", "id", "game-damaged", "game", job.GameID, "version", damaged.Version, "detail", damaged.Detail)
+		if damaged.Quarantined {
+			return time.Time{}, nil
+		}
 		return job.Expires.Add(damagedFor), nil
 	case errors.Is(err, gamelog.ErrNotFound):
 		// The server died before the first entry, or the game has expired.

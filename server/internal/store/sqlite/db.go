@@ -33,6 +33,8 @@ type file struct {
 	notes *notes
 	// reported is set after the first error about a corrupt page has been logged.
 	reported atomic.Bool
+	// resumed is set after the expiry of data has been resumed; see saveClock.
+	resumed atomic.Bool
 
 	wall  func() time.Time
 	clock clock

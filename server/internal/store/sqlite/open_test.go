@@ -192,3 +192,47 @@ func TestNow_DoesNotGoBack(t *testing.T) {
 		require.NoError(t, s.Close())
 	}
 }
+
+// Ensure that accounts, sessions and games do not expire while no server has the file open, and that
+// they do afterwards, even if a tool opens the file first.
+func TestOpen_AfterLongTime(t *testing.T) {
+	t.Parallel()
+	for _, beside := range []bool{false, true} {
+		path, wall, ctx := filepath.Join(t.TempDir(), "store.db"), time.Now(), t.Context()
+		o := Options{Path: path, Now: func() time.Time { return wall }}
+		requireKept := func(s *store.Store, kept bool) {
+			t.Helper()
+			require.NoError(t, s.Engine.(*engine).background.sweep(ctx))
+			accounts, err := s.Accounts.Get(ctx, []string{"ann"})
+			require.NoError(t, err)
+			assert.Equal(t, kept, len(accounts) == 1)
+			sessions, err := s.Sessions.Sessions(ctx, "ann")
+			require.NoError(t, err)
+			assert.Equal(t, kept, len(sessions) == 1)
+			heads, err := s.Games.Heads(ctx, []string{"game"})
+			require.NoError(t, err)
+			assert.Equal(t, kept, heads[0].Exists)
+		}
+		s := mustOpen(t, o)
+		_, err := s.Accounts.Create(ctx, store.Account{ID: "ann", Name: "Ann"}, time.Hour)
+		require.NoError(t, err)
+		_, err = s.Sessions.Offer(ctx, "ann", "link", time.Minute)
+		require.NoError(t, err)
+		_, err = s.Sessions.Open(ctx, "link", store.Session{ID: "phone"}, 1, time.Hour)
+		require.NoError(t, err)
+		play(t, s, "game", 1, 1)
+		require.NoError(t, s.Games.Expire(ctx, wall.Add(time.Hour), "game"))
+		require.NoError(t, s.Close())
+
+		wall = wall.Add(1000 * time.Hour)
+		if beside {
+			require.NoError(t, mustOpen(t, Options{Path: path, Beside: true, Now: o.Now}).Close())
+		}
+		s = openStore(t, o)
+		requireKept(s, true)
+		wall = wall.Add(59 * time.Minute)
+		requireKept(s, true)
+		wall = wall.Add(time.Minute)
+		requireKept(s, false)
+	}
+}

@@ -90,13 +90,11 @@ func Open(o Options) (_ *store.Store, err error) {
 	engines.mu.Unlock()
 	e.db, e.background = &db{f, e.readers[0], forCalls}, &db{f, e.readers[1], forBackground}
 
-	if !o.Beside {
-		// SQLite opens a file without write permission as read-only, so try to write. Other
-		// disk errors may be temporary.
-		var failure *store.Error
-		if err := e.background.saveClock(context.Background()); errors.As(err, &failure) && failure.Kind == store.ReadOnly {
-			return nil, err
-		}
+	// SQLite opens a file without write permission as read-only, so try to write. Other
+	// disk errors may be temporary.
+	var failure *store.Error
+	if err := e.background.saveClock(context.Background()); errors.As(err, &failure) && failure.Kind == store.ReadOnly && !o.Beside {
+		return nil, err
 	}
 	e.feed = newFeed()
 	s := ports(e, e.db)

@@ -104,8 +104,43 @@ func (d *db) sweepGame(ctx context.Context, game int64) error {
 // saveClock stores the time at which the clock resumes after a restart. The stored time
 // may be up to sweepEvery old, so the clock can go back by that much if the system's
 // clock is set back while the server is stopped. Times within a log still never decrease.
+//
+// The first call resumes the expiry of data.
 func (d *db) saveClock(ctx context.Context) error {
-	return d.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
-		return exec(c, "UPDATE clock SET time = max(time, ?)", d.now())
+	err := d.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
+		now := d.now()
+		if !d.resumed.Load() {
+			if err := resume(c, now); err != nil {
+				return err
+			}
+		}
+		return exec(c, "UPDATE clock SET time = max(time, ?)", now)
 	})
+	if err == nil {
+		d.resumed.Store(true)
+	}
+	return err
+}
+
+// resumeAfter is the time without a server after which resume has an effect.
+const resumeAfter = time.Minute
+
+// resume postpones the expiry of games, accounts and sessions by the time for which no server has used
+// the file, and therefore could not renew them.
+func resume(c *sqlite3.Conn, now time.Time) error {
+	before, _, err := one(c, "SELECT time FROM clock", firstInt)
+	away := now.UnixMilli() - before
+	if err != nil || before == 0 || away < resumeAfter.Milliseconds() {
+		return err
+	}
+	for _, text := range []string{
+		"UPDATE games SET expires = expires + ? WHERE expires IS NOT NULL",
+		"UPDATE accounts SET expires = expires + ? WHERE expires IS NOT NULL",
+		"UPDATE sessions SET expires = expires + ? WHERE expires IS NOT NULL",
+	} {
+		if err := exec(c, text, away); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -36,7 +36,11 @@ func Dump(ctx context.Context, c Config, w io.Writer, progress func(Dumped)) (du
 		if err := exists(path); err != nil {
 			return dumped, err
 		}
-		return store.WriteDump(ctx, w, time.Now(), func(ctx context.Context, put func(store.Item) error) error {
+		at, err := sqlite.LastUsed(ctx, path)
+		if err != nil {
+			return dumped, err
+		}
+		return store.WriteDump(ctx, w, at, func(ctx context.Context, put func(store.Item) error) error {
 			return sqlite.Dump(ctx, path, put)
 		}, progress)
 	}

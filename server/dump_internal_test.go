@@ -7,13 +7,46 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
+
+// Ensure that the dump of a file that no server has used for a long time has the accounts that the file
+// had at its end, and that they last as long as they did then.
+func TestDump_AfterLongTime(t *testing.T) {
+	t.Parallel()
+	const keep, since = time.Hour, 1000 * time.Hour
+	c, ctx, none := DefaultConfig(), t.Context(), func(Dumped) {}
+	c.Store = File(filepath.Join(t.TempDir(), "one.db"))
+	s, err := c.open(ctx, sqlite.Options{Now: func() time.Time { return time.Now().Add(-since) }}, true)
+	require.NoError(t, err)
+	_, err = s.Accounts.Create(ctx, store.Account{ID: "ann", Name: "Ann"}, keep)
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	var dump bytes.Buffer
+	_, err = Dump(ctx, c, &dump, none)
+	require.NoError(t, err)
+
+	c.Store = File(filepath.Join(t.TempDir(), "two.db"))
+	_, err = Restore(ctx, c, &dump, false, none)
+	require.NoError(t, err)
+	wall := time.Now()
+	s, err = c.open(ctx, sqlite.Options{Now: func() time.Time { return wall }}, false)
+	require.NoError(t, err)
+	for _, want := range []int{1, 0} {
+		accounts, err := s.Accounts.Get(ctx, []string{"ann"})
+		require.NoError(t, err)
+		assert.Len(t, accounts, want)
+		wall = wall.Add(keep)
+	}
+	require.NoError(t, s.Close())
+}
 
 // Ensure that nothing can open what an interrupted restore has left, unless that is the store as it
 // was before, and that the restore can be repeated.

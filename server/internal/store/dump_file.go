@@ -25,7 +25,7 @@ const dumpVersion = 1
 type dumpHeader struct {
 	// Dump is the version of the file's format, and Format that of the data in it.
 	Dump, Format int
-	// Time is when the dump was made, by the clock of its Redis, or of the system for a file.
+	// Time is when the dump was made, by the clock of its Redis, or when a server last used the file.
 	Time time.Time
 }
 

@@ -22,8 +22,32 @@ func (d dumper) Dump(ctx context.Context, put func(store.Item) error) error {
 	return d.read(ctx, func(c *sqlite3.Conn) error { return dump(c, d.now(), put) })
 }
 
+// LastUsed returns the time at which a server last used the store at path, to the second. It is not
+// later than the system's time.
+func LastUsed(ctx context.Context, path string) (at time.Time, err error) {
+	c, err := connectBeside(ctx, path)
+	if err != nil {
+		return at, err
+	}
+	at, err = lastUsed(c)
+	return at, failed(errors.Join(err, c.Close()))
+}
+
+// lastUsed is LastUsed for an open file. If the time is on a corrupt page, it is now.
+func lastUsed(c *sqlite3.Conn) (time.Time, error) {
+	now := time.Now()
+	ms, err := number(c, "SELECT time FROM clock")
+	if at := time.UnixMilli(ms); err == nil && ms > 0 && at.Before(now) {
+		return at, nil
+	}
+	if isCorrupt(err) {
+		err = nil
+	}
+	return now, err
+}
+
 // Dump calls put with all data of the store at path, as of one moment, even while a server
-// is writing to it. It changes nothing.
+// is writing to it. It changes nothing. Data has expired if it had when a server last used the store.
 func Dump(ctx context.Context, path string, put func(store.Item) error) (err error) {
 	c, err := connectBeside(ctx, path)
 	if err != nil {
@@ -36,7 +60,11 @@ func Dump(ctx context.Context, path string, put func(store.Item) error) (err err
 	if err := requireLatest(c); err != nil {
 		return fmt.Errorf("opening %s: %w", path, err)
 	}
-	if err = failed(dump(c, time.Now(), put)); ctx.Err() != nil {
+	now, err := lastUsed(c)
+	if err == nil {
+		err = dump(c, now, put)
+	}
+	if err = failed(err); ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return err

@@ -165,17 +165,17 @@ func readParameter(o *goredis.UniversalOptions, name, value string) error {
 	case "client_name":
 		o.ClientName = value
 	case "protocol":
-		o.Protocol, err = strconv.Atoi(value)
+		o.Protocol, err = notNegative(strconv.Atoi(value))
 	case "pool_size":
-		o.PoolSize, err = strconv.Atoi(value)
+		o.PoolSize, err = notNegative(strconv.Atoi(value))
 	case "min_idle_conns":
-		o.MinIdleConns, err = strconv.Atoi(value)
+		o.MinIdleConns, err = notNegative(strconv.Atoi(value))
 	case "dial_timeout":
-		o.DialTimeout, err = time.ParseDuration(value)
+		o.DialTimeout, err = notNegative(time.ParseDuration(value))
 	case "read_timeout":
-		o.ReadTimeout, err = time.ParseDuration(value)
+		o.ReadTimeout, err = notNegative(time.ParseDuration(value))
 	case "write_timeout":
-		o.WriteTimeout, err = time.ParseDuration(value)
+		o.WriteTimeout, err = notNegative(time.ParseDuration(value))
 	default:
 		return errors.New("has an unknown parameter" + escape)
 	}
@@ -183,4 +183,12 @@ func readParameter(o *goredis.UniversalOptions, name, value string) error {
 		return errors.New("parameter " + name + " has an invalid value")
 	}
 	return nil
+}
+
+// notNegative adds an error for a negative number: the library would panic, or never time out.
+func notNegative[T int | time.Duration](n T, err error) (T, error) {
+	if err == nil && n < 0 {
+		err = errors.New("is negative")
+	}
+	return n, err
 }

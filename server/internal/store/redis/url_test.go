@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -66,5 +67,18 @@ func TestParseURL_Wrong(t *testing.T) {
 	for _, value := range []string{"redis", "redis:", "redis://", "redis://:6379"} {
 		_, err := parseURL(value)
 		assert.ErrorContains(t, err, "such as redis://localhost:6379", value)
+	}
+}
+
+// Ensure that a negative number is refused. The library panics if the pool's size is negative, and waits
+// without end if a timeout is.
+func TestParseURL_Negative(t *testing.T) {
+	t.Parallel()
+	for _, parameter := range []string{
+		"protocol=-1", "pool_size=-1", "min_idle_conns=-1", "dial_timeout=-1s", "read_timeout=-1ns", "write_timeout=-1ns",
+	} {
+		_, err := parseURL("redis://localhost?" + parameter)
+		name, _, _ := strings.Cut(parameter, "=")
+		require.EqualError(t, err, "parameter "+name+" has an invalid value")
 	}
 }

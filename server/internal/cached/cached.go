@@ -46,6 +46,13 @@ func (r *Reads[K, V]) Get(
 	return value, err
 }
 
+// Forget makes the next Get for the given key call read, even if another read is running.
+func (r *Reads[K, V]) Forget(key K) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.all, key)
+}
+
 func (r *Reads[K, V]) result(key K) *result[V] {
 	r.mu.Lock()
 	defer r.mu.Unlock()

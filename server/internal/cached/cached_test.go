@@ -72,3 +72,26 @@ func TestReads_Bound(t *testing.T) {
 		require.LessOrEqual(t, len(reads.all), maxKeys)
 	}
 }
+
+// Ensure that a read that was running when its key was forgotten is not shared with later callers, and
+// that other keys are kept.
+func TestReads_Forget(t *testing.T) {
+	t.Parallel()
+	var reads Reads[string, int]
+	get := func(key string, read func() (int, error)) int {
+		n, err := reads.Get(t.Context(), key, time.Hour, read)
+		require.NoError(t, err)
+		return n
+	}
+	returns := func(n int) func() (int, error) { return func() (int, error) { return n, nil } }
+	assert.Equal(t, 1, get("a", func() (int, error) {
+		reads.Forget("a")
+		return 1, nil
+	}))
+	assert.Equal(t, 2, get("a", returns(2)))
+	assert.Equal(t, 2, get("a", returns(3)))
+	assert.Equal(t, 4, get("b", returns(4)))
+	reads.Forget("a")
+	assert.Equal(t, 5, get("a", returns(5)))
+	assert.Equal(t, 4, get("b", returns(6)))
+}

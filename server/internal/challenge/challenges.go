@@ -46,7 +46,8 @@ type Challenges struct {
 	// fields that decide whether a move is allowed do not change.
 	known *lru.Cache[string, *Challenge]
 
-	// recents caches the latest challenges in the list of each kind; see recent.
+	// recents caches the latest challenges in the list of each kind; see recent. A new race makes this
+	// server read that of races again.
 	recents cached.Reads[replay.ChallengeKind, []listed]
 	// gathering is held while a call of Now looks for a race.
 	gathering *semaphore.Weighted
@@ -157,6 +158,9 @@ func (s *Challenges) create(ctx context.Context, c *Challenge) (*Challenge, erro
 	}
 	if kept, err = s.Store.Create(ctx, kept); err != nil {
 		return nil, fmt.Errorf("creating a challenge: %w", err)
+	}
+	if kept.Listed && c.Kind == replay.Race {
+		s.recents.Forget(replay.Race) // Now must find the race at once.
 	}
 	return decode(kept)
 }

@@ -122,7 +122,7 @@ func comparePlaces(a, b store.Place) int {
 }
 
 // recent returns the latest challenges in the list of the given kind, as they were at most
-// recentFor ago.
+// recentFor ago. Races that this server has created since are included.
 func (s *Challenges) recent(ctx context.Context, kind replay.ChallengeKind) ([]listed, error) {
 	return s.recents.Get(ctx, kind, recentFor, func() ([]listed, error) {
 		places, err := s.Store.List(ctx, uint8(kind), store.Place{}, maxRecent)

@@ -161,6 +161,25 @@ func TestNow_Alone(t *testing.T) {
 	})
 }
 
+// Ensure that a server finds a race that it has created since it last read the list of races: a player who
+// waits there with others stays, and any other player gets into the oldest race.
+func TestNow_JustCreated(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		first := env.enterNow(env.Challenges, ann)
+		env.forward(time.Second)
+		own := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute, Creator: eve})
+		env.join(own, bob)
+		assert.Equal(t, own.ID, env.enterNow(env.Challenges, bob).ID, "eve waits there, too")
+
+		_, err := env.Leave(t.Context(), first.ID, ann.ID, "")
+		require.NoError(t, err)
+		env.forward(challenge.AbsentAfter + time.Second)
+		alone := env.race()
+		assert.Equal(t, alone.ID, env.enterNow(env.Challenges, player("dan")).ID)
+	})
+}
+
 // Ensure that a player does not get into a race that all have left again, but into one whose players are
 // present, or a new one.
 func TestNow_Left(t *testing.T) {

@@ -81,9 +81,9 @@ func (s *Challenges) Seen(ctx context.Context, c *Challenge, now time.Time) erro
 }
 
 // Now enters a player into a race with others and returns it: the race in which the player already
-// waits with others, or the oldest public race that waits with a player present, or a new race, which
-// draft returns for its id. A player who waits alone leaves that race for an older one. Before Now enters
-// or creates a race, it calls admit, and returns its error.
+// waits with others, even if it is about to open, or the oldest public race that waits with a player
+// present, or a new race, which draft returns for its id. A player who waits alone leaves that race for an
+// older one. Before Now enters or creates a race, it calls admit, and returns its error.
 //
 // Players who call at the same time meet: the calls of a server take turns, and all servers derive
 // the ids of new races from the time.
@@ -94,7 +94,11 @@ func (s *Challenges) Now(
 		return nil, err
 	}
 	defer s.gathering.Release(1)
-	waiting, alone, err := s.waiting(ctx, player.ID)
+	_, now, err := s.readAll(ctx) // only the store's time
+	if err != nil {
+		return nil, err
+	}
+	waiting, alone, err := s.waiting(ctx, player.ID, now)
 	if err != nil {
 		return nil, err
 	}
@@ -109,15 +113,12 @@ func (s *Challenges) Now(
 			return c, err
 		}
 	}
-	_, now, err := s.readAll(ctx) // only the store's time
-	if err != nil {
-		return nil, err
-	}
 	slot := now.Truncate(gatherFor)
 	for _, from := range []time.Time{slot.Add(-gatherFor), slot} {
 		for n := uint64(0); ; n++ {
 			challengeID := nowID(from, n)
-			if c, ok := s.known.Get(challengeID); ok && (!c.OpenTime.IsZero() || c.players() >= MaxEntrants) {
+			c, ok := s.known.Get(challengeID)
+			if ok && c.Entrant(player.ID) == nil && (!c.OpenTime.IsZero() || c.players() >= MaxEntrants) {
 				continue
 			}
 			c, err := s.enter(ctx, challengeID, player, admit)
@@ -143,14 +144,16 @@ func (s *Challenges) Now(
 
 // waiting returns the ids of the public races that a player may enter, the oldest first, after the one
 // in which the player waits with others. alone is the race in which the player waits without any.
-func (s *Challenges) waiting(ctx context.Context, playerID string) (ids []string, alone string, err error) {
+func (s *Challenges) waiting(ctx context.Context, playerID string, now time.Time) (ids []string, alone string, err error) {
 	listed, err := s.recent(ctx, replay.Race)
 	for _, l := range slices.Backward(listed) {
 		c, ok := s.known.Get(l.place.GameID)
 		switch {
-		case !ok || !c.OpenTime.IsZero() || l.absent: // Nobody waits in a race that its players have left.
+		case !ok || c.Status(now) > Scheduled:
+		case c.OpenTime.IsZero() && l.absent: // Nobody waits in a race that its players have left.
 		case c.Entrant(playerID) != nil && c.players() > 1:
 			ids = slices.Insert(ids, 0, c.ID)
+		case !c.OpenTime.IsZero():
 		case c.Entrant(playerID) != nil:
 			ids, alone = append(ids, c.ID), c.ID
 		case l.joinable && c.players() < MaxEntrants:
@@ -194,15 +197,18 @@ func (c *Challenge) startSoon(now time.Time) {
 }
 
 // enter adds a player to a waiting race, and lets it start soon if it has two players. It changes nothing
-// for a player on the roster.
+// for a player on the roster, also while a race with others starts.
 func (s *Challenges) enter(
 	ctx context.Context, challengeID string, player replay.Player, admit func(isNew bool) error,
 ) (*Challenge, error) {
 	return s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
+		entered := c.Entrant(player.ID) != nil
 		switch {
+		case entered && c.players() > 1 && c.Status(now) <= Scheduled:
+			return errUnchanged
 		case c.locked(now):
 			return ErrStarted
-		case c.Entrant(player.ID) != nil:
+		case entered:
 			return errUnchanged
 		case c.Absent(now):
 			return errAbsent

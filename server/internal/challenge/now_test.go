@@ -215,3 +215,59 @@ func TestNow_Starting(t *testing.T) {
 		assert.NotNil(t, started.Entrant(bob.ID), "a started race keeps its entrants")
 	})
 }
+
+// Ensure that a player who waits with others stays in that race while it starts and until it opens, for
+// example if the call is repeated.
+func TestNow_AboutToOpen(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		older := env.race() // of ann
+		env.forward(time.Second)
+		own := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute, Creator: bob})
+		env.join(own, eve)
+		stays := func() {
+			t.Helper()
+			for _, on := range []*challenge.Challenges{env.Challenges, env.server()} {
+				got := env.enterNow(on, eve)
+				require.Equal(t, own.ID, got.ID)
+				assert.Len(t, got.Entrants, 2)
+			}
+		}
+		_, err := env.Start(t.Context(), own.ID, nothing, func(*challenge.Challenge) error {
+			stays()
+			return nil
+		})
+		require.NoError(t, err)
+		stays()
+		env.forward(challenge.Countdown + time.Second)
+		assert.Equal(t, older.ID, env.enterNow(env.server(), eve).ID, "the race has opened")
+	})
+}
+
+// Ensure that a player also stays in a race without a free place that another server has just created, so
+// that the list of races may lack it.
+func TestNow_Full(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		other := env.server()
+		started := env.enterNow(other, eve)
+		env.enterNow(other, bob)
+		_, err := other.Start(t.Context(), started.ID, nothing, nothing)
+		require.NoError(t, err)
+		env.enterNow(other, eve) // It reads the list.
+
+		full := env.enterNow(env.Challenges, ann)
+		for i := range challenge.MaxEntrants - 1 {
+			full = env.enterNow(env.Challenges, player(fmt.Sprint("p", i)))
+		}
+		require.Len(t, full.Entrants, challenge.MaxEntrants)
+		for range 2 {
+			assert.Equal(t, full.ID, env.enterNow(other, ann).ID)
+		}
+		_, err = env.Start(t.Context(), full.ID, nothing, nothing)
+		require.NoError(t, err)
+		for range 2 {
+			assert.Equal(t, full.ID, env.enterNow(other, ann).ID)
+		}
+	})
+}

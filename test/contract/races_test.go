@@ -181,6 +181,24 @@ func TestRaceNow(t *testing.T) {
 	waittest.Until(t, "fay's race is listed again", func() bool { return listed(alone.GetId()) })
 }
 
+// Ensure that a race that RaceNow created starts by itself also if the second player leaves, and another
+// one comes by its link.
+func TestRaceNow_SecondLeaves(t *testing.T) {
+	t.Parallel()
+	s, clock := startAt(t, 12)
+	clock.Stop()
+	ada, bob, eve := s.player(t), s.player(t), s.player(t)
+	id := s.raceNow(t, ada).GetId()
+	s.raceNow(t, bob)
+	assert.Nil(t, s.leaveRace(t, bob, id, "").GetStartTime())
+	stream, err := s.WatchChallenge(ada.ctx, &pb.WatchChallengeRequest{ChallengeId: id})
+	require.NoError(t, err)
+	both := s.enterRace(t, eve, id, false)
+	require.NotNil(t, both.GetStartTime())
+	clock.PassTo(both.GetStartTime().AsTime())
+	assert.Len(t, until(t, stream, inStatus(raceScheduled)).GetChallenge().GetEntrants(), 2)
+}
+
 // Ensure that a race closes and reveals its seed as soon as all its attempts are over, that all
 // entrants who then ask for another one get the same, and that no other player can create it.
 func TestRace_Again(t *testing.T) {

@@ -189,6 +189,16 @@ func (c *Challenge) makeRoom() (stoodIn bool) {
 	return len(c.Entrants) < before
 }
 
+// gathers reports whether the entrant is a player, and the race was created with a bot that stands in for
+// others. The bot's game remains when the bot has left the race.
+func (s *Challenges) gathers(ctx context.Context, challengeID string, e Entrant) (bool, error) {
+	if e.Bot != "" {
+		return false, nil
+	}
+	head, err := s.Log.Head(ctx, StandIn(challengeID, "").GameID)
+	return head.Exists, err
+}
+
 // startSoon makes a race with two players start by itself.
 func (c *Challenge) startSoon(now time.Time) {
 	if c.StartTime.IsZero() && c.players() > 1 {

@@ -13,6 +13,10 @@ import (
 // Join adds an entrant to the roster of a race, or updates whether a player is ready. by is the
 // caller's id. Only a host may add bots; the entrant then contains the id of the bot's game.
 func (s *Challenges) Join(ctx context.Context, challengeID, by string, e Entrant) (*Challenge, error) {
+	gathers, err := s.gathers(ctx, challengeID, e)
+	if err != nil {
+		return nil, err
+	}
 	return s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
 		if e.Bot != "" && !c.Hosts(by) {
 			return ErrNotCreator
@@ -40,7 +44,7 @@ func (s *Challenges) Join(ctx context.Context, challengeID, by string, e Entrant
 		e.GameID = AttemptID(c.ID, e.Player.ID)
 		stoodIn := c.makeRoom()
 		c.Entrants = append(c.Entrants, e)
-		if stoodIn {
+		if stoodIn || gathers {
 			c.startSoon(now)
 		}
 		return nil

@@ -243,6 +243,9 @@ func TestRace_Again(t *testing.T) {
 	third := s.challenge(t, bob, after(first))
 	assert.Equal(t, raceWaiting, third.GetStatus(), "the second race is closed")
 	assert.Equal(t, third.GetId(), s.challenge(t, ada, after(second)).GetId())
+	ignored := after(second)
+	ignored.RequestId = "ignored"
+	assert.Equal(t, third.GetId(), s.challenge(t, ada, ignored).GetId())
 	for _, change := range []func(*pb.CreateChallengeRequest){
 		func(r *pb.CreateChallengeRequest) { r.Kind = link },
 		func(r *pb.CreateChallengeRequest) { r.Variant = "classic" },

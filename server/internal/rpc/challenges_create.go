@@ -90,14 +90,14 @@ func (s *Service) newChallenge(ctx context.Context, request *pb.CreateChallengeR
 		ID: id.New(), Kind: replay.ChallengeKind(request.GetKind()), Private: request.GetPrivate(),
 		Creator: seated(by), Source: challenge.SourceOf(s.Address(ctx)),
 	}
+	if request.GetPreviousChallengeId() != "" {
+		return c, s.nextRace(ctx, c, request)
+	}
 	if r := request.GetRequestId(); r != "" {
 		if !id.Valid(r) {
 			return nil, errRequestID
 		}
 		c.ID = id.Derive([]byte("challenge"), []byte(by.ID), []byte(r))
-	}
-	if request.GetPreviousChallengeId() != "" {
-		return c, s.nextRace(ctx, c, request)
 	}
 	var err error
 	if c.Limit, err = attemptLimit(c.Kind, request.GetLimit()); err != nil {

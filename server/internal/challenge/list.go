@@ -36,7 +36,7 @@ func SourceOf(address string) uint16 {
 type listed struct {
 	place store.Place
 	from  source
-	// joinable is set for a race that waits for more players, and absent if those that it has do not
+	// joinable is set for a race in which a player waits for others, and absent if its players do not
 	// watch it.
 	joinable, absent bool
 }
@@ -152,7 +152,7 @@ func (s *Challenges) describe(ctx context.Context, places []store.Place) ([]list
 		}
 		described[i] = listed{
 			place: store.Place{Rank: ranks[c.ID], GameID: c.ID}, from: from,
-			joinable: c.Kind == replay.Race && c.OpenTime.IsZero() && len(c.Entrants) > 0 && len(c.Entrants) < MaxEntrants,
+			joinable: c.Kind == replay.Race && c.OpenTime.IsZero() && c.players() > 0 && len(c.Entrants) < MaxEntrants,
 			absent:   c.Absent(now),
 		}
 	}

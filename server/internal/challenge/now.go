@@ -156,7 +156,7 @@ func (s *Challenges) waiting(ctx context.Context, playerID string, now time.Time
 		case !c.OpenTime.IsZero():
 		case c.Entrant(playerID) != nil:
 			ids, alone = append(ids, c.ID), c.ID
-		case l.joinable && c.players() < MaxEntrants:
+		case l.joinable && c.players() > 0 && c.players() < MaxEntrants:
 			ids = append(ids, c.ID)
 		}
 	}

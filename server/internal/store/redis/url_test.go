@@ -14,11 +14,11 @@ func TestParseURL(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]goredis.UniversalOptions{
 		"redis://localhost": {Addrs: []string{"localhost:6379"}},
-		"redis://me:p%40ss@host:7000/3?client_name=x&dial_timeout=3s&pool_size=7": {
-			Addrs: []string{"host:7000"}, Username: "me", Password: "p@ss", DB: 3, ClientName: "x", DialTimeout: 3 * time.Second, PoolSize: 7,
+		"redis://me:p%40ss@127.0.0.1:7000/3?client_name=x&dial_timeout=3s&pool_size=7": {
+			Addrs: []string{"127.0.0.1:7000"}, Username: "me", Password: "p@ss", DB: 3, ClientName: "x", DialTimeout: 3 * time.Second, PoolSize: 7,
 		},
-		"redis://a:26379,b/2?master_name=main&sentinel_username=u&sentinel_password=s": {
-			Addrs: []string{"a:26379", "b:6379"}, DB: 2, MasterName: "main", SentinelUsername: "u", SentinelPassword: "s",
+		"redis://127.0.0.1:26379,127.0.0.2/2?master_name=main&sentinel_username=u&sentinel_password=s": {
+			Addrs: []string{"127.0.0.1:26379", "127.0.0.2:6379"}, DB: 2, MasterName: "main", SentinelUsername: "u", SentinelPassword: "s",
 		},
 	} {
 		o, err := parseURL(value)
@@ -32,7 +32,7 @@ func TestParseURL(t *testing.T) {
 		assert.Equal(t, serverName, o.TLSConfig.ServerName, "each node of a cluster has its own")
 		assert.False(t, o.TLSConfig.InsecureSkipVerify)
 	}
-	for _, value := range []string{"rediss://:pw@a:1,b:2,rediss://c:3/", "redis://one:6379?cluster=true"} {
+	for _, value := range []string{"rediss://:pw@127.0.0.1:1,127.0.0.2:2,rediss://127.0.0.3:3/", "redis://127.0.0.1:6379?cluster=true"} {
 		o, err := parseURL(value)
 		require.NoError(t, err)
 		assert.IsType(t, &goredis.ClusterClient{}, client(t, o))

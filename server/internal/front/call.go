@@ -160,7 +160,7 @@ func (f *Front) Stream(service any, stream grpc.ServerStream, info *grpc.StreamS
 // many refusals.
 func (s *call) notice(err error) {
 	switch status.Code(err) {
-	case codes.InvalidArgument, codes.NotFound, codes.Unimplemented, codes.Unauthenticated:
+	case codes.InvalidArgument, codes.NotFound, codes.PermissionDenied, codes.Unimplemented, codes.Unauthenticated:
 		if !s.budget.take(1) {
 			s.conn.refused()
 		}

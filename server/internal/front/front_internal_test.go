@@ -198,8 +198,8 @@ func TestTap_Refusals(t *testing.T) {
 		for _, each := range []*conn{c, proxy} {
 			s, _, refusedBy := each.open(pb.GameService_Move_FullMethodName, otherAddress)
 			require.Empty(t, refusedBy)
-			for range Burst + refusalBurst - 1 {
-				err := status.Error(codes.NotFound, "no such game")
+			for n := range Burst + refusalBurst - 1 {
+				err := status.Error([]codes.Code{codes.NotFound, codes.PermissionDenied}[n%2], "a mistake")
 				_, _ = f.Unary(s, nil, nil, func(context.Context, any) (any, error) { return nil, err })
 			}
 			_, _, refusedBy = each.open(anyMethod, otherAddress)

@@ -132,6 +132,20 @@ func TestLiveChallenge_Reads(t *testing.T) {
 	}
 }
 
+// Ensure that races whose games are followed are looked at less often, too, if an address watches many.
+func TestLiveChallenge_Due(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Now()
+		l := &liveChallenge{
+			c: &challenge.Challenge{Kind: replay.Race}, readAt: now, sentAt: now, entrants: map[string]*entrantGame{"a": nil},
+		}
+		assert.Equal(t, snapshotEvery, l.due().Sub(now))
+		l.spaced = 3 * time.Second
+		assert.Equal(t, 3*time.Second, l.due().Sub(now))
+	})
+}
+
 // payers is an empty store of games that records which addresses pay for reads.
 type payers struct {
 	noGames

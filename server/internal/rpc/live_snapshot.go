@@ -74,7 +74,7 @@ func (l *liveChallenge) readDue() time.Time {
 func (l *liveChallenge) due() time.Time {
 	due := earlier(l.readDue(), l.sentAt.Add(repeatEvery))
 	if len(l.entrants) > 0 && !l.finished {
-		due = earlier(due, time.Now().Add(snapshotEvery))
+		due = earlier(due, time.Now().Add(max(snapshotEvery, l.spaced)))
 	}
 	return due
 }

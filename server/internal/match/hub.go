@@ -331,8 +331,9 @@ func (h *Hub) Live() int {
 func (h *Hub) Spectators() int { return int(h.spectators.Load()) }
 
 // softLimit is the number of matches in memory above which unused ones are dropped
-// immediately instead of after Config.Idle. A match of 2048 takes about 30 kB.
-const softLimit = 100_000
+// at once instead of after Config.Idle. A match of 2048 takes 30 to 50 kB, and one address can load
+// hundreds a second.
+const softLimit = 4000
 
 func (h *Hub) sweep(now time.Time) {
 	h.mu.Lock()

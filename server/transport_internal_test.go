@@ -39,7 +39,11 @@ func TestAdmin(t *testing.T) {
 	healthy := true
 	var unready error
 	a, err := newAdmin(Config{Metrics: "127.0.0.1:0"}, slog.New(slog.DiscardHandler), http.NotFoundHandler(),
-		func() bool { return healthy }, func(context.Context) error { return unready })
+		func() bool { return healthy }, func(ctx context.Context) error {
+			_, limited := ctx.Deadline()
+			assert.True(t, limited, "the store may hang")
+			return unready
+		})
 	require.NoError(t, err)
 	defer func() { _ = a.listener.Close() }()
 	get := func(path string) int {

@@ -3,8 +3,6 @@ package contract
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -180,38 +178,4 @@ func TestReflection(t *testing.T) {
 		assert.NotEmpty(t, answer.GetFileDescriptorResponse().GetFileDescriptorProto(), m.name)
 	}
 	require.NoError(t, stream.CloseSend())
-}
-
-// Ensure that a user without a client can make calls with one line of JSON, and sees the details of
-// an error and when to retry, and that no caller can claim another address if no proxy is trusted.
-func TestHTTP(t *testing.T) {
-	t.Parallel()
-	s := start(t, server.Memory, func(c *server.Config) { c.Limits.NewPlayersPerMinute = 1 })
-	for n, tt := range []struct{ call, kind, wants string }{
-		{`PlayerService/CreatePlayer {"name": "Ada"}`, "application/json", `200 "token":" "name":"Ada"`},
-		{
-			`PlayerService/CreatePlayer {"name": "Bob"}`, "application/json",
-			`429 Retry-After: "code":"resource_exhausted" "type":"google.rpc.ErrorInfo" "limit_name":"new_players_per_minute" "retryDelay"`,
-		},
-		{`GameService/GetGame {"gameId": "x"}`, "application/json", `404 "code":"not_found" "reason":"GAME_NOT_FOUND"`},
-		{`GameService/ListGames {}`, "application/x-www-form-urlencoded", `415 application/json`},
-	} {
-		name, body, _ := strings.Cut(tt.call, " ")
-		request, err := http.NewRequestWithContext(s.anyone, http.MethodPost, "http://"+s.addr.String()+"/gridstand.v1."+name, strings.NewReader(body))
-		require.NoError(t, err)
-		request.Header.Set("Content-Type", tt.kind)
-		request.Header.Set("X-Forwarded-For", "198.51.100."+strconv.Itoa(n))
-		request.Close = true
-		response, err := http.DefaultClient.Do(request)
-		require.NoError(t, err)
-		said := &bytes.Buffer{}
-		fmt.Fprintln(said, response.Status)
-		require.NoError(t, response.Header.Write(said))
-		_, err = io.Copy(said, response.Body)
-		require.NoError(t, err)
-		require.NoError(t, response.Body.Close())
-		for _, want := range strings.Fields(tt.wants) {
-			assert.Contains(t, strings.ReplaceAll(said.String(), `": "`, `":"`), want, tt.call)
-		}
-	}
 }

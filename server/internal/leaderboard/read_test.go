@@ -9,8 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/internal/id"
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
-	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
@@ -59,25 +57,6 @@ func TestBoards_List(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, Page{Entries: []Entry{}}, listed)
 	})
-}
-
-func TestBoards_List_ForeignToken(t *testing.T) {
-	t.Parallel()
-	boards := open(t, storetest.OnRedis(t, redistest.StartMiniredis(t).Addr()))
-	record(t, boards)
-	listed, err := boards.List(t.Context(), "classic", Week, "", 3)
-	require.NoError(t, err)
-	token := listed.Next
-	for name, call := range map[string]func() (Page, error){
-		"another variant": func() (Page, error) { return boards.List(t.Context(), "twos", Week, token, 3) },
-		"another window":  func() (Page, error) { return boards.List(t.Context(), "classic", Day, token, 3) },
-		"of a challenge":  func() (Page, error) { return boards.ListChallenge(t.Context(), "classic", id.New(), token, 3) },
-	} {
-		_, err := call()
-		var e *invalid.Error
-		require.ErrorAs(t, err, &e, name)
-		assert.Equal(t, "page_token", e.Field, name)
-	}
 }
 
 // Ensure that the store's clock determines the current day, and that paging stays on the board that was

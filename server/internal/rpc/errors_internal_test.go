@@ -8,17 +8,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/game/replay"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server/internal/gamelog"
-	"github.com/gridstand/gridstand/server/internal/match"
-
 	"github.com/gridstand/gridstand/server/internal/front"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
 
 // Ensure that repeated calls on damaged games, or on games that need a newer server, do not flood
@@ -35,31 +30,6 @@ func TestToStatus_RepeatedCalls(t *testing.T) {
 		assert.Positive(t, lines, "%v", err)
 		assert.Less(t, lines, 1000, "%v", err)
 	}
-}
-
-// trailers is a call that records its trailer.
-type trailers struct {
-	grpc.ServerTransportStream
-	sent metadata.MD
-}
-
-func (t *trailers) SetTrailer(md metadata.MD) error {
-	t.sent = metadata.Join(t.sent, md)
-	return nil
-}
-
-// Ensure that calls to a stopping server are told when to try again, in the error's details and in
-// the trailer that gRPC's retry policies read.
-func TestUnary_Stopping(t *testing.T) {
-	t.Parallel()
-	call := &trailers{}
-	s := New(Config{Budgets: &front.Budgets{}})
-	stopping := func(context.Context, any) (any, error) { return nil, match.ErrStopping }
-	_, err := s.Unary(grpc.NewContextWithServerTransportStream(t.Context(), call), &pb.GetServerInfoRequest{},
-		&grpc.UnaryServerInfo{FullMethod: pb.GameService_GetServerInfo_FullMethodName}, stopping)
-	require.Equal(t, codes.Unavailable, status.Code(err))
-	assert.Len(t, status.Convert(err).Details(), 2)
-	assert.Equal(t, []string{"500"}, call.sent.Get("grpc-retry-pushback-ms"))
 }
 
 // Ensure that a connection or stream that closes during a write is not reported as a server

@@ -182,26 +182,6 @@ func (q *failingOnce) Remove(ctx context.Context, gameID string) error {
 	return q.Queue.Remove(ctx, gameID)
 }
 
-// Ensure that a game is quarantined by a second call if the store failed during the
-// first.
-func TestRecovery_QuarantineAgain(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		r := newRig(t, s)
-		ann := r.player("Ann")
-		open := r.play(ann, false)
-		require.NoError(t, r.ReindexAll(t.Context()))
-		require.NotEmpty(t, r.derived(ann, open.UpdateTime).Jobs)
-		r.Queue = &failingOnce{Queue: s.Queue}
-		require.Error(t, r.Quarantine(t.Context(), open.ID))
-		require.NoError(t, r.Quarantine(t.Context(), open.ID))
-		assert.Empty(t, r.derived(ann, open.UpdateTime).Jobs)
-		head, err := r.Log.Head(t.Context(), open.ID)
-		require.NoError(t, err)
-		assert.False(t, head.Exists)
-	})
-}
-
 // interrupted is a store of games in which a call of Quarantine is interrupted.
 type interrupted struct {
 	store.Games
@@ -213,18 +193,28 @@ func (g interrupted) Quarantine(ctx context.Context, gameID string, last store.I
 	return g.Games.Quarantine(ctx, gameID, last, keep)
 }
 
-// Ensure that a game that could not be quarantined, and may therefore continue, keeps its job.
-func TestRecovery_QuarantineInterrupted(t *testing.T) {
+// Ensure that a game is quarantined by a later call if the first was interrupted or the store failed, and
+// that until then it keeps its job, because it may continue.
+func TestRecovery_QuarantineAgain(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		r := newRig(t, s)
 		ann := r.player("Ann")
 		open := r.play(ann, false)
 		require.NoError(t, r.ReindexAll(t.Context()))
+		require.NotEmpty(t, r.derived(ann, open.UpdateTime).Jobs)
 		ctx, cancel := context.WithCancel(t.Context())
 		r.Log = gamelog.New(interrupted{s.Games, cancel})
 		require.ErrorIs(t, r.Quarantine(ctx, open.ID), context.Canceled)
 		assert.Equal(t, []string{open.ID}, r.derived(ann, open.UpdateTime).Jobs)
+		r.Log = gamelog.New(s.Games)
+		r.Queue = &failingOnce{Queue: s.Queue}
+		require.Error(t, r.Quarantine(t.Context(), open.ID))
+		require.NoError(t, r.Quarantine(t.Context(), open.ID))
+		assert.Empty(t, r.derived(ann, open.UpdateTime).Jobs)
+		head, err := r.Log.Head(t.Context(), open.ID)
+		require.NoError(t, err)
+		assert.False(t, head.Exists)
 	})
 }
 

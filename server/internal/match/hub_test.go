@@ -313,3 +313,18 @@ func TestHub_Groups(t *testing.T) {
 	}
 	assert.Len(t, seen, games)
 }
+
+// Ensure that one more game in memory than the limit makes the hub drop all that nobody uses, and that
+// otherwise it keeps them for a while.
+func TestHub_SoftLimit(t *testing.T) {
+	t.Parallel()
+	h, now := NewHub(Config{Idle: time.Minute}), time.Now()
+	for n := range softLimit {
+		h.matches[strconv.Itoa(n)] = &Match{idleFrom: now}
+	}
+	h.sweep(now)
+	require.Equal(t, softLimit, h.Live())
+	h.matches["in use"] = &Match{idleFrom: now, refs: 1}
+	h.sweep(now)
+	require.Equal(t, 1, h.Live())
+}

@@ -2,16 +2,15 @@ package match
 
 import "sync"
 
-// Form identifies an encoding of a message. Each protocol that clients use to watch games
-// has its own.
+// Form identifies an encoding of the messages that the watchers of a game get.
 type Form uint8
 
 // The possible encodings.
 const (
-	// Prepared is a message that is ready to be sent by gRPC.
-	Prepared Form = iota
-	// Message is the protobuf message itself, for protocols that encode it for each client.
-	Message
+	// Proto is a message in protobuf, for gRPC, Connect and gRPC-Web.
+	Proto Form = iota
+	// JSON is a message in JSON, for Connect and gRPC-Web.
+	JSON
 	// Record is one event in the Server-Sent Events format.
 	Record
 

@@ -158,7 +158,7 @@ func TestWatch_Encoded(t *testing.T) {
 		update, _ := watcher.Next(1)
 		encodings := 0
 		for range 3 {
-			got := update.Event.Encoded(Prepared, func() any { encodings++; return encodings })
+			got := update.Event.Encoded(Proto, func() any { encodings++; return encodings })
 			assert.Equal(t, 1, got)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/server/internal/match"
@@ -105,17 +106,18 @@ func (v *View) wait(changed <-chan struct{}) {
 }
 
 // encode encodes m for all streams of the view's form, so that m is encoded only once.
-// Marshaling it for each of 20,000 streams would halve the throughput. The encoding for
-// gRPC depends on the codec and the compressor; the server has one codec and no
-// compressor.
+// Marshaling it for each of 20,000 streams would halve the throughput. No stream is
+// compressed.
 func (v *View) encode(m proto.Message) any {
+	marshal := proto.Marshal
 	switch v.form {
 	case match.Record:
 		return v.stream.(Sharer).Encode(m)
-	case match.Prepared:
-		if e, err := encode(m); err == nil {
-			return e
-		}
+	case match.JSON:
+		marshal = protojson.Marshal
+	}
+	if e, err := encode(m, marshal); err == nil {
+		return e
 	}
 	return m
 }

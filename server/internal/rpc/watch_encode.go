@@ -1,21 +1,24 @@
 package rpc
 
 import (
+	"strings"
+
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/server/internal/match"
 )
 
-// encoded is a message for gRPC that is encoded once for all streams.
+// encoded is a message that is encoded once for all streams.
 type encoded struct{ data mem.BufferSlice }
 
-// Encoded returns the encoding, for the server's codec.
+// Encoded returns the encoding, for the server's codecs.
 func (e *encoded) Encoded() mem.BufferSlice { return e.data }
 
-func encode(m proto.Message) (*encoded, error) {
-	data, err := proto.Marshal(m)
+func encode(m proto.Message, marshal func(proto.Message) ([]byte, error)) (*encoded, error) {
+	data, err := marshal(m)
 	return &encoded{mem.BufferSlice{mem.SliceBuffer(data)}}, err
 }
 
@@ -24,8 +27,10 @@ func formOf(stream grpc.ServerStream) match.Form {
 	if _, ok := stream.(Sharer); ok {
 		return match.Record
 	}
-	if grpc.ServerTransportStreamFromContext(stream.Context()) == nil {
-		return match.Message
+	ctx := stream.Context()
+	kind := strings.Join(metadata.ValueFromIncomingContext(ctx, "content-type"), "")
+	if grpc.ServerTransportStreamFromContext(ctx) == nil && strings.Contains(kind, "json") {
+		return match.JSON
 	}
-	return match.Prepared
+	return match.Proto
 }

@@ -41,7 +41,8 @@ func registerConnect(mux *http.ServeMux, c Config) {
 	limit := maxMessage(c.Limits)
 	options := []connect.HandlerOption{
 		connect.WithInterceptors(connect.UnaryInterceptorFunc(c.wrap)),
-		connect.WithCodec(jsonCodec{}),
+		connect.WithCodec(protoCodec),
+		connect.WithCodec(jsonCodec),
 		connect.WithCompressMinBytes(compressFrom),
 		connect.WithCompression(compression, func() connect.Decompressor { return &unpacker{limited: limitedReader{limit: limit}} }, newPacker),
 		connect.WithConditionalHandlerOptions(func(spec connect.Spec) []connect.HandlerOption {

@@ -46,8 +46,7 @@ func watch[Request, Response any](
 ) error {
 	s := &serverStream{
 		ctx:  ctx,
-		send: func(m any) error { return stream.Send(m.(*Response)) },
-		open: func() error { return stream.Send(nil) },
+		send: stream.Conn().Send, // which also takes messages that are encoded already
 	}
 	info := &grpc.StreamServerInfo{FullMethod: method, IsServerStream: true}
 	err := c.stream(c.Service, s, info, func(_ any, s grpc.ServerStream) error {
@@ -61,8 +60,7 @@ func watch[Request, Response any](
 type serverStream struct {
 	grpc.ServerStream // nil: the handlers use only the methods below
 	ctx               context.Context
-	send              func(m any) error
-	open              func() error // sends the headers
+	send              func(m any) error // sends the headers if m is nil
 	trailer           metadata.MD
 }
 
@@ -73,7 +71,7 @@ func (s *serverStream) Context() context.Context { return s.ctx }
 func (s *serverStream) SetHeader(metadata.MD) error { return nil }
 
 // SendHeader implements grpc.ServerStream.
-func (s *serverStream) SendHeader(metadata.MD) error { return unavailable(s.open()) }
+func (s *serverStream) SendHeader(metadata.MD) error { return unavailable(s.send(nil)) }
 
 // SetTrailer implements grpc.ServerStream.
 func (s *serverStream) SetTrailer(md metadata.MD) { s.trailer = metadata.Join(s.trailer, md) }

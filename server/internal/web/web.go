@@ -103,8 +103,8 @@ func newHandler(c Config, r *readers) http.Handler {
 	return c.entry(crossOrigin{c.Origins, c.Service.WebURL, checkCalls(mux)})
 }
 
-// forwarded lists the headers that the interceptors read, in lower case.
-var forwarded = []string{"authorization", "x-forwarded-for", "gridstand-ssh-key"}
+// forwarded lists the headers that package rpc and the interceptors read, in lower case.
+var forwarded = []string{"authorization", "content-type", "x-forwarded-for", "gridstand-ssh-key"}
 
 // entry prepares each request: it copies the forwarded headers into the gRPC metadata in the request's
 // context, and logs panics that no interceptor handles, such as those in pages and pictures, which

@@ -18,9 +18,10 @@ import (
 )
 
 const (
-	// eventsPerRead is the number of events of a game's history that count as one read.
+	// EventsPerRead is the number of events of a game's history that count as one read, also for who
+	// resumes a watch.
 	// Reading and encoding one as JSON takes 14 µs, and ten take about as long as a small call.
-	eventsPerRead = 10
+	EventsPerRead = 10
 	// bytesPerRead is the number of bytes beside calls that count as one read. A client may send
 	// bytesPerCall bytes for each call by gRPC, and bytesPerRequest for each request by HTTP, whose
 	// headers are larger.
@@ -249,7 +250,7 @@ type history struct {
 // Entries implements store.Games.
 func (h history) Entries(ctx context.Context, gameID string, from int32, n int) ([]store.Record, error) {
 	address := h.budgets.Address(ctx)
-	if n < eventsPerRead || address == "" {
+	if n < EventsPerRead || address == "" {
 		return h.Games.Entries(ctx, gameID, from, n)
 	}
 	if err := h.budgets.pay(ctx, address); err != nil {
@@ -260,6 +261,6 @@ func (h history) Entries(ctx context.Context, gameID string, from int32, n int) 
 	}
 	defer h.reading.Release(1)
 	records, err := h.Games.Entries(ctx, gameID, from, n)
-	h.budgets.Charge(address, len(records)/eventsPerRead)
+	h.budgets.Charge(address, len(records)/EventsPerRead)
 	return records, err
 }

@@ -73,20 +73,20 @@ func TestHistory(t *testing.T) {
 		}
 		client := from(clientAddress)
 		for range Burst + 1 { // The last one is on credit.
-			waited, err := read(client, 10*eventsPerRead)
+			waited, err := read(client, 10*EventsPerRead)
 			require.NoError(t, err)
 			assert.Zero(t, waited)
 		}
 		require.Error(t, budgets.Check(clientAddress, 1), "other reads of the address count, too")
-		waited, err := read(client, 20*eventsPerRead)
+		waited, err := read(client, 20*EventsPerRead)
 		require.NoError(t, err)
 		assert.Equal(t, time.Second, waited.Round(time.Millisecond))
-		_, err = read(client, 10*eventsPerRead)
+		_, err = read(client, 10*EventsPerRead)
 		assert.Equal(t, "reads_per_address_per_second", fieldOf(err))
 		_, err = read(client, 1)
 		require.NoError(t, err, "single entries are free")
 		for _, ctx := range []context.Context{from(otherAddress), t.Context()} {
-			waited, err := read(ctx, 10*eventsPerRead)
+			waited, err := read(ctx, 10*EventsPerRead)
 			require.NoError(t, err)
 			assert.Zero(t, waited)
 		}

@@ -106,7 +106,7 @@ func TestDo_Repeated(t *testing.T) {
 		m := s.begin(name("a"), "6x6")
 		var calls []Call
 		var events []*Event
-		for range ringSize + 20 {
+		for range RingSize + 20 {
 			state := m.State()
 			m.play(t, 1)
 			event := m.ring.at(state.Version + 1)
@@ -116,7 +116,7 @@ func TestDo_Repeated(t *testing.T) {
 		ask := func(m *Match) {
 			t.Helper()
 			env.unwritten(name("a"), func() {
-				for _, i := range []int{0, 1, 10, len(calls) - ringSize - 1, len(calls) - ringSize, len(calls) - 2, len(calls) - 1} {
+				for _, i := range []int{0, 1, 10, len(calls) - RingSize - 1, len(calls) - RingSize, len(calls) - 2, len(calls) - 1} {
 					again := m.do(t, calls[i])
 					require.Equal(t, events[i].Entry, again.Entry)
 					require.Equal(t, events[i].Change, again.Change)

@@ -69,7 +69,7 @@ func TestHistory(t *testing.T) {
 			m.play(t, historyPage)
 			m.undo(t, 2)
 		}
-		m.play(t, ringSize+1)
+		m.play(t, RingSize+1)
 		growing := m.History(0)
 		logged := s.logged(t, name("a"))
 		m.play(t, historyPage)
@@ -115,7 +115,7 @@ func TestConfirm_UndosFarBack(t *testing.T) {
 	each(t, func(t *testing.T, env *env) {
 		a, b := env.serve(env.addr), env.still(env.addr)
 		played, behind := a.begin(name("a"), "6x6"), b.match(name("a"))
-		played.play(t, 2*ringSize)
+		played.play(t, 2*RingSize)
 		_, err := behind.Confirm(t.Context())
 		require.NoError(t, err)
 		const undos = 20

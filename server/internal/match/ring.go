@@ -7,10 +7,10 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 )
 
-// ringSize is the number of recent events that a match keeps for its watchers. If a player
+// RingSize is the number of recent events that a match keeps for its watchers. If a player
 // makes ten moves per second, a watcher can fall six seconds behind before it gets the state
 // of the game instead of the missing events.
-const ringSize = 64
+const RingSize = 64
 
 // Event is an event of a match, shared by all its watchers.
 type Event struct {
@@ -28,12 +28,12 @@ func (e *Event) Version() int32 { return e.State.Version }
 // ring holds the latest events. One goroutine at a time writes; any number may read.
 // Reading takes no lock, because 10,000 watchers that wake at the same time would contend
 // for it.
-type ring [ringSize]atomic.Pointer[Event]
+type ring [RingSize]atomic.Pointer[Event]
 
 // put adds the latest event and returns it in the form that all watchers share.
 func (r *ring) put(e *replay.Event) *Event {
 	shared := &Event{Event: e, Seen: time.Now()}
-	r[e.State.Version%ringSize].Store(shared)
+	r[e.State.Version%RingSize].Store(shared)
 	return shared
 }
 
@@ -43,7 +43,7 @@ func (r *ring) at(version int32) *Event {
 	if version < 1 {
 		return nil
 	}
-	if e := r[version%ringSize].Load(); e != nil && e.Version() == version {
+	if e := r[version%RingSize].Load(); e != nil && e.Version() == version {
 		return e
 	}
 	return nil

@@ -132,7 +132,7 @@ func TestWatch_Slow(t *testing.T) {
 		m := s.begin(name("a"), "6x6")
 		watcher := m.newWatcher(t.Context(), Spectator)
 		defer watcher.Close()
-		m.play(t, ringSize)
+		m.play(t, RingSize)
 		update, _ := watcher.Next(1)
 		require.EqualValues(t, 2, update.Event.Version(), "the oldest event in memory")
 		state := m.play(t, 1)

@@ -12,6 +12,7 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
+	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/match"
 )
@@ -51,7 +52,11 @@ func (s *Service) OpenWatch(ctx context.Context, request *pb.WatchRequest, strea
 	case request.GetPreview():
 		role = match.Preview
 	}
-	if err = v.begin(request.AfterVersion, state); err == nil {
+	reads, err := v.begin(request.AfterVersion, state)
+	if err == nil {
+		err = s.Budgets.Check(v.address, reads)
+	}
+	if err == nil {
 		err = s.admit(v, role)
 	}
 	if err != nil {
@@ -120,18 +125,19 @@ type gameView struct {
 }
 
 // begin sets what the view sends first: the game, or what follows the last version that the
-// client has.
-func (v *gameView) begin(after *int32, state *replay.State) error {
+// client has. It returns the number of reads that events in memory count as; others count when
+// they are read.
+func (v *gameView) begin(after *int32, state *replay.State) (reads int, err error) {
 	switch {
 	case after == nil:
 		v.first = state
 	case *after > state.Version:
-		return &match.VersionConflictError{Version: state.Version}
+		return 0, &match.VersionConflictError{Version: state.Version}
 	default:
 		v.version, v.everyUntil = *after, state.Version
 		v.over = state.Status == replay.Finished && *after == state.Version
 	}
-	return nil
+	return int(min(v.everyUntil-v.version, match.RingSize)) / front.EventsPerRead, nil
 }
 
 // Close implements updates.

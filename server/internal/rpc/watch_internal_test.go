@@ -7,15 +7,32 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
+	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/front"
+	"github.com/gridstand/gridstand/server/internal/match"
 )
 
 // bareStream is a stream with only a context.
 type bareStream struct{ grpc.ServerStream }
 
 func (bareStream) Context() context.Context { return context.Background() }
+
+// Ensure that who resumes a watch pays for the events that it gets from memory.
+func TestGameView_Begin(t *testing.T) {
+	t.Parallel()
+	for behind, want := range map[int32]int{0: 0, 9: 0, 10: 1, match.RingSize: 6, 500: 6} {
+		after := 1000 - behind
+		reads, err := new(gameView).begin(&after, &replay.State{Version: 1000})
+		require.NoError(t, err)
+		assert.Equal(t, want, reads, behind)
+	}
+	reads, err := new(gameView).begin(nil, &replay.State{Version: 1000})
+	require.NoError(t, err)
+	assert.Zero(t, reads, "a watch that begins with the game")
+}
 
 // Ensure that a panic ends only the affected stream. The goroutines that follow event
 // streams run outside the interceptor that recovers from panics, so an unrecovered panic

@@ -22,6 +22,15 @@ func (s *Service) Charge(ctx context.Context, reads int) error {
 	return nil
 }
 
+// EnterCall waits until another call of the client of an HTTP request may run, see front.Budgets.EnterCall.
+// If that takes too long, it returns the status that a call would get.
+func (s *Service) EnterCall(ctx context.Context) error {
+	if err := s.Budgets.EnterCall(ctx, s.Address(ctx)); err != nil {
+		return s.toStatus(ctx, "", err)
+	}
+	return nil
+}
+
 // take counts n uses of key toward the limit of p, or returns an error if they would exceed it. what is
 // the part of the error's message after the limit.
 func (s *Service) take(p *pacer, key string, n int, limit *int, what string) error {

@@ -46,10 +46,13 @@ func (c Config) find(ctx context.Context, prefix string) (map[string]bool, error
 }
 
 // anonymously makes a call through the interceptors, without the token of the original
-// request.
+// request. It counts as a read in addition to the request.
 func anonymously[Request, Response any](
 	ctx context.Context, c Config, method string, call func(context.Context, *Request) (*Response, error), request *Request,
 ) (*Response, error) {
+	if err := c.Service.Charge(ctx, 1); err != nil {
+		return nil, err
+	}
 	if md, ok := metadata.FromIncomingContext(ctx); ok {
 		md = md.Copy()
 		md.Delete("authorization")

@@ -99,8 +99,19 @@ func newHandler(c Config, r *readers) http.Handler {
 		mux.HandleFunc("GET "+iconPath(side), icon(side))
 	}
 	mux.HandleFunc("GET /manifest.webmanifest", manifest)
-	mux.Handle("/", pages(c.about, c.find, c.Service.WebURL))
+	mux.Handle("/", c.inTurn(pages(c.about, c.find, c.Service.WebURL)))
 	return c.entry(crossOrigin{c.Origins, c.Service.WebURL, checkCalls(mux)})
+}
+
+// inTurn lets an address's requests for pages wait for each other and for its calls.
+func (c Config) inTurn(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := c.Service.EnterCall(r.Context()); err != nil {
+			WriteError(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // forwarded lists the headers that package rpc and the interceptors read, in lower case.

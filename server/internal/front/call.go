@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -28,6 +29,8 @@ type call struct {
 	budget *Budget
 	// begin records that the handler of a gRPC call ends the call; it is nil for HTTP.
 	begin func() bool
+	// late ends a gRPC call whose request does not arrive.
+	late  *time.Timer
 	ended atomic.Bool
 	// reached is set once the call has reached the interceptors.
 	reached atomic.Bool
@@ -112,10 +115,13 @@ func (f *Front) Options() []grpc.ServerOption {
 func (f *Front) tap(ctx context.Context, info *tap.Info) (context.Context, error) {
 	c := connOf(ctx)
 	c.allow(bytesPerCall)
+	ctx, cancel := context.WithCancel(ctx)
 	s, err := f.admit(ctx, c, info.FullMethodName, info.Header[forwardedFor])
 	if err != nil {
+		cancel()
 		return ctx, err
 	}
+	s.late = time.AfterFunc(requestTimeout, cancel)
 	s.begin = context.AfterFunc(ctx, s.end) // unless a handler begins before
 	return s, nil
 }
@@ -125,6 +131,7 @@ func (f *Front) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo,
 	s := callOf(ctx)
 	if s.begin != nil {
 		s.begin()
+		s.late.Stop()
 		defer s.end()
 	}
 	s.reached.Store(true)
@@ -147,9 +154,7 @@ func (f *Front) Stream(service any, stream grpc.ServerStream, info *grpc.StreamS
 	if s.begin != nil {
 		s.begin()
 		defer s.end()
-	}
-	if !strings.HasPrefix(info.FullMethod, "/gridstand.") {
-		stream = &paced{stream, s}
+		stream = &paced{stream, s, !strings.HasPrefix(info.FullMethod, "/gridstand.")}
 	}
 	err := handler(service, stream)
 	s.notice(err)
@@ -169,18 +174,26 @@ func (s *call) notice(err error) {
 	}
 }
 
+// requestTimeout is how long a request of a gRPC call may take to arrive. A client that sends it byte by
+// byte would otherwise hold much memory.
+const requestTimeout = 10 * time.Second
+
 // streamReads is the number of reads that a request on a stream of reflection counts as.
 const streamReads = 5
 
-// paced is a stream on which each request counts as reads.
+// paced is a gRPC stream whose requests must arrive in time.
 type paced struct {
 	grpc.ServerStream
-	call *call
+	call    *call
+	charged bool // whether each request counts as reads
 }
 
 // RecvMsg implements grpc.ServerStream.
 func (p *paced) RecvMsg(m any) error {
-	if err := p.ServerStream.RecvMsg(m); err != nil || p.call.budget.take(streamReads) {
+	p.call.late.Reset(requestTimeout)
+	err := p.ServerStream.RecvMsg(m)
+	p.call.late.Stop()
+	if err != nil || !p.charged || p.call.budget.take(streamReads) {
 		return err
 	}
 	f := p.call.conn.front

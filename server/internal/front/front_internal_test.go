@@ -187,6 +187,41 @@ func TestTap_Calls(t *testing.T) {
 	})
 }
 
+// Ensure that a gRPC call ends if its request does not arrive in time, and only then.
+func TestTap_Late(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFront(t, limits.Limits{})
+		_, c := f.connect(t, clientAddress)
+		late, _, _ := c.open(anyMethod)
+		unary, endUnary, _ := c.open(anyMethod)
+		defer endUnary()
+		stream, endStream, _ := c.open(anyMethod)
+		defer endStream()
+		wait := func() {
+			time.Sleep(requestTimeout) //nolint:forbidigo // The bubble's clock is fake.
+			synctest.Wait()
+		}
+		lateStream, _, _ := c.open(anyMethod)
+		watch := &grpc.StreamServerInfo{FullMethod: anyMethod}
+		_, err := f.Unary(unary, nil, nil, func(context.Context, any) (any, error) {
+			return &wrapperspb.BytesValue{}, f.Stream(nil, requests{ctx: stream}, watch, func(_ any, s grpc.ServerStream) error {
+				require.NoError(t, s.RecvMsg(nil))
+				return f.Stream(nil, requests{ctx: lateStream}, watch, func(any, grpc.ServerStream) error {
+					wait()
+					return nil
+				})
+			})
+		})
+		require.NoError(t, err)
+		require.NoError(t, unary.Err())
+		require.NoError(t, stream.Err())
+		require.Error(t, late.Err())
+		require.Error(t, lateStream.Err())
+		assert.Zero(t, f.Open())
+	})
+}
+
 // Ensure that calls other than moves count as reads, that mistakes do, too, and that the connection of
 // an address is closed after many refusals, unless it belongs to a proxy.
 func TestTap_Refusals(t *testing.T) {

@@ -36,7 +36,7 @@ type RecoveryConfig struct {
 	Monitor     *Monitor
 	Logger      *slog.Logger
 	// KeepFinished is how long a game is kept after it ends or is quarantined. A game on an
-	// all-time leaderboard is kept for as long as it stays there.
+	// all-time leaderboard is kept for as long as it stays there, on Redis only while servers run.
 	KeepFinished time.Duration
 }
 

@@ -105,9 +105,11 @@ func Retention(flags *pflag.FlagSet, c *server.Config) {
 	flags.DurationVar(&c.AbandonAfter, "abandon-after", c.AbandonAfter,
 		"time without a move after which a game ends; one that only bots play is paused instead")
 	flags.DurationVar(&c.KeepFinished, "keep-finished", c.KeepFinished,
-		"how long finished games are kept; games on an all-time leaderboard are not deleted")
+		"how long finished games are kept; those on an all-time leaderboard are deleted only if "+
+			"their Redis has no server for so long")
 	flags.DurationVar(&c.KeepAccounts, "keep-accounts", c.KeepAccounts,
-		"how long an account that makes no calls and has no stored games is kept; its name stays taken")
+		"how long an account that makes no calls and has no stored games, or whose Redis has no server, "+
+			"is kept; its name stays taken")
 }
 
 // TLSCert adds --tls-cert.

@@ -2,10 +2,12 @@ package front
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,6 +24,7 @@ import (
 	"google.golang.org/grpc/tap"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
+	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/limits"
 )
@@ -219,6 +222,49 @@ func TestTap_Late(t *testing.T) {
 		require.Error(t, late.Err())
 		require.Error(t, lateStream.Err())
 		assert.Zero(t, f.Open())
+	})
+}
+
+// pipe is one end of a connection in memory.
+type pipe struct {
+	net.Conn
+	peer net.Addr
+}
+
+func (p pipe) RemoteAddr() net.Addr { return p.peer }
+
+// Ensure that an address's TLS handshakes wait for its calls, and fail if that takes too long.
+func TestCredentials_InTurn(t *testing.T) {
+	t.Parallel()
+	certificate, err := tls.LoadX509KeyPair(tlstest.NewAuthority(t).Issue(t))
+	require.NoError(t, err)
+	synctest.Test(t, func(t *testing.T) {
+		f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 100})
+		creds := f.Credentials(&tls.Config{
+			NextProtos:     []string{"h2"},
+			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &certificate, nil },
+		})
+		handshake := func(address string) error {
+			client, accepted := net.Pipe()
+			c, exceeded := f.enter(pipe{accepted, &net.TCPAddr{IP: net.ParseIP(address), Port: 1}})
+			require.Empty(t, exceeded)
+			go func() {
+				_ = tls.Client(client, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}).Handshake()
+			}()
+			defer client.Close()
+			_, _, err := creds.ServerHandshake(c)
+			return err
+		}
+		var leave []func()
+		for range max(1, runtime.GOMAXPROCS(0)/2) {
+			end, err := f.Enter(t.Context(), clientAddress)
+			require.NoError(t, err)
+			leave = append(leave, end)
+		}
+		require.ErrorContains(t, handshake(clientAddress), "reads from one address a second")
+		require.NoError(t, handshake(otherAddress))
+		time.AfterFunc(maxWait/2, leave[0])
+		require.NoError(t, handshake(clientAddress))
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"strings"
@@ -49,9 +50,35 @@ var badBrowsers = []badClient{
 		f.unread.Store(true)
 		return f.request(ctx, browsers, strings.Repeat(httpCall("ListGames", 16, `{"pageSize":200}`), 20), nil)
 	}},
+	{"pages", true, connects, func(ctx context.Context, f *flood) error {
+		client := &http.Client{Transport: &http.Transport{DialContext: f.dialer.DialContext, MaxIdleConnsPerHost: framers}}
+		defer client.CloseIdleConnections()
+		return f.repeatWith(ctx, framers, func() func(*rand.Rand) error {
+			return func(*rand.Rand) error { return f.get(ctx, client, "/") }
+		})
+	}},
 	{"Server-Sent Events that are not read", true, 0, func(ctx context.Context, f *flood) error {
 		return f.request(ctx, eventReaders, "GET /g/"+f.gameID+"/events?after_version=0 HTTP/1.1\r\nHost: gridstand\r\n\r\n", nil)
 	}},
+}
+
+// get reads a page, and counts a refusal.
+func (f *flood) get(ctx context.Context, client *http.Client, path string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+f.server.addr+path, nil)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil { // The server closes the connections of clients that continue.
+		pause(ctx, refusedPause)
+		return nil
+	}
+	defer response.Body.Close()
+	if response.StatusCode == http.StatusTooManyRequests {
+		f.refused.Add(1)
+	}
+	_, _ = io.Copy(io.Discard, response.Body)
+	return nil
 }
 
 // request keeps a number of connections open, sends a request on each, and reads only the status

@@ -25,6 +25,7 @@ import (
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/front"
+	"github.com/gridstand/gridstand/server/internal/match"
 )
 
 const (
@@ -128,18 +129,10 @@ var badClients = []badClient{
 		})
 	}},
 	{"watchers that leave immediately", true, watches, func(ctx context.Context, f *flood) error {
-		return f.repeatWith(ctx, leavers, func() func(*rand.Rand) error {
-			c := f.w.anonymous(f.server, f.dialOption())
-			return func(*rand.Rand) error {
-				ctx, cancel := context.WithCancel(ctx)
-				defer cancel()
-				stream, err := c.games.Watch(ctx, &pb.WatchRequest{GameId: f.gameID})
-				if err == nil {
-					_, err = stream.Recv()
-				}
-				return err
-			}
-		})
+		return f.watchAgain(ctx, &pb.WatchRequest{GameId: f.gameID}, 1)
+	}},
+	{"watches that are resumed from memory", true, watches / (1 + match.RingSize/front.EventsPerRead), func(ctx context.Context, f *flood) error {
+		return f.watchAgain(ctx, &pb.WatchRequest{GameId: f.gameID, AfterVersion: new(int32(longer - match.RingSize))}, match.RingSize)
 	}},
 	{"wrong tokens", true, 0, func(ctx context.Context, f *flood) error {
 		c := f.w.anonymous(f.server, f.dialOption())
@@ -332,6 +325,24 @@ func (f *flood) raw(ctx context.Context, connections int, do func(c *rawConn, n 
 		})
 	}
 	return group.Wait()
+}
+
+// watchAgain opens watches, each of which it leaves after a number of messages.
+func (f *flood) watchAgain(ctx context.Context, request *pb.WatchRequest, messages int) error {
+	return f.repeatWith(ctx, leavers, func() func(*rand.Rand) error {
+		c := f.w.anonymous(f.server, f.dialOption())
+		return func(*rand.Rand) error {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			stream, err := c.games.Watch(ctx, request)
+			for range messages {
+				if err == nil {
+					_, err = stream.Recv()
+				}
+			}
+			return err
+		}
+	})
 }
 
 // tinyCalls sends calls as fast as the connections take them.

@@ -115,8 +115,8 @@ func (f *Front) Options() []grpc.ServerOption {
 func (f *Front) tap(ctx context.Context, info *tap.Info) (context.Context, error) {
 	c := connOf(ctx)
 	c.allow(bytesPerCall)
-	ctx, cancel := context.WithCancel(ctx)
-	s, err := f.admit(ctx, c, info.FullMethodName, info.Header[forwardedFor])
+	arriving, cancel := context.WithCancel(ctx)
+	s, err := f.admit(arriving, c, info.FullMethodName, info.Header[forwardedFor])
 	if err != nil {
 		cancel()
 		return ctx, err

@@ -28,7 +28,7 @@ func formOf(stream grpc.ServerStream) match.Form {
 		return match.Record
 	}
 	ctx := stream.Context()
-	kind := strings.Join(metadata.ValueFromIncomingContext(ctx, "content-type"), "")
+	kind := strings.ToLower(strings.Join(metadata.ValueFromIncomingContext(ctx, "content-type"), ""))
 	if grpc.ServerTransportStreamFromContext(ctx) == nil && strings.Contains(kind, "json") {
 		return match.JSON
 	}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,7 +19,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
 
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
@@ -291,24 +294,39 @@ func TestWatch_Deadline(t *testing.T) {
 	}
 }
 
-// Ensure that a client that resumes learns that its stream is open before there is an event.
+// Ensure that a client that resumes learns that its stream is open before there is an event, and then
+// gets the event in the encoding of its request.
 func TestWatch_Opens(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	p := s.player(t)
-	g := p.Create(t, &pb.CreateGameRequest{Variant: "6x6"})
-	message := fmt.Sprintf(`{"gameId":%q,"afterVersion":1}`, g.GetId())
-	frame := "\x00\x00\x00\x00" + string(rune(len(message))) + message
-	request, err := http.NewRequestWithContext(waittest.Context(t), http.MethodPost, s.base+"/gridstand.v1.GameService/Watch", strings.NewReader(frame))
-	require.NoError(t, err)
-	request.Header.Set("Content-Type", "application/connect+json")
-	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
-	require.NoError(t, err)
-	defer response.Body.Close()
-	assert.Equal(t, 200, response.StatusCode)
-	p.Move(t, g)
-	_, err = io.ReadFull(response.Body, make([]byte, 1))
-	require.NoError(t, err)
+	for _, kind := range []string{"connect+json", "Connect+JSON", "connect+proto", "grpc-web+json", "grpc-web+proto", "grpc-web", "grpc+json"} {
+		g := p.Create(t, &pb.CreateGameRequest{Variant: "6x6"})
+		marshal, unmarshal := proto.Marshal, proto.Unmarshal
+		if strings.HasSuffix(strings.ToLower(kind), "json") {
+			marshal, unmarshal = protojson.Marshal, protojson.Unmarshal
+		}
+		message, err := marshal(&pb.WatchRequest{GameId: g.GetId(), AfterVersion: new(int32(1))})
+		require.NoError(t, err)
+		frame := "\x00\x00\x00\x00" + string(rune(len(message))) + string(message)
+		request, err := http.NewRequestWithContext(waittest.Context(t), http.MethodPost, s.base+"/gridstand.v1.GameService/Watch", strings.NewReader(frame))
+		require.NoError(t, err)
+		request.Header.Set("Content-Type", "application/"+kind)
+		response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+		require.NoError(t, err)
+		assert.Equal(t, 200, response.StatusCode)
+		p.Move(t, g)
+		head := make([]byte, 5)
+		_, err = io.ReadFull(response.Body, head)
+		require.NoError(t, err)
+		event := make([]byte, binary.BigEndian.Uint32(head[1:]))
+		_, err = io.ReadFull(response.Body, event)
+		require.NoError(t, err)
+		var got pb.WatchResponse
+		require.NoError(t, unmarshal(event, &got), kind)
+		assert.EqualValues(t, 2, got.GetEvent().GetVersion(), kind)
+		require.NoError(t, response.Body.Close())
+	}
 }
 
 // Ensure that for base64-encoded gRPC-Web calls, responses and errors are base64-encoded too.

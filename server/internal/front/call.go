@@ -16,7 +16,8 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// free are the calls that do not count as reads. They have a limit for each player.
+// free are the calls that do not count as reads, unless they end before they count toward a limit of
+// their player, see Paid.
 var free = map[string]bool{
 	pb.GameService_Move_FullMethodName: true, pb.GameService_Undo_FullMethodName: true, pb.GameService_Resign_FullMethodName: true,
 }
@@ -32,8 +33,8 @@ type call struct {
 	// late ends a gRPC call whose request does not arrive.
 	late  *time.Timer
 	ended atomic.Bool
-	// reached is set once the call has reached the interceptors.
-	reached atomic.Bool
+	// paid is set unless the call counts as a read when it ends.
+	paid atomic.Bool
 	// leave ends what EnterCall began, or is nil. Only the handler of a unary call uses it.
 	leave func()
 }
@@ -87,7 +88,16 @@ func (f *Front) admit(ctx context.Context, c *conn, method string, forwarded []s
 		return nil, f.refusal(refused, budget.address)
 	}
 	f.open.Add(1)
-	return &call{Context: ctx, conn: c, budget: budget}, nil
+	s := &call{Context: ctx, conn: c, budget: budget}
+	s.paid.Store(!free[method])
+	return s, nil
+}
+
+// Paid records that the call with the context ctx counts toward a limit of its player.
+func Paid(ctx context.Context) {
+	if s := callOf(ctx); s != nil {
+		s.paid.Store(true)
+	}
 }
 
 // leave reverses admit.
@@ -97,8 +107,12 @@ func (f *Front) leave(b *Budget) {
 }
 
 func (s *call) end() {
-	if !s.ended.Swap(true) {
-		s.conn.front.leave(s.budget)
+	if s.ended.Swap(true) {
+		return
+	}
+	s.conn.front.leave(s.budget)
+	if !s.paid.Load() && !s.conn.front.storeAway.Load() && !s.budget.take(1) {
+		s.conn.refused()
 	}
 }
 
@@ -134,7 +148,6 @@ func (f *Front) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo,
 		s.late.Stop()
 		defer s.end()
 	}
-	s.reached.Store(true)
 	f.running.Add(1)
 	reply, err := handler(ctx, request)
 	f.running.Add(-1)

@@ -275,7 +275,7 @@ func TestTap_Refusals(t *testing.T) {
 			require.Empty(t, refusedBy)
 			for n := range Burst + refusalBurst - 1 {
 				err := status.Error([]codes.Code{codes.NotFound, codes.PermissionDenied}[n%2], "a mistake")
-				_, _ = f.Unary(s, nil, nil, func(context.Context, any) (any, error) { return nil, err })
+				_, _ = f.Unary(s, nil, nil, func(ctx context.Context, _ any) (any, error) { Paid(ctx); return nil, err })
 			}
 			_, _, refusedBy = each.open(anyMethod, otherAddress)
 			assert.Equal(t, "reads_per_address_per_second", refusedBy)
@@ -292,6 +292,51 @@ func TestTap_Refusals(t *testing.T) {
 		_, _, refusedBy = proxy.open(anyMethod, otherAddress)
 		assert.Empty(t, refusedBy)
 	})
+}
+
+// Ensure that a move counts as a read if it ends before it counts toward its player's limit, and only
+// then.
+func TestTap_Free(t *testing.T) {
+	t.Parallel()
+	const move = pb.GameService_Move_FullMethodName
+	mistake := status.Error(codes.DeadlineExceeded, "too late")
+	for name, tt := range map[string]struct {
+		free bool
+		make func(f *Front, c *conn)
+	}{
+		"reset": {false, func(_ *Front, c *conn) {
+			_, end, _ := c.open(move)
+			end()
+		}},
+		"without a player": {false, func(f *Front, c *conn) {
+			s, _, _ := c.open(move)
+			_, _ = f.Unary(s, nil, nil, func(context.Context, any) (any, error) { return nil, mistake })
+		}},
+		"over HTTP": {false, func(f *Front, c *conn) {
+			ctx := peer.NewContext(context.Background(), &peer.Peer{Addr: c.RemoteAddr()})
+			f.Handler(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodPost, move, http.NoBody))
+		}},
+		"with a player": {true, func(f *Front, c *conn) {
+			s, _, _ := c.open(move)
+			_, _ = f.Unary(s, nil, nil, func(ctx context.Context, _ any) (any, error) { Paid(ctx); return nil, mistake })
+		}},
+		"without the store": {true, func(f *Front, c *conn) {
+			f.StoreUp(false)
+			_, end, _ := c.open(move)
+			end()
+		}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 1})
+			_, c := f.connect(t, clientAddress)
+			for range Burst {
+				tt.make(f, c)
+				synctest.Wait()
+			}
+			_, _, refusedBy := c.open(anyMethod)
+			assert.Equal(t, tt.free, refusedBy == "", name)
+		})
+	}
 }
 
 // Ensure that what a client sends counts as reads, even if it is no call.

@@ -41,9 +41,6 @@ func (f *Front) Handler(next http.Handler) http.Handler {
 			request.Body = http.MaxBytesReader(w, r.Body, limit)
 		}
 		next.ServeHTTP(answer, request)
-		if free[r.URL.Path] && !s.reached.Load() && !s.budget.take(1) { // It was malformed.
-			c.refused()
-		}
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/page"
 )
 
@@ -70,6 +71,7 @@ func (s *Service) limitedCaller(ctx context.Context) (account.Player, error) {
 	if p.ID == "" {
 		return p, errNoToken
 	}
+	front.Paid(ctx)
 	return p, s.take(s.moves, p.ID, 1, &s.Limits.MovesPerSecond, "moves a second")
 }
 

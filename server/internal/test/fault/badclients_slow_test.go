@@ -171,6 +171,18 @@ var badClients = []badClient{
 			return err
 		})
 	}},
+	{"moves that are reset immediately", true, 0, func(ctx context.Context, f *flood) error {
+		return f.raw(ctx, 3, func(c *rawConn, n uint32) error {
+			if n == tinyReady {
+				f.ready() // The connection may be closed before it has made 2,000 calls.
+			}
+			stream, err := c.open(pb.GameService_Move_FullMethodName)
+			if err == nil {
+				err = c.reset(stream)
+			}
+			return err
+		})
+	}},
 	{"streams that are reset immediately", false, 0, func(ctx context.Context, f *flood) error {
 		return f.raw(ctx, 3, func(c *rawConn, _ uint32) error {
 			stream, err := c.call(pb.GameService_GetGame_FullMethodName, &pb.GetGameRequest{GameId: f.gameID})

@@ -73,7 +73,7 @@ func TestJourney_Table(t *testing.T) {
 
 	sees, press := s.terminal("carl")
 	sees("1 waiting")
-	press("J")
+	press("enter")
 	for _, tab := range []*browsertest.Tab{ada, bob} {
 		tab.Wait("!" + says("Waiting for") + " && " + says("carl"))
 	}

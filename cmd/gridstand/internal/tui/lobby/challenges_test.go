@@ -111,7 +111,7 @@ func TestPlaces(t *testing.T) {
 		env.Server.(*tuitest.Server).OnLists = func(string, string, pb.Window) (ui.Lists, error) { return all, nil }
 	}
 	for key, want := range map[string]ui.Route{
-		"enter": {Enter: tuitest.ChallengeID}, "J": {Enter: tuitest.ChallengeID}, "s": {NewChallenge: &ui.NewChallenge{}},
+		"enter": {Enter: tuitest.ChallengeID}, "s": {NewChallenge: &ui.NewChallenge{}},
 	} {
 		p, d := open(t, newcomer)
 		assert.Equal(t, tuitest.GameID, p.preview.id, "the exhibition")
@@ -137,12 +137,10 @@ func TestRaces(t *testing.T) {
 		keys  []string
 		want  ui.Route
 	}{
-		"join":          {keys: []string{"down", "enter"}, want: ui.Route{Enter: tuitest.ChallengeID}},
-		"join by J":     {keys: []string{"down", "J"}, want: ui.Route{Enter: tuitest.ChallengeID}},
-		"reopen":        {keys: []string{"enter"}, want: ui.Route{Enter: "mine"}},
-		"watch":         {guest: true, keys: []string{"down", "enter"}, want: ui.Route{Challenge: tuitest.ChallengeID}},
-		"take a seat":   {keys: []string{"down", "down", "enter"}, want: ui.Route{Join: waitingID}},
-		"play with a J": {keys: []string{"down", "down", "J"}, want: ui.Route{Join: waitingID}},
+		"join":        {keys: []string{"down", "enter"}, want: ui.Route{Enter: tuitest.ChallengeID}},
+		"reopen":      {keys: []string{"enter"}, want: ui.Route{Enter: "mine"}},
+		"watch":       {guest: true, keys: []string{"down", "enter"}, want: ui.Route{Challenge: tuitest.ChallengeID}},
+		"take a seat": {keys: []string{"down", "down", "enter"}, want: ui.Route{Join: waitingID}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

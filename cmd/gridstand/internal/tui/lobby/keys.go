@@ -24,10 +24,6 @@ func (p *page) table() ui.KeyTable {
 	opens := func(r ui.Route) func() tea.Cmd { return func() tea.Cmd { return p.open(r) } }
 	begin := func(race bool) func() tea.Cmd { return func() tea.Cmd { return p.beginForm(race) } }
 	what, _ := p.opens()
-	join := ui.On("J", "J", "join", player, p.join)
-	if p.waiting() != nil {
-		join = join.Footer(7)
-	}
 	period := ui.On("right", "← →", "day, week, all", true, selects(func() { p.turn(0, 1) }))
 	variant := ui.On("v", "v", "variant", true, selects(p.nextVariant))
 	if p.pane == paneScores {
@@ -39,12 +35,10 @@ func (p *page) table() ui.KeyTable {
 			ui.On("n", "n", "new game", player, begin(false)).FooterAs(3, "n", "new"),
 			ui.On("s", "s", "race somebody now", player, opens(ui.Route{NewChallenge: &ui.NewChallenge{}})).FooterAs(8, "s", "race"),
 			ui.On("R", "R", "new race", player, begin(true)),
-			join,
 			ui.On("enter", "enter", cmp.Or(what, "open"), what != "", p.enter).Footer(1),
 			ui.On("t", "t", "TV", true, opens(ui.Route{TV: true})).Footer(9),
 			ui.On("f", "f", "follow player", true, p.follows),
 			ui.On("r", "r", "rules", true, opens(ui.Route{Rules: p.chosen()})).Footer(10),
-			ui.On("y", "y", "copy id", true, p.copy),
 		},
 		{
 			ui.Listed("↑ ↓", "select").Footer(2),
@@ -56,11 +50,11 @@ func (p *page) table() ui.KeyTable {
 }
 
 func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
-	p.notice, p.done = "", ""
+	p.notice = ""
 	switch {
 	case p.form != nil:
 		return p.inForm(msg)
-	case p.env.WatchOnly != "" && slices.Contains([]string{"n", "s", "R", "J"}, msg.String()):
+	case p.env.WatchOnly != "" && slices.Contains([]string{"n", "s", "R"}, msg.String()):
 		p.notice = p.env.WatchOnly
 		return nil
 	}
@@ -100,18 +94,6 @@ func (p *page) follows() tea.Cmd {
 	}
 	p.notice = "No player is selected."
 	return nil
-}
-
-func (p *page) join() tea.Cmd {
-	switch g := p.waiting(); {
-	case g == nil:
-		p.notice = "No game is waiting for players. Press n to start one."
-		return nil
-	case isRace(g):
-		return p.open(ui.Route{Enter: g.GetId()})
-	default:
-		return p.open(ui.Route{Join: g.GetId()})
-	}
 }
 
 // beginForm opens the form if the variants are known.
@@ -178,24 +160,6 @@ func (p *page) player() string {
 	}
 	named := func(seat *pb.Seat) bool { return seat.GetPlayer().GetName() != "" }
 	return ui.Find(p.current().GetSeats(), named).GetPlayer().GetName()
-}
-
-// waiting returns the game to join, or nil: the selected game if it is waiting for players,
-// otherwise the first one that is. It skips games in which the user has a seat.
-func (p *page) waiting() *pb.Game {
-	all := append([]*pb.Game{p.current()}, p.games[paneLive]...) // the current one may be nil
-	return ui.Find(all, func(g *pb.Game) bool {
-		return waits(g) && !p.env.Seated(g)
-	})
-}
-
-// copy copies the selected game's id to the terminal's clipboard.
-func (p *page) copy() tea.Cmd {
-	id := p.cursors[p.pane].id()
-	if id == "" {
-		return nil
-	}
-	return ui.SetClipboard(id, &p.done)
 }
 
 func (p *page) nextVariant() {

@@ -42,20 +42,19 @@ func TestKeys(t *testing.T) {
 		keys []string
 		want ui.Route
 	}{
-		"play on":                     {[]string{"down", "down", "enter"}, ui.Route{Play: tuitest.GameID}},
-		"take a seat":                 {[]string{"enter"}, ui.Route{Join: waitingID}},
-		"take a seat in another game": {[]string{"down", "down", "J"}, ui.Route{Join: waitingID}},
-		"play on after moving about":  {[]string{"end", "home", "down", "down", "up", "enter"}, ui.Route{Play: triboloID}},
-		"play on, with j and k":       {[]string{"j", "j", "j", "k", "enter"}, ui.Route{Play: tuitest.GameID}},
-		"watch":                       {[]string{"end", "enter"}, ui.Route{Watch: []string{deadID}}},
-		"replay an own game":          {[]string{"tab", "end", "enter"}, ui.Route{Watch: []string{doneID}, Replay: true}},
-		"replay a record":             {[]string{"tab", "tab", "down", "enter"}, ui.Route{Watch: []string{recordID[:25] + "1"}, Replay: true}},
-		"TV":                          {[]string{"t"}, ui.Route{TV: true}},
-		"rules":                       {[]string{"r"}, ui.Route{Rules: "tribolo"}},
-		"rules of the selected game":  {[]string{"v", "r"}, ui.Route{Rules: "tribolo"}},
-		"follow a player":             {[]string{"end", "f"}, ui.Route{Follow: "bob"}},
-		"follow the best player":      {[]string{"tab", "tab", "f"}, ui.Route{Follow: "bob"}},
-		"rules of a new game":         {[]string{"n", "right", "r"}, ui.Route{Rules: "classic"}},
+		"play on":                    {[]string{"down", "down", "enter"}, ui.Route{Play: tuitest.GameID}},
+		"take a seat":                {[]string{"enter"}, ui.Route{Join: waitingID}},
+		"play on after moving about": {[]string{"end", "home", "down", "down", "up", "enter"}, ui.Route{Play: triboloID}},
+		"play on, with j and k":      {[]string{"j", "j", "j", "k", "enter"}, ui.Route{Play: tuitest.GameID}},
+		"watch":                      {[]string{"end", "enter"}, ui.Route{Watch: []string{deadID}}},
+		"replay an own game":         {[]string{"tab", "end", "enter"}, ui.Route{Watch: []string{doneID}, Replay: true}},
+		"replay a record":            {[]string{"tab", "tab", "down", "enter"}, ui.Route{Watch: []string{recordID[:25] + "1"}, Replay: true}},
+		"TV":                         {[]string{"t"}, ui.Route{TV: true}},
+		"rules":                      {[]string{"r"}, ui.Route{Rules: "tribolo"}},
+		"rules of the selected game": {[]string{"v", "r"}, ui.Route{Rules: "tribolo"}},
+		"follow a player":            {[]string{"end", "f"}, ui.Route{Follow: "bob"}},
+		"follow the best player":     {[]string{"tab", "tab", "f"}, ui.Route{Follow: "bob"}},
+		"rules of a new game":        {[]string{"n", "right", "r"}, ui.Route{Rules: "classic"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -202,7 +201,7 @@ func TestGuest(t *testing.T) {
 		env.Me, env.WatchOnly = "", "You came without an SSH key, so you can watch but not play."
 	})
 	d.Env.Width, d.Env.Height = 40, 12
-	for _, key := range []string{"n", "J"} {
+	for _, key := range []string{"n", "s"} {
 		d.Press(key)
 		assert.Nil(t, p.form)
 		assert.Contains(t, d.Screen(), "! You came without an SSH key, so you\n can watch but not play.")

@@ -63,9 +63,8 @@ type page struct {
 	profile *pb.GetProfileResponse // the user's, or nil while it is unknown
 	preview preview
 	form    *form // nil while closed
-	// problem is the reason why the lists are out of date. notice reports that a key's
-	// action failed, done that it succeeded.
-	problem, notice, done string
+	// problem is the reason why the lists are out of date, notice the reason why a key's action failed.
+	problem, notice string
 }
 
 // New returns the lobby.

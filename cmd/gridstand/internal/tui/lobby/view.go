@@ -69,8 +69,6 @@ func (p *page) summary() []string {
 func (p *page) status() string {
 	t := p.env.Theme
 	switch {
-	case p.done != "":
-		return t.Good().Render(p.done)
 	case p.notice != "":
 		return t.Warn().Render("! " + p.notice)
 	case p.problem != "":

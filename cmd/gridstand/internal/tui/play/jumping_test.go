@@ -256,7 +256,7 @@ func TestNewGame_Once(t *testing.T) {
 	}
 	p, d := newTribolo(t, s)
 	d.Press("n", "y")
-	for _, key := range []string{"n", "u", "R", "n"} {
+	for _, key := range []string{"n", "u", "n"} {
 		assert.Nil(t, p.Key(tuitest.Key(key)), key)
 		assert.Nil(t, p.Question)
 	}

@@ -50,7 +50,7 @@ func (p *page) playKeys() ui.KeyTable {
 		again, what = "give up", "give up"
 	}
 	table := ui.KeyTable{{
-		ui.On("u", "u", "undo", undo, p.wantUndo).Footer(6), ui.On("R", "R", "restart", undo, p.wantRestart),
+		ui.On("u", "u", "undo", undo, p.wantUndo).Footer(6),
 		ui.On("n S", "n S", what, true, func() tea.Cmd { return p.Ask(p.askNew()) }).FooterAs(5, "n", again),
 		p.rulesKey(), p.copyKey().Footer(8), p.backKey(),
 	}}

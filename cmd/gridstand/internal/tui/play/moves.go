@@ -19,9 +19,8 @@ import (
 type request struct {
 	move   *Move    // the move to make, or nil
 	solver *solving // the solver that chooses a move, or nil
-	undo   bool     // undo the last move or, if to is not nil, return to that version
-	to     *int32
-	join   *int32 // the seat to take back from its stand-in
+	undo   bool     // undo the last move
+	join   *int32   // the seat to take back from its stand-in
 
 	since  time.Time    // when the request was sent
 	before *pb.Position // position at that time
@@ -85,7 +84,7 @@ func (p *playing) send() tea.Cmd {
 		case r.join != nil:
 			a.game, err = server.Join(ctx, game.GetId(), r.join)
 		case r.undo:
-			a.event, err = server.Undo(ctx, game, version, r.to)
+			a.event, err = server.Undo(ctx, game, version)
 		case r.solver != nil:
 			a.event, err = r.solver.move(ctx, server, game)
 		default:
@@ -209,22 +208,6 @@ func (p *playing) wantUndo() tea.Cmd {
 		return nil
 	}
 	return p.unrank("Undo the last move?", "undo it", func() tea.Cmd { return p.first(&request{undo: true}) })
-}
-
-// wantRestart asks for confirmation, then goes back to the first board.
-func (p *playing) wantRestart() tea.Cmd {
-	if p.Game.GetVersion() <= 1 {
-		p.notice = "There is no move to undo."
-		return nil
-	}
-	text, begin := "This makes the game unranked.", int32(1)
-	if !p.Game.GetRanked() {
-		text = "You cannot return to this board."
-	}
-	return p.Ask(&ui.Question{
-		Title: "Go back to the first board?", Text: text, Yes: "restart", No: cancel,
-		Then: func() tea.Cmd { return p.first(&request{undo: true, to: &begin}) },
-	})
 }
 
 // takeBack takes the user's seat back from its stand-in.

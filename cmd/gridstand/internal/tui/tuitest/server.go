@@ -14,7 +14,7 @@ import (
 // function is nil must not be called, except as noted.
 type Server struct {
 	OnMove       func(ctx context.Context, version int32, m client.Move, byBot bool) (*pb.Event, error)
-	OnUndo       func(version int32, to *int32) (*pb.Event, error)
+	OnUndo       func(version int32) (*pb.Event, error)
 	OnJoin       func(seat *int32) (*pb.Game, error)
 	OnResign     func() (*pb.Event, error)
 	OnGame       func() (*pb.Game, error)
@@ -63,8 +63,8 @@ func (s *Server) Move(ctx context.Context, _ client.Game, version int32, m clien
 }
 
 // Undo implements ui.Server.
-func (s *Server) Undo(_ context.Context, _ client.Game, version int32, to *int32) (*pb.Event, error) {
-	return s.OnUndo(version, to)
+func (s *Server) Undo(_ context.Context, _ client.Game, version int32) (*pb.Event, error) {
+	return s.OnUndo(version)
 }
 
 // Join implements ui.Server.

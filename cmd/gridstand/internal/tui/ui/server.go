@@ -37,8 +37,8 @@ type Server interface {
 	// Move makes a move in the player's game; byBot marks the move as chosen by a program.
 	// Move and Undo retry until the outcome is known, and take effect at most once.
 	Move(ctx context.Context, game client.Game, version int32, move client.Move, byBot bool) (*pb.Event, error)
-	// Undo returns the game to version *to. If to is nil, it undoes the player's last move.
-	Undo(ctx context.Context, game client.Game, version int32, to *int32) (*pb.Event, error)
+	// Undo undoes the player's last move.
+	Undo(ctx context.Context, game client.Game, version int32) (*pb.Event, error)
 	// React shows a reaction to a game.
 	React(ctx context.Context, gameID string, reaction pb.Reaction) error
 	// Best returns a player's best all-time score, or 0 if they have none.
@@ -115,8 +115,8 @@ func (s *server) Move(ctx context.Context, game client.Game, version int32, move
 	return s.Seat(game).Move(ctx, version, move, byBot)
 }
 
-func (s *server) Undo(ctx context.Context, game client.Game, version int32, to *int32) (*pb.Event, error) {
-	return s.Seat(game).Undo(ctx, version, to)
+func (s *server) Undo(ctx context.Context, game client.Game, version int32) (*pb.Event, error) {
+	return s.Seat(game).Undo(ctx, version, nil)
 }
 
 func (s *server) Place(ctx context.Context, variant string, window pb.Window) (Place, error) {

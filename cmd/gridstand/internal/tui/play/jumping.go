@@ -2,9 +2,8 @@ package play
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -168,25 +167,7 @@ func (m *jumping) hint(in panelInput) string {
 	if jump == nil {
 		return in.env.Theme.Dim().Render(ui.Wrap(m.noJump(&in.State), in.width))
 	}
-	return in.env.Theme.Accent().Render(describe.Cell(at)+" takes ") + in.env.Theme.Bold().Render(takes(in.Tribolo(), jump))
-}
-
-// takes returns the number of cells that a move takes, in total and by owner, such as
-// "5: 3 R, 2 G".
-func takes(b *pb.TriboloBoard, m *pb.TriboloMove) string {
-	count := make([]int, len(board.OwnerLetters))
-	for _, c := range m.GetTaken() {
-		if seat := board.SeatOf(b.GetCells()[c.GetY()*b.GetColumns()+c.GetX()]); seat >= 0 {
-			count[seat]++
-		}
-	}
-	var parts []string
-	for seat, n := range count {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, board.OwnerLetters[seat]))
-		}
-	}
-	return fmt.Sprintf("%d: %s", len(m.GetTaken()), strings.Join(parts, ", "))
+	return in.env.Theme.Accent().Render(describe.Cell(at)+" takes ") + in.env.Theme.Bold().Render(strconv.Itoa(len(jump.GetTaken())))
 }
 
 func (m *jumping) Facts(in panelInput) string {

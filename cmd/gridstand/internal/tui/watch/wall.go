@@ -3,13 +3,11 @@ package watch
 import (
 	"context"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
@@ -115,8 +113,7 @@ func (w *wall) cell(i, width, height int) string {
 		return w.title(i, width) + "\n" + ui.TooSmall(width, height, needsWidth, needsHeight+1+seatRows(&g.state))
 	}
 	boardWidth, _ := b.Measure(c)
-	left, badge := w.titleParts(i, math.MaxInt16)
-	width = min(width, max(boardWidth, titleWidth, lipgloss.Width(left[0])+2+lipgloss.Width(badge)))
+	width = min(width, max(boardWidth, titleWidth))
 	parts := []string{w.title(i, width), lipgloss.PlaceHorizontal(width, lipgloss.Center, b.Draw(c, t))}
 	if seatRows(&g.state) > 0 {
 		parts = append(parts, g.state.SeatLines(t, width, w.env.Me))
@@ -124,37 +121,24 @@ func (w *wall) cell(i, width, height int) string {
 	return lipgloss.JoinVertical(lipgloss.Left, parts...)
 }
 
-// nameMin is the length to which a title shortens a player's name before it leaves out other
-// facts.
-const nameMin = 8
-
-// title returns the line above a game: its number, player, variant, score and badge.
+// title returns the line above a game: its number, player, variant, score and badge. If there is not
+// enough room, the variant is left out first, then the end of the player's name.
 func (w *wall) title(i, width int) string {
-	left, badge := w.titleParts(i, width)
-	return ui.Header(width, left, []string{badge, ""})
-}
-
-// titleParts returns alternatives for the left part of a title, longest first, and the badge.
-func (w *wall) titleParts(i, width int) (left []string, badge string) {
 	t, s := w.env.Theme, &w.games[i].state
 	number, name := t.Dim(), t.Bold()
 	if i == w.at {
 		number, name = t.Accent().Bold(true), t.Accent().Bold(true)
 	}
-	left = []string{number.Render(fmt.Sprint(i + 1)), ""}
-	badge = s.Badge(t, w.env.Now)
-	score := "  " + t.Bold().Render(describe.Comma(s.Score()))
-	who := func(facts string) string {
-		room := width - lipgloss.Width(left[0]+" "+facts+"  "+badge)
-		return left[0] + " " + name.Render(ansi.Truncate(s.Player(), max(room, nameMin), "…")) + facts
-	}
+	who, facts := "", s.Badge(t, w.env.Now)
 	switch {
 	case s.Tribolo() != nil:
-		left = []string{left[0] + " " + name.Render(s.Variant()), ""}
+		who = name.Render(s.Variant())
 	case s.Board() != nil:
-		left = []string{who("  " + t.Dim().Render(s.Variant()) + score), who(score), who(""), ""}
+		who = name.Render(s.Player()) + "  " + t.Dim().Render(s.Variant())
+		facts = t.Bold().Render(describe.Comma(s.Score())) + "  " + facts
 	}
-	return left, badge
+	room := max(width-lipgloss.Width(facts)-4, 1)
+	return ui.Cell(number.Render(strconv.Itoa(i+1))+" "+ui.Cell(who, room)+"  "+facts, width)
 }
 
 // ClosingMessage implements ui.Closing. It reports the state of each game on its own line.

@@ -44,7 +44,7 @@ func (m *attempt) Panel(in panelInput) []string {
 	}
 	cards := ui.Cards(t, in.width, facts...)
 	if !m.Race() {
-		return []string{cards, ui.Columns(t, in.width, moves, tile), about}
+		return []string{cards, ui.Inline(t, in.width, moves, tile), about}
 	}
 	const gap = 1
 	return []string{cards, m.others(in.width, in.height-lipgloss.Height(cards)-gap)}

@@ -47,7 +47,7 @@ func (sliding) Panel(in panelInput) []string {
 	if in.wide {
 		return []string{
 			ui.Cards(t, in.width, scores...),
-			ui.Lines(false, ui.Columns(t, in.width, moves, tile), ui.Columns(t, in.width*2, rank...)),
+			ui.Lines(false, ui.Inline(t, in.width, moves, tile), ui.Inline(t, in.width, rank...)),
 			ui.Lines(false, t.Bold().Render(in.Player()), in.unranked()),
 		}
 	}

@@ -29,7 +29,7 @@ func TestSolver(t *testing.T) {
 	p, d := newPlay(t, s)
 	d.Until("the places", func() bool { return p.places.all != nil })
 	assert.Equal(t, "12,340", p.places.best(&p.State, 0))
-	assert.Contains(t, d.Screen(), "RANK   #3 of 9 today")
+	assert.Contains(t, d.Screen(), "RANK #3 of 9 today")
 	d.Press("X")
 	assert.Contains(t, d.Screen(), "Let greedy play?")
 	d.Press("enter")

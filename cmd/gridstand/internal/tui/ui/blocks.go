@@ -17,18 +17,12 @@ const NameLimit = 24
 // Fact is a label with its value. Extra is a second value, shown in the style of good news.
 type Fact struct{ Label, Value, Extra string }
 
-// Cards draws facts side by side on a background, across the full width. Without colors it
-// draws two lines of text.
+// Cards draws facts side by side on a background, across the full width. Without colors, it is like Inline.
 func Cards(t Theme, width int, facts ...Fact) string {
 	p := t.Colors()
 	each := (width - 2*(len(facts)-1)) / len(facts)
 	if p.Card == nil || t.ASCII {
-		labels, values := "", ""
-		for _, f := range facts {
-			labels += Pad(t.Dim().Render(f.Label), each+2)
-			values += Pad(t.Bold().Render(f.Value)+"  "+t.Good().Render(f.Extra), each+2)
-		}
-		return strings.TrimRight(labels, " ") + "\n" + strings.TrimRight(values, " ")
+		return Inline(t, width, facts...)
 	}
 	canvas := NewCanvas(width, 4)
 	for i, f := range facts {
@@ -60,19 +54,6 @@ func Inline(t Theme, width int, facts ...Fact) string {
 		}
 	}
 	return line
-}
-
-// Columns writes facts in two columns, label before value.
-func Columns(t Theme, width int, facts ...Fact) string {
-	var lines []string
-	for i := 0; i < len(facts); i += 2 {
-		line := ""
-		for _, f := range facts[i:min(i+2, len(facts))] {
-			line += Pad(t.Dim().Render(Pad(f.Label, 7))+t.Bold().Render(f.Value), width/2+1)
-		}
-		lines = append(lines, strings.TrimRight(line, " "))
-	}
-	return strings.Join(lines, "\n")
 }
 
 // Pad pads text with spaces to width columns.

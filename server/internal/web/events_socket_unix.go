@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
-	"sync"
 	"syscall"
 )
 
@@ -46,37 +45,15 @@ func rawConn(c net.Conn) syscall.RawConn {
 	return raw
 }
 
-// attempt is the state of one write. Attempts are pooled, to avoid allocating a closure
-// for each write.
-type attempt struct {
-	b    []byte
-	n    int
-	once func(fd uintptr) bool
-}
-
-var attempts = sync.Pool{New: func() any {
-	a := &attempt{}
-	a.once = func(fd uintptr) bool {
-		for {
-			n, err := syscall.Write(int(fd), a.b)
-			if errors.Is(err, syscall.EINTR) {
-				continue
-			}
-			a.n = max(0, n)
-			return true
-		}
-	}
-	return a
-}}
-
 // tryWrite writes as much of b as possible without blocking, and returns the number of
 // bytes written. Errors are ignored, because the next Write returns them.
-func tryWrite(c syscall.RawConn, b []byte) int {
-	a := attempts.Get().(*attempt)
-	a.b, a.n = b, 0
-	_ = c.Write(a.once)
-	n := a.n
-	a.b = nil
-	attempts.Put(a)
-	return n
+func tryWrite(c syscall.RawConn, b []byte) (n int) {
+	_ = c.Write(func(fd uintptr) bool {
+		var err error
+		for n, err = syscall.Write(int(fd), b); errors.Is(err, syscall.EINTR); {
+			n, err = syscall.Write(int(fd), b)
+		}
+		return true
+	})
+	return max(0, n)
 }

@@ -32,23 +32,6 @@ func (m *Manager) Opens(ctx context.Context, gameID string) error {
 	return m.queue.EnqueueIn(ctx, gameID, challenge.Countdown)
 }
 
-// attemptDue returns when an attempt that has just been created must be processed, or the zero
-// time to leave that to the job that Begin has scheduled.
-func (m *Manager) attemptDue(ctx context.Context, state *replay.State) (time.Time, error) {
-	from, to, err := m.Challenges.Window(ctx, state, false)
-	switch {
-	case errors.Is(err, replay.ErrNotStarted):
-		return time.Time{}, nil // Do not postpone the job of a race that another call is starting.
-	case errors.Is(err, replay.ErrGameOver):
-		return state.UpdateTime, nil // The attempt does not count. It is due now, and will be abandoned.
-	case err != nil:
-		return time.Time{}, err
-	case state.BotToMove() != "":
-		return from, nil
-	}
-	return to, nil
-}
-
 // advanceAttempt is like advance but handles an attempt that is not over. It ends the
 // attempt if its deadline has passed or if it no longer counts for its challenge, and
 // schedules the bot's move if it is a bot's turn.

@@ -9,7 +9,7 @@
 // from before its first entry until its result is recorded.
 //
 //	        none
-//	         │  EnqueueIn, EnqueueBy, Set
+//	         │  EnqueueIn, EnqueueBy
 //	         ▼
 //	┌──▶ scheduled
 //	│        │  its time comes, or EnqueueNow

@@ -89,7 +89,8 @@ func (m *Manager) Begin(ctx context.Context, gameID string) error {
 	return m.queue.EnqueueIn(ctx, gameID, beginIn)
 }
 
-// Plan adds a new game to the lists and schedules its next job.
+// Plan adds a new game to the lists and schedules its first job, which finds out when the next one is due.
+// It does not postpone an earlier job: another server may have scheduled one because the game is listed.
 func (m *Manager) Plan(ctx context.Context, state *replay.State) error {
 	if state.Status == replay.Finished {
 		return m.record(ctx, state)
@@ -97,28 +98,11 @@ func (m *Manager) Plan(ctx context.Context, state *replay.State) error {
 	if err := m.Directory.Put(ctx, directory.Of(state, 0)); err != nil {
 		return err
 	}
+	delay := min(leaseFor, m.overdueAt(state).Sub(state.UpdateTime))
 	if state.IsAttempt() {
-		due, err := m.attemptDue(ctx, state)
-		if err != nil || due.IsZero() {
-			return err
-		}
-		return m.queue.Set(ctx, state.ID, due)
+		delay = challenge.Countdown // A race may be about to open.
 	}
-	if state.Status == replay.Waiting || state.TurnLimit > 0 || state.BotToMove() != "" {
-		// Do not postpone an earlier job, which another server may have scheduled because
-		// the game is already listed.
-		return m.queue.EnqueueIn(ctx, state.ID, m.firstDelay(state))
-	}
-	return m.queue.Set(ctx, state.ID, m.overdueAt(state))
-}
-
-// firstDelay returns how long to wait before a new game is processed for the first time. It is
-// the duration of a lease, or less if the game is overdue earlier.
-func (m *Manager) firstDelay(state *replay.State) time.Duration {
-	if state.BotToMove() != "" {
-		return leaseFor
-	}
-	return min(leaseFor, m.overdueAt(state).Sub(state.UpdateTime))
+	return m.queue.EnqueueIn(ctx, state.ID, delay)
 }
 
 // Within implements match.Jobs.

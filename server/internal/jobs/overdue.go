@@ -109,6 +109,9 @@ func (m *Manager) handleOverdue(ctx context.Context, served *match.Match, state 
 			at = state.UpdateTime
 		}
 	}
+	if at.After(now) {
+		return store.ErrTooEarly // without an append, which would enqueue a job first
+	}
 	call := match.Call{Version: state.Version, Seat: game.NoSeat, Action: replay.Abandoned{}, NotBefore: at}
 	if !state.Deadline().IsZero() {
 		credit, err := m.Monitor.Credit(ctx, state)

@@ -17,12 +17,12 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// newWaiting returns a new game with a clock that waits for a second player.
+// newWaiting returns a new game with a clock and without bots that waits for a second player.
 func newWaiting(t *testing.T, m *Manager, hub *match.Hub) *match.Match {
 	t.Helper()
 	seed, gameID := game.NewSeed(), id.New()
 	created := replaytest.Created(t, "tribolo", replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}, seed)
-	created.Seats[1], created.TurnLimit = replay.Seat{}, time.Minute
+	created.Seats[1], created.Seats[2], created.TurnLimit = replay.Seat{}, created.Seats[0], time.Minute
 	state, err := hub.Create(t.Context(), gameID, created, seed, time.Time{})
 	require.NoError(t, err)
 	require.NoError(t, m.Plan(t.Context(), state))
@@ -80,6 +80,28 @@ func TestManager_Waiting(t *testing.T) {
 	})
 }
 
+// Ensure that a game whose clock runs is not processed again before that runs out.
+func TestManager_NotOverdue(t *testing.T) {
+	t.Parallel()
+	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
+		ctx, m := t.Context(), newManager(s, s.Queue)
+		hub := match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Observer: observed{}, ServerID: "here", Idle: time.Hour})
+		_, err := newWaiting(t, m, hub).Join(ctx, replay.Player{ID: id.Derive([]byte("bob")), Name: "Bob"}, game.NoSeat)
+		require.NoError(t, err)
+		for _, due := range []int{1, 0} {
+			forward(2 * leaseFor)
+			jobs, err := s.Queue.Lease(ctx, 1, leaseFor)
+			require.NoError(t, err)
+			require.Len(t, jobs, due)
+			for _, job := range jobs {
+				next, err := m.process(ctx, hub, job)
+				require.NoError(t, err)
+				require.NoError(t, s.Queue.Ack(ctx, job, next))
+			}
+		}
+	})
+}
+
 // observedQueue is a queue that calls read when a server has read the time of a job.
 type observedQueue struct {
 	store.Queue
@@ -113,7 +135,11 @@ func TestManager_Attended_Started(t *testing.T) {
 		for _, when := range []string{"before", "during", "after"} {
 			served := newWaiting(t, m, here)
 			gameID, began := served.State().ID, served.State().UpdateTime
-			require.NoError(t, s.Queue.Set(ctx, gameID, began.Add(desertedFor)))
+			set := func(in time.Duration) {
+				require.NoError(t, s.Queue.Remove(ctx, gameID))
+				require.NoError(t, s.Queue.EnqueueBy(ctx, gameID, began.Add(in)))
+			}
+			set(desertedFor)
 			q.read = func() {}
 			switch when {
 			case "before":
@@ -122,7 +148,7 @@ func TestManager_Attended_Started(t *testing.T) {
 				q.read = func() { start(gameID) }
 			case "after":
 				start(gameID)
-				require.NoError(t, s.Queue.Set(ctx, gameID, began.Add(time.Minute))) // as its job does
+				set(time.Minute) // as its job does
 			}
 			m.Attended(ctx, served)
 			forward(time.Minute)

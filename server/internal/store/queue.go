@@ -27,8 +27,6 @@ type Queue interface {
 	// EnqueueBy schedules the game's job for the given time, unless it is already due
 	// earlier. An existing lease may remain in effect.
 	EnqueueBy(ctx context.Context, gameID string, at time.Time) error
-	// Set schedules the game's job for the given time, even if it was due earlier.
-	Set(ctx context.Context, gameID string, at time.Time) error
 	// EnqueueMissing adds a job that is due now for each of the given games that has
 	// none.
 	EnqueueMissing(ctx context.Context, gameIDs ...string) error

@@ -27,11 +27,8 @@ func (q queue) EnqueueIn(ctx context.Context, gameID string, delay time.Duration
 }
 
 func (q queue) EnqueueBy(ctx context.Context, gameID string, at time.Time) error {
-	return wrap("enqueueing", q.client.ZAddLT(ctx, queueKey, jobMember(gameID, at)).Err())
-}
-
-func (q queue) Set(ctx context.Context, gameID string, at time.Time) error {
-	return wrap("enqueueing", q.client.ZAdd(ctx, queueKey, jobMember(gameID, at)).Err())
+	job := goredis.Z{Score: float64(at.UnixMilli()), Member: gameID}
+	return wrap("enqueueing", q.client.ZAddLT(ctx, queueKey, job).Err())
 }
 
 func (q queue) EnqueueMissing(ctx context.Context, gameIDs ...string) error {
@@ -51,10 +48,6 @@ func (q queue) enqueueDue(ctx context.Context, args goredis.ZAddArgs, gameIDs []
 		args.Members = append(args.Members, goredis.Z{Member: gameID})
 	}
 	return wrap("enqueueing", q.client.ZAddArgs(ctx, queueKey, args).Err())
-}
-
-func jobMember(gameID string, at time.Time) goredis.Z {
-	return goredis.Z{Score: float64(at.UnixMilli()), Member: gameID}
 }
 
 func (q queue) Scheduled(ctx context.Context, gameID string) (time.Time, error) {

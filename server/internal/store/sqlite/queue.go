@@ -30,13 +30,6 @@ func (q queue) EnqueueBy(ctx context.Context, gameID string, at time.Time) error
 	})
 }
 
-func (q queue) Set(ctx context.Context, gameID string, at time.Time) error {
-	return q.enqueue(ctx, func(c *sqlite3.Conn) error {
-		return exec(c, "INSERT INTO jobs VALUES (?, ?) ON CONFLICT DO UPDATE SET due = excluded.due",
-			gameID, at.UnixMilli())
-	})
-}
-
 func (q queue) EnqueueMissing(ctx context.Context, gameIDs ...string) error {
 	return q.each(ctx, "INSERT INTO jobs VALUES (?, 0) ON CONFLICT DO NOTHING", gameIDs)
 }

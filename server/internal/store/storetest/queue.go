@@ -29,7 +29,7 @@ func newQueue(t *testing.T, s *store.Store, due map[string]time.Duration) queue 
 	require.NoError(t, err)
 	q := queue{s.Background.Queue, t, began.Truncate(time.Millisecond)}
 	for id, in := range due {
-		require.NoError(t, s.Queue.Set(t.Context(), id, q.began.Add(in)))
+		require.NoError(t, s.Queue.EnqueueBy(t.Context(), id, q.began.Add(in)))
 	}
 	return q
 }
@@ -76,9 +76,6 @@ func queueSchedules(t *testing.T, open Open) {
 		{"EnqueueBy", func(t *testing.T, q queue, id string) error {
 			return q.EnqueueBy(t.Context(), id, q.began.Add(middle))
 		}, []string{"early"}, []string{"late", "new"}},
-		{"Set", func(t *testing.T, q queue, id string) error {
-			return q.Set(t.Context(), id, q.began.Add(middle))
-		}, nil, []string{"early", "late", "new"}},
 		{"EnqueueMissing", func(t *testing.T, q queue, id string) error {
 			return q.EnqueueMissing(t.Context(), id)
 		}, []string{"early"}, nil},

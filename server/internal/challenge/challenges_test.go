@@ -61,6 +61,9 @@ func (env *env) server() *challenge.Challenges {
 // prepares nothing.
 func nothing(*challenge.Challenge) error { return nil }
 
+// admitted can be passed to Join: it admits every entrant.
+func admitted() error { return nil }
+
 func (env *env) now() time.Time {
 	now, err := env.store.Time(env.t.Context())
 	require.NoError(env.t, err)
@@ -95,7 +98,7 @@ func (env *env) race() *challenge.Challenge {
 // join enters a player into a race.
 func (env *env) join(race *challenge.Challenge, p replay.Player) *challenge.Challenge {
 	env.t.Helper()
-	joined, err := env.Join(env.t.Context(), race.ID, p.ID, challenge.Entrant{Player: p})
+	joined, err := env.Join(env.t.Context(), race.ID, p.ID, challenge.Entrant{Player: p}, admitted)
 	require.NoError(env.t, err)
 	return joined
 }

@@ -73,7 +73,7 @@ func TestList_Share(t *testing.T) {
 		waiting := env.list(1, replay.Race, bob, 2)
 		full := env.list(1, replay.Race, bob, 2)
 		for range challenge.MaxEntrants - 1 {
-			_, err := env.Join(t.Context(), full[0], bob.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()})
+			_, err := env.Join(t.Context(), full[0], bob.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()}, admitted)
 			require.NoError(t, err)
 		}
 		links := env.list(3, replay.Link, bob, 2)

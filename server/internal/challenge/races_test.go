@@ -2,6 +2,7 @@ package challenge_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -15,8 +16,11 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Ensure that a race accepts a limited number of entrants, each only once and only before
-// the start, and that it starts only once.
+// errNotAdmitted is the error of an admit argument that refuses an entrant.
+var errNotAdmitted = errors.New("not admitted")
+
+// Ensure that a race accepts a limited number of entrants, each only once, only if they are admitted and
+// only before the start, and that it starts only once.
 func TestRace_Roster(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
@@ -33,20 +37,22 @@ func TestRace_Roster(t *testing.T) {
 		var group sync.WaitGroup
 		for range 10 {
 			group.Go(func() {
-				_, err := env.server().Join(ctx, race.ID, bob.ID, challenge.Entrant{Player: bob})
+				_, err := env.server().Join(ctx, race.ID, bob.ID, challenge.Entrant{Player: bob}, admitted)
 				assert.NoError(t, err)
 			})
 		}
 		group.Wait()
-		_, err = env.Join(ctx, race.ID, bob.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()})
+		_, err = env.Join(ctx, race.ID, bob.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()}, admitted)
 		require.ErrorIs(t, err, challenge.ErrNotCreator)
+		_, err = env.Join(ctx, race.ID, ann.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()}, func() error { return errNotAdmitted })
+		require.ErrorIs(t, err, errNotAdmitted)
 		for range challenge.MaxEntrants - 2 {
-			_, err = env.Join(ctx, race.ID, ann.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()})
+			_, err = env.Join(ctx, race.ID, ann.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()}, admitted)
 			require.NoError(t, err)
 		}
-		_, err = env.Join(ctx, race.ID, eve.ID, challenge.Entrant{Player: eve})
+		_, err = env.Join(ctx, race.ID, eve.ID, challenge.Entrant{Player: eve}, func() error { return errNotAdmitted })
 		require.ErrorIs(t, err, challenge.ErrFull)
-		full, err := env.Join(ctx, race.ID, bob.ID, challenge.Entrant{Player: bob, Ready: true})
+		full, err := env.Join(ctx, race.ID, bob.ID, challenge.Entrant{Player: bob, Ready: true}, admitted)
 		require.NoError(t, err)
 		assert.True(t, full.Entrant(bob.ID).Ready)
 		assert.Zero(t, full.StartTime, "a race that nobody entered now has no time of its own")
@@ -67,7 +73,7 @@ func TestRace_Roster(t *testing.T) {
 		again, err := start()
 		require.NoError(t, err)
 		assert.Equal(t, started.OpenTime, again.OpenTime)
-		_, err = env.Join(ctx, race.ID, eve.ID, challenge.Entrant{Player: eve})
+		_, err = env.Join(ctx, race.ID, eve.ID, challenge.Entrant{Player: eve}, admitted)
 		require.ErrorIs(t, err, challenge.ErrStarted)
 		_, err = env.Leave(ctx, race.ID, bob.ID, "")
 		require.ErrorIs(t, err, challenge.ErrStarted)
@@ -278,15 +284,15 @@ func TestRace_Hosts(t *testing.T) {
 			assert.Equal(t, p != eve, left.Hosts(p.ID), p.Name)
 		}
 		bot := challenge.Entrant{Bot: "greedy", GameID: id.New()}
-		_, err = env.Join(ctx, race.ID, eve.ID, bot)
+		_, err = env.Join(ctx, race.ID, eve.ID, bot, admitted)
 		require.ErrorIs(t, err, challenge.ErrNotCreator)
-		_, err = env.Join(ctx, race.ID, bob.ID, bot)
+		_, err = env.Join(ctx, race.ID, bob.ID, bot, admitted)
 		require.NoError(t, err)
 		removed, err := env.Leave(ctx, race.ID, bob.ID, bot.GameID)
 		require.NoError(t, err)
 		assert.Len(t, removed.Entrants, 1)
 		env.join(race, ann)
-		_, err = env.Join(ctx, race.ID, bob.ID, bot)
+		_, err = env.Join(ctx, race.ID, bob.ID, bot, admitted)
 		require.ErrorIs(t, err, challenge.ErrNotCreator)
 	})
 }

@@ -41,15 +41,15 @@ func (s *Service) JoinChallenge(ctx context.Context, request *pb.JoinChallengeRe
 			entrant.GameID = id.Derive([]byte("entrant"), []byte(c.ID), []byte(by.ID), []byte(requestID), []byte(entrant.Bot))
 		}
 	}
-	if c.Has(entrant.GameID) {
-		c, err = s.Challenges.Join(ctx, c.ID, by.ID, entrant)
-	} else {
-		c, err = s.addEntrant(ctx, c, by, entrant)
+	// A bot counts toward the limits on new games of the player who adds it.
+	joined, err := s.Challenges.Join(ctx, c.ID, by.ID, entrant, func() error { return s.takeGames(ctx, by.ID, 1, 0) })
+	if err == nil && !c.Has(entrant.GameID) {
+		_, err = s.beginAttempt(ctx, joined, entrant)
 	}
 	if err != nil {
 		return nil, err
 	}
-	answered, err := s.raceChanged(ctx, c, now)
+	answered, err := s.raceChanged(ctx, joined, now)
 	return &pb.JoinChallengeResponse{Challenge: answered}, err
 }
 
@@ -67,29 +67,6 @@ func (s *Service) race(ctx context.Context, given string) (by account.Player, c 
 		err = invalid.Field("challenge_id", "must be the id of a race")
 	}
 	return by, c, now, err
-}
-
-// addEntrant adds a new entrant to the roster and creates the entrant's attempt. Unless c
-// already rules the entrant out, it first counts the attempt toward the limits on new
-// games. A bot counts toward the limits of the player who adds it.
-func (s *Service) addEntrant(ctx context.Context, c *challenge.Challenge, by account.Player, e challenge.Entrant) (*challenge.Challenge, error) {
-	switch {
-	case e.Bot != "" && !c.Hosts(by.ID):
-		return nil, challenge.ErrNotCreator
-	case !c.OpenTime.IsZero():
-		return nil, challenge.ErrStarted
-	case len(c.Entrants) >= challenge.MaxEntrants:
-		return nil, challenge.ErrFull
-	}
-	if err := s.takeGames(ctx, by.ID, 1, 0); err != nil {
-		return nil, err
-	}
-	joined, err := s.Challenges.Join(ctx, c.ID, by.ID, e)
-	if err != nil {
-		return nil, err
-	}
-	_, err = s.beginAttempt(ctx, joined, e)
-	return joined, err
 }
 
 // The race that RaceNow creates, and the bot that takes part until a second player comes.

@@ -144,11 +144,14 @@ func (b *Budgets) Address(ctx context.Context) string {
 	return b.Proxies.Of(p.Addr, metadata.ValueFromIncomingContext(ctx, forwardedFor))
 }
 
-// For returns a copy of ctx, for whose reads the client pays that makes the call with the context call.
+// For returns a copy of ctx that comes from the client of the context call, which pays for its reads. It
+// does not keep the rest of call in memory.
 func For(ctx, call context.Context) context.Context {
 	if p, ok := peer.FromContext(call); ok {
-		forwarded := metadata.ValueFromIncomingContext(call, forwardedFor)
-		ctx = metadata.NewIncomingContext(peer.NewContext(ctx, p), metadata.MD{forwardedFor: forwarded})
+		ctx = peer.NewContext(ctx, p)
+	}
+	if md, ok := metadata.FromIncomingContext(call); ok && len(md) > 0 {
+		ctx = metadata.NewIncomingContext(ctx, md)
 	}
 	return ctx
 }

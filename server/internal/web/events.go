@@ -13,10 +13,9 @@ import (
 
 	"connectrpc.com/connect"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/peer"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/rpc"
 )
@@ -57,7 +56,7 @@ func (c Config) watchChallenge(ctx context.Context, r *http.Request, stream grpc
 
 // ServeHTTP implements http.Handler.
 func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithCancel(readerContext(r.Context()))
+	ctx, cancel := context.WithCancel(front.For(context.Background(), r.Context()))
 	s := &eventStream{ctx: ctx, cancel: cancel}
 	handedOver := false
 	defer func() {
@@ -107,20 +106,6 @@ func (e *events) open(s *eventStream, r *http.Request) error {
 		s.view, err = e.watch(outer.Context(), r, s)
 		return err
 	})
-}
-
-// readerContext returns a context that has only those of from's values that a stream
-// needs. They stay in memory as long as the stream does; the rest of the request's context
-// does not.
-func readerContext(from context.Context) context.Context {
-	ctx := context.Background()
-	if p, ok := peer.FromContext(from); ok {
-		ctx = peer.NewContext(ctx, p)
-	}
-	if md, ok := metadata.FromIncomingContext(from); ok && len(md) > 0 {
-		ctx = metadata.NewIncomingContext(ctx, md)
-	}
-	return ctx
 }
 
 // Browsers reconnect after reconnectAfter plus a random delay of up to reconnectSpread, so

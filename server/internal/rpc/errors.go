@@ -61,12 +61,15 @@ func (f *failure) GRPCStatus() *status.Status {
 	return s
 }
 
+// Pushback is the trailer with the retry hint for gRPC clients, in milliseconds.
+const Pushback = "grpc-retry-pushback-ms"
+
 // trailer returns the retry hint in the form that gRPC clients' retry policies understand.
 func (f *failure) trailer() metadata.MD {
 	if f.retry == 0 {
 		return nil
 	}
-	return metadata.Pairs("grpc-retry-pushback-ms", strconv.FormatInt(f.retry.Milliseconds(), 10))
+	return metadata.Pairs(Pushback, strconv.FormatInt(f.retry.Milliseconds(), 10))
 }
 
 // How long a caller should wait before a retry: while a server is being replaced, and

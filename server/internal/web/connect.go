@@ -144,36 +144,30 @@ func (u *unpacker) Close() error { return u.gzip.Close() }
 // were the handler's.
 func (c Config) wrap(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
-		call := &call{method: request.Spec().Procedure}
-		info := &grpc.UnaryServerInfo{Server: c.Service, FullMethod: call.method}
-		ctx = grpc.NewContextWithServerTransportStream(ctx, call)
+		info := &grpc.UnaryServerInfo{Server: c.Service, FullMethod: request.Spec().Procedure}
+		ctx = grpc.NewContextWithServerTransportStream(ctx, call{method: info.FullMethod})
 		response, err := c.unary(ctx, request.Any(), info, func(ctx context.Context, _ any) (any, error) {
 			return next(ctx, request)
 		})
 		if err != nil {
-			return nil, toConnect(err, call.trailer)
+			return nil, toConnect(err)
 		}
 		return response.(connect.AnyResponse), nil
 	}
 }
 
-// call implements the parts of a unary call's stream that the gRPC interceptors use.
+// call implements the parts of a unary call's stream that the gRPC interceptors use. Its clients get
+// no headers, and only the trailer that toConnect adds.
 type call struct {
-	method  string
-	trailer metadata.MD
+	grpc.ServerTransportStream // nil
+	method                     string
 }
 
 // Method implements grpc.ServerTransportStream.
-func (c *call) Method() string { return c.method }
+func (c call) Method() string { return c.method }
 
 // SetHeader implements grpc.ServerTransportStream.
-func (c *call) SetHeader(metadata.MD) error { return nil }
-
-// SendHeader implements grpc.ServerTransportStream.
-func (c *call) SendHeader(metadata.MD) error { return nil }
+func (c call) SetHeader(metadata.MD) error { return nil }
 
 // SetTrailer implements grpc.ServerTransportStream.
-func (c *call) SetTrailer(md metadata.MD) error {
-	c.trailer = metadata.Join(c.trailer, md)
-	return nil
-}
+func (c call) SetTrailer(metadata.MD) error { return nil }

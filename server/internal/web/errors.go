@@ -9,17 +9,17 @@ import (
 
 	"connectrpc.com/connect"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/rpc"
 )
 
 // toConnect converts an interceptor's error to a Connect error with the same code,
-// message, details and trailers. If the details include a retry delay, it also adds a
-// Retry-After header.
-func toConnect(err error, trailer metadata.MD) error {
+// message and details. If the details include a retry delay, it also adds a Retry-After
+// header and the trailer that gRPC clients' retry policies understand.
+func toConnect(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -37,12 +37,9 @@ func toConnect(err error, trailer metadata.MD) error {
 			e.AddDetail(d)
 		}
 		if retry, ok := m.(*errdetails.RetryInfo); ok {
-			e.Meta().Set("Retry-After", seconds(retry.GetRetryDelay().AsDuration()))
-		}
-	}
-	for key, values := range trailer {
-		for _, value := range values {
-			e.Meta().Add(key, value)
+			delay := retry.GetRetryDelay().AsDuration()
+			e.Meta().Set("Retry-After", seconds(delay))
+			e.Meta().Set(rpc.Pushback, strconv.FormatInt(delay.Milliseconds(), 10))
 		}
 	}
 	return e
@@ -85,7 +82,7 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 		// errorWriter derives the format from the request's content type.
 		r.Header.Set("Content-Type", "application/json")
 	}
-	_ = errorWriter.Write(w, r, toConnect(err, nil))
+	_ = errorWriter.Write(w, r, toConnect(err))
 }
 
 // writeStatus responds with an HTTP status to a request that is not a valid call. The body

@@ -52,7 +52,7 @@ func watch[Request, Response any](
 	err := c.stream(c.Service, s, info, func(_ any, s grpc.ServerStream) error {
 		return handler(request, &grpc.GenericServerStream[Request, Response]{ServerStream: s})
 	})
-	return toConnect(err, s.trailer)
+	return toConnect(err)
 }
 
 // serverStream lets gRPC handlers and interceptors use a Connect stream. It needs no Abort
@@ -61,7 +61,6 @@ type serverStream struct {
 	grpc.ServerStream // nil: the handlers use only the methods below
 	ctx               context.Context
 	send              func(m any) error // sends the headers if m is nil
-	trailer           metadata.MD
 }
 
 // Context implements grpc.ServerStream.
@@ -74,7 +73,7 @@ func (s *serverStream) SetHeader(metadata.MD) error { return nil }
 func (s *serverStream) SendHeader(metadata.MD) error { return unavailable(s.send(nil)) }
 
 // SetTrailer implements grpc.ServerStream.
-func (s *serverStream) SetTrailer(md metadata.MD) { s.trailer = metadata.Join(s.trailer, md) }
+func (s *serverStream) SetTrailer(metadata.MD) {}
 
 // SendMsg implements grpc.ServerStream.
 func (s *serverStream) SendMsg(m any) error { return unavailable(s.send(m)) }

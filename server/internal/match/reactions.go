@@ -55,11 +55,3 @@ func (h *Hub) showReactions(matches []*Match, now time.Time) {
 		}
 	}
 }
-
-// withoutReactions returns the announcement for a watcher who came after its reactions.
-func (a *Audience) withoutReactions() *Audience {
-	if !a.Reactions.Any() {
-		return a
-	}
-	return &Audience{Spectators: a.Spectators}
-}

@@ -14,8 +14,7 @@ import (
 type Watcher struct {
 	// Keep the fields that are used for every event together.
 	m        *Match
-	audience *Audience    // the last one that the watcher received
-	earlier  *Audience    // the last one before the watcher came, or nil
+	audience *Audience    // the last one that the watcher received, or that came before it
 	left     atomic.Bool  // set once ctx is done
 	role     atomic.Int32 // a Role
 
@@ -41,7 +40,7 @@ func (m *Match) Watch(ctx context.Context, w *Watcher, role Role) {
 		m.watching.shown.take()
 		m.hub.Feed.Follow(m.id, m)
 	}
-	w.earlier = m.watching.announced.Load()
+	w.audience = m.watching.announced.Load()
 	w.index = len(m.watching.all)
 	m.watching.all = append(m.watching.all, w)
 	m.watching.size.Store(int32(len(m.watching.all)))
@@ -126,9 +125,6 @@ func (w *Watcher) Next(version int32) (Update, <-chan struct{}) {
 	}
 	if a := m.watching.announced.Load(); a != nil && a != w.audience {
 		w.audience = a
-		if a == w.earlier {
-			a = a.withoutReactions()
-		}
 		return Update{Audience: a}, changed
 	}
 	return Update{}, changed

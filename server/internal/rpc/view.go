@@ -38,14 +38,8 @@ type updates interface {
 	Close()
 }
 
-// Follow sends updates until the watch ends. It returns nil if the client has the last one,
-// and otherwise a status of the contract.
-func (v *View) Follow() error {
-	return v.translate(v.service.recovered(v.method, v.follow))
-}
-
-// Start is like Follow, but does not block. When the watch ends, another goroutine calls
-// ended with the error that Follow would return.
+// Start sends updates in another goroutine. When the watch ends, it calls ended with nil if the client
+// has the last one, and otherwise with a status of the contract.
 func (v *View) Start(ended func(error)) {
 	v.ended = ended
 	go v.followAlone()
@@ -54,16 +48,14 @@ func (v *View) Start(ended func(error)) {
 // followAlone sends updates until the view joins a fanout or ends.
 func (v *View) followAlone() {
 	v.opened = false // The last TrySend may have sent only a part of its message.
-	if err := v.service.recovered(v.method, v.follow); !errors.Is(err, errJoined) {
-		v.ended(v.translate(err))
+	err := v.recovered()
+	switch {
+	case errors.Is(err, errJoined):
+		return
+	case err != nil:
+		err = v.service.toStatus(v.stream.Context(), v.method, err)
 	}
-}
-
-func (v *View) translate(err error) error {
-	if err == nil {
-		return nil
-	}
-	return v.service.toStatus(v.stream.Context(), v.method, err)
+	v.ended(err)
 }
 
 // follow sends updates until the client has the last one or leaves. Its stack frame is in
@@ -124,17 +116,16 @@ func (v *View) encode(m proto.Message) any {
 
 var errPanicked = errors.New("a panic")
 
-// recovered calls work and turns a panic into an error. Goroutines that run outside the
-// interceptor that recovers from panics use it, because an unrecovered panic would crash
-// the server.
-func (s *Service) recovered(method string, work func() error) (err error) {
+// recovered calls follow and turns a panic into an error. It runs outside the interceptor that
+// recovers from panics, and an unrecovered panic would crash the server.
+func (v *View) recovered() (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			LogPanic(s.Logger, method, p)
+			LogPanic(v.service.Logger, v.method, p)
 			err = errPanicked
 		}
 	}()
-	return work()
+	return v.follow()
 }
 
 // LogPanic logs a panic in a call, with the recovered value p and the goroutine's stack.

@@ -27,7 +27,7 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 	return v.follow()
 }
 
-// OpenWatch performs all of Watch's checks and adds a watcher to the game. Follow or Start
+// OpenWatch performs all of Watch's checks and adds a watcher to the game. Start
 // sends the messages. If err is nil, the caller must close the view. ctx contains the caller;
 // the stream and its own context stay in memory while the view is open.
 func (s *Service) OpenWatch(ctx context.Context, request *pb.WatchRequest, stream grpc.ServerStream) (_ *View, err error) {

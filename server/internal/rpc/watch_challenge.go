@@ -21,7 +21,7 @@ func (s *Service) WatchChallenge(request *pb.WatchChallengeRequest, stream grpc.
 }
 
 // OpenWatchChallenge performs all of WatchChallenge's checks and waits for the first
-// snapshot. As with OpenWatch, Follow or Start sends the messages, and the caller must close
+// snapshot. As with OpenWatch, Start sends the messages, and the caller must close
 // the view if err is nil.
 func (s *Service) OpenWatchChallenge(ctx context.Context, request *pb.WatchChallengeRequest, stream grpc.ServerStream) (*View, error) {
 	id, err := challengeID(request.GetChallengeId())

@@ -7,11 +7,10 @@ import (
 	"syscall"
 )
 
-// hasInput always returns false, because there is no way to check on this platform. A closed
-// connection is detected by the next write, which fails.
-func hasInput(net.Conn) bool { return false }
-
-// rawConn returns nil, because this platform has no way to write without blocking.
+// rawConn returns nil, because this platform has no way to write without blocking or to look for a closed
+// connection, which the next write detects.
 func rawConn(net.Conn) syscall.RawConn { return nil }
+
+func hasInput(syscall.RawConn) bool { return false }
 
 func tryWrite(syscall.RawConn, []byte) int { return 0 }

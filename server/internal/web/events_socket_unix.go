@@ -3,7 +3,6 @@
 package web
 
 import (
-	"crypto/tls"
 	"errors"
 	"net"
 	"syscall"
@@ -11,17 +10,9 @@ import (
 
 // hasInput reports whether the client has closed the connection or sent unexpected data
 // after its request.
-func hasInput(c net.Conn) bool {
-	raw, ok := c.(syscall.Conn)
-	if !ok {
-		return false
-	}
-	control, err := raw.SyscallConn()
-	if err != nil {
-		return true
-	}
+func hasInput(c syscall.RawConn) bool {
 	var has bool
-	err = control.Control(func(fd uintptr) {
+	err := c.Control(func(fd uintptr) {
 		var b [1]byte
 		_, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		has = !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, syscall.EINTR)
@@ -29,19 +20,13 @@ func hasInput(c net.Conn) bool {
 	return has || err != nil
 }
 
-// rawConn returns c's socket for non-blocking writes, or nil if they are not possible.
+// rawConn returns c's socket, or nil if it has none.
 func rawConn(c net.Conn) syscall.RawConn {
-	if _, encrypted := c.(*tls.Conn); encrypted {
-		return nil
-	}
 	s, ok := socket(c).(syscall.Conn)
 	if !ok {
 		return nil
 	}
-	raw, err := s.SyscallConn()
-	if err != nil {
-		return nil
-	}
+	raw, _ := s.SyscallConn() // fails only for a nil connection
 	return raw
 }
 

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -24,7 +25,7 @@ type eventStream struct {
 
 	conn  *conn           // nil until the connection has been hijacked
 	first []byte          // data to write before the next message
-	raw   syscall.RawConn // conn's socket, for non-blocking writes; nil if they are not possible
+	raw   syscall.RawConn // conn's socket; nil if it has none
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -70,8 +71,11 @@ func (s *eventStream) write(record []byte) error {
 	return unavailable(err)
 }
 
-// CanTry implements rpc.Sharer.
-func (s *eventStream) CanTry() bool { return s.raw != nil }
+// CanTry implements rpc.Sharer. Only the connection itself can write what it encrypts.
+func (s *eventStream) CanTry() bool {
+	_, encrypted := s.conn.Conn.(*tls.Conn)
+	return s.raw != nil && !encrypted
+}
 
 // TrySend implements rpc.Sharer.
 func (s *eventStream) TrySend(m any) bool {

@@ -58,7 +58,7 @@ func (r *readers) remove(s *eventStream) {
 func (r *readers) watch(ctx context.Context) {
 	periodic.Run(ctx, peekEvery, func() {
 		for _, s := range r.snapshot() {
-			if hasInput(socket(s.conn.Conn)) {
+			if s.raw != nil && hasInput(s.raw) {
 				s.drop()
 			}
 		}

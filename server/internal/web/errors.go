@@ -89,7 +89,6 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 // is an error in the format of unary Connect calls.
 func writeStatus(w http.ResponseWriter, status int, code connect.Code, message string) {
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
 	body, _ := json.Marshal(map[string]string{"code": code.String(), "message": message})
 	w.WriteHeader(status)
 	_, _ = w.Write(body)

@@ -77,7 +77,6 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("Cache-Control", "no-store, no-transform")
-	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("X-Accel-Buffering", "no") // Otherwise, nginx would buffer the events.
 	if r.Method == http.MethodHead {
 		return

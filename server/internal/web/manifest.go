@@ -21,7 +21,9 @@ func iconPath(side int) string { return fmt.Sprintf("/icon-%d.png", side) }
 // icon serves the icon that phones show on the home screen.
 func icon(side int) http.HandlerFunc {
 	draw := sync.OnceValue(func() []byte { return picture.Icon(side) })
-	return func(w http.ResponseWriter, r *http.Request) { writeImage(w, r, draw(), etagOf(draw()), finishedAge) }
+	return func(w http.ResponseWriter, r *http.Request) {
+		serveContent(w, r, "image/png", cachedFor(finishedAge), digest(draw()), draw())
+	}
 }
 
 // manifest serves the description of the pages as an app, with which phones can install them.
@@ -36,9 +38,5 @@ func manifest(w http.ResponseWriter, r *http.Request) {
 		"start_url": "/", "scope": "/", "display": "standalone", "icons": icons,
 		"background_color": "#16181f", "theme_color": "#16181f",
 	})
-	header := w.Header()
-	header.Set("Content-Type", "application/manifest+json")
-	header.Set("Cache-Control", "public, max-age=86400")
-	header.Set("X-Content-Type-Options", "nosniff")
-	serveContent(w, r, data)
+	serveContent(w, r, "application/manifest+json", cachedFor(finishedAge), digest(data), data)
 }

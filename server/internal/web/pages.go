@@ -245,7 +245,6 @@ func (s site) write(w http.ResponseWriter, r *http.Request, page shell, code int
 		header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	}
 	header.Set("Referrer-Policy", "same-origin")
-	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-cache")
 	header.Set("Vary", "Accept-Encoding")
 	data := text.Bytes()
@@ -355,12 +354,8 @@ func (a assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		data, etag = f.gzip, etag+"-gzip"
 		header.Set("Content-Encoding", "gzip")
 	}
-	header.Set("Content-Type", f.contentType)
-	header.Set("Cache-Control", cmp.Or(header.Get("Cache-Control"), "no-cache"))
-	header.Set("ETag", `"`+etag+`"`)
 	header.Set("Vary", "Accept-Encoding")
-	header.Set("X-Content-Type-Options", "nosniff")
-	serveContent(w, r, data)
+	serveContent(w, r, f.contentType, cmp.Or(header.Get("Cache-Control"), "no-cache"), etag, data)
 }
 
 // noWeight matches the weight of a coding that a client does not accept (RFC 9110, section 12.4.2).
@@ -377,10 +372,14 @@ func acceptsGzip(header http.Header) bool {
 	return false
 }
 
-// serveContent writes a file whose type and ETag are in the header already. It ignores a
+// serveContent writes a file, or responds that the client's cached copy is up to date. It ignores a
 // Range header with several ranges: each would get its own part, so that a request of 16 kB
 // could get an answer of 400 kB in 3,900 parts.
-func serveContent(w http.ResponseWriter, r *http.Request, data []byte) {
+func serveContent(w http.ResponseWriter, r *http.Request, kind, caching, etag string, data []byte) {
+	header := w.Header()
+	header.Set("Content-Type", kind)
+	header.Set("Cache-Control", caching)
+	header.Set("ETag", `"`+etag+`"`)
 	if strings.Contains(r.Header.Get("Range"), ",") {
 		r.Header.Del("Range")
 	}

@@ -77,7 +77,6 @@ func TestPages_Shell(t *testing.T) {
 		assert.Contains(t, text, `data-page="`+c.page+`" data-id="`+c.id+`"`, c.target)
 		assert.Equal(t, "text/html; charset=utf-8", r.Header.Get("Content-Type"))
 		assert.Equal(t, policy, r.Header.Get("Content-Security-Policy"))
-		assert.Equal(t, "nosniff", r.Header.Get("X-Content-Type-Options"))
 		assert.Empty(t, r.Cookies())
 		assert.NotContains(t, text, "<style")
 		for _, loaded := range regexp.MustCompile(`(?:href|src)="(/assets/[^"]*)"`).FindAllStringSubmatch(text, -1) {

@@ -77,18 +77,12 @@ func (p *pictures) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		WriteError(w, r, err)
 		return
 	}
-	writeImage(w, r, d.png, d.etag, d.age)
+	serveContent(w, r, "image/png", cachedFor(d.age), d.etag, d.png)
 }
 
-// writeImage writes a PNG that clients may cache for the given time, or responds that the
-// client's cached copy is up to date.
-func writeImage(w http.ResponseWriter, r *http.Request, png []byte, etag string, age time.Duration) {
-	header := w.Header()
-	header.Set("Content-Type", "image/png")
-	header.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(age.Seconds())))
-	header.Set("ETag", etag)
-	header.Set("X-Content-Type-Options", "nosniff")
-	serveContent(w, r, png)
+// cachedFor returns the header with which anybody may cache a response for the given time.
+func cachedFor(age time.Duration) string {
+	return "public, max-age=" + strconv.Itoa(int(age.Seconds()))
 }
 
 // picture returns the picture of a subject. It is at most as old as the subject's age. Reading the
@@ -118,7 +112,7 @@ func (p *pictures) picture(ctx context.Context, kind, id string) (drawing, error
 		if err := s.draw(&b); err != nil {
 			return drawing{}, err
 		}
-		d := drawing{png: b.Bytes(), etag: etagOf(b.Bytes()), age: s.age, fresh: p.now().Add(s.age)}
+		d := drawing{png: b.Bytes(), etag: digest(b.Bytes()), age: s.age, fresh: p.now().Add(s.age)}
 		p.kept.Add(key, d)
 		return d, nil
 	})
@@ -140,9 +134,6 @@ func ageOf(finished bool) time.Duration {
 	}
 	return liveAge
 }
-
-// etagOf returns the ETag of a file with the given content.
-func etagOf(data []byte) string { return `"` + digest(data) + `"` }
 
 // digest returns a short digest of a file's content.
 func digest(data []byte) string {

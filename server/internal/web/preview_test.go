@@ -42,3 +42,16 @@ func TestPreviews(t *testing.T) {
 		assert.Equal(t, "image/png", response.Header.Get("Content-Type"), icon)
 	}
 }
+
+// Ensure that browsers take every response for what it is.
+func TestNoSniff(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for _, path := range []string{
+		"/", "/nothing", "/assets/main.js", "/assets/nothing", "/manifest.webmanifest", "/icon-192.png",
+		"/g/kx3fq2lhau3j3mvt67orv2pzel/events", "/gridstand.v1.GameService/Cheat", "/gridstand.v1.GameService/GetGame",
+	} {
+		response, _ := s.do(t, http.MethodGet, path, "")
+		assert.Equal(t, "nosniff", response.Header.Get("X-Content-Type-Options"), path)
+	}
+}

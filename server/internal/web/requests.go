@@ -38,7 +38,6 @@ func isCall(path string) bool { return strings.HasPrefix(path, "/gridstand.") }
 func checkCalls(next http.Handler) http.Handler {
 	check := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("X-Content-Type-Options", "nosniff")
 		streams, known := procedures[r.URL.Path]
 		kind := contentType(r)
 		switch {

@@ -118,7 +118,7 @@ func (c Config) inTurn(next http.Handler) http.Handler {
 var forwarded = []string{"authorization", "content-type", "x-forwarded-for", "gridstand-ssh-key"}
 
 // entry prepares each request: it copies the forwarded headers into the gRPC metadata in the request's
-// context, and logs panics that no interceptor handles, such as those in pages and pictures, which
+// context, tells browsers not to guess the type of the response, and logs panics that no interceptor handles, such as those in pages and pictures, which
 // package net/http would mix with client errors in its log. X-Forwarded-Proto, which determines the
 // scheme of the URLs in a page, counts only from a trusted proxy, because a cache may serve the page to
 // others.
@@ -134,6 +134,7 @@ func (c Config) entry(next http.Handler) http.Handler {
 			}
 			panic(http.ErrAbortHandler)
 		}()
+		w.Header().Set("X-Content-Type-Options", "nosniff")
 		if p, ok := peer.FromContext(r.Context()); !ok || !c.Service.Budgets.Proxies.Trusted(p.Addr) {
 			r.Header.Del("X-Forwarded-Proto")
 		}

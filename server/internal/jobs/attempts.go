@@ -26,12 +26,6 @@ const (
 // challenge may not be open yet.
 func waitsForOpen(state *replay.State) bool { return state.IsAttempt() && state.Version == 1 }
 
-// Opens schedules an attempt at a race that is about to be started, so that a bot can move as
-// soon as the race opens even if this server dies.
-func (m *Manager) Opens(ctx context.Context, gameID string) error {
-	return m.queue.EnqueueIn(ctx, gameID, challenge.Countdown)
-}
-
 // advanceAttempt is like advance but handles an attempt that is not over. It ends the
 // attempt if its deadline has passed or if it no longer counts for its challenge, and
 // schedules the bot's move if it is a bot's turn.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
@@ -64,7 +65,7 @@ func New(c Config) *Manager {
 }
 
 const (
-	// beginIn is the delay between Begin and the first time that a game is processed. It is
+	// beginIn is the delay after which a game is processed whose creation was not completed. It is
 	// longer than a call may take to append the first entry.
 	beginIn = reclaimWithin
 	// answerWithin limits the time that the reply to a move waits for follow-up work, such as
@@ -84,9 +85,18 @@ func (m *Manager) Creates(playerID, address string) { m.bots.addresses.Add(playe
 // Reclaim makes this server's next poll process jobs that missing servers may have leased.
 func (m *Manager) Reclaim() { m.queue.reclaiming.Store(true) }
 
-// Begin schedules a game that is about to be created.
-func (m *Manager) Begin(ctx context.Context, gameID string) error {
-	return m.queue.EnqueueIn(ctx, gameID, beginIn)
+// Create implements rpc.Planner.
+func (m *Manager) Create(
+	ctx context.Context, hub *match.Hub, gameID string, created replay.Created, seed game.Seed, notAfter time.Time,
+) (*replay.State, error) {
+	if err := m.queue.EnqueueIn(ctx, gameID, beginIn); err != nil {
+		return nil, err
+	}
+	state, err := hub.Create(ctx, gameID, created, seed, notAfter)
+	if err == nil {
+		err = m.Plan(ctx, state)
+	}
+	return state, err
 }
 
 // Plan adds a new game to the lists and schedules its first job, which finds out when the next one is due.
@@ -100,7 +110,7 @@ func (m *Manager) Plan(ctx context.Context, state *replay.State) error {
 	}
 	delay := min(leaseFor, m.overdueAt(state).Sub(state.UpdateTime))
 	if state.IsAttempt() {
-		delay = challenge.Countdown // A race may be about to open.
+		delay = challenge.Countdown // A race may be about to open, and its bots move then even if this server dies.
 	}
 	return m.queue.EnqueueIn(ctx, state.ID, delay)
 }

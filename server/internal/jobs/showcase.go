@@ -68,18 +68,11 @@ func (m *Manager) startShowcase(ctx context.Context, hub *match.Hub) error {
 	}
 	now := time.Now()
 	gameID := showcaseID(now)
-	if err := m.Begin(ctx, gameID); err != nil {
-		return err
-	}
 	seed := game.NewSeed()
 	created := program(now)
 	created.Commitment = seed.Commitment()
-	state, err := hub.Create(ctx, gameID, created, seed, time.Time{})
-	if errors.Is(err, match.ErrExists) {
+	if _, err = m.Create(ctx, hub, gameID, created, seed, time.Time{}); errors.Is(err, match.ErrExists) {
 		return nil // Another server has begun a showcase.
-	}
-	if err == nil {
-		err = m.Plan(ctx, state)
 	}
 	return err
 }

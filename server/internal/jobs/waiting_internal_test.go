@@ -23,9 +23,8 @@ func newWaiting(t *testing.T, m *Manager, hub *match.Hub) *match.Match {
 	seed, gameID := game.NewSeed(), id.New()
 	created := replaytest.Created(t, "tribolo", replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}, seed)
 	created.Seats[1], created.Seats[2], created.TurnLimit = replay.Seat{}, created.Seats[0], time.Minute
-	state, err := hub.Create(t.Context(), gameID, created, seed, time.Time{})
+	_, err := m.Create(t.Context(), hub, gameID, created, seed, time.Time{})
 	require.NoError(t, err)
-	require.NoError(t, m.Plan(t.Context(), state))
 	served, err := hub.Acquire(t.Context(), gameID)
 	require.NoError(t, err)
 	t.Cleanup(served.Release)

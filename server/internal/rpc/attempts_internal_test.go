@@ -39,7 +39,11 @@ func TestListsAttempt_Expired(t *testing.T) {
 // noPlanner is a Planner that plans nothing.
 type noPlanner struct{ Planner }
 
-func (noPlanner) Begin(context.Context, string) error { return nil }
+func (noPlanner) Create(
+	ctx context.Context, hub *match.Hub, gameID string, created replay.Created, seed game.Seed, notAfter time.Time,
+) (*replay.State, error) {
+	return hub.Create(ctx, gameID, created, seed, notAfter)
+}
 
 // Ensure that an attempt does not begin if its challenge closes after the server has read it.
 func TestBeginAttempt_Closed(t *testing.T) {

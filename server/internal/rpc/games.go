@@ -64,24 +64,8 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 	if err := s.takeGames(ctx, player.ID, 1, 0); err != nil {
 		return nil, err
 	}
-	state, err := s.begin(ctx, newID, created, seed, time.Time{})
+	state, err := s.Planner.Create(ctx, s.Hub, newID, created, seed, time.Time{})
 	return s.createdGame(ctx, state, err)
-}
-
-// begin creates a game unless it already exists, adds it to the lists, and plans its next action. It
-// schedules the game before it creates it, so that if this server dies, another one adds the game to
-// the lists.
-func (s *Service) begin(
-	ctx context.Context, gameID string, created replay.Created, seed game.Seed, notAfter time.Time,
-) (*replay.State, error) {
-	if err := s.Planner.Begin(ctx, gameID); err != nil {
-		return nil, err
-	}
-	state, err := s.Hub.Create(ctx, gameID, created, seed, notAfter)
-	if err == nil {
-		err = s.Planner.Plan(ctx, state)
-	}
-	return state, err
 }
 
 func (s *Service) createdGame(ctx context.Context, state *replay.State, err error) (*pb.CreateGameResponse, error) {

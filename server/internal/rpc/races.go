@@ -198,9 +198,7 @@ func (s *Service) startRace(
 		var group errgroup.Group
 		for i, e := range c.Entrants {
 			group.Go(func() (err error) {
-				if states[i], err = s.beginAttempt(ctx, c, e); err == nil {
-					err = s.Planner.Opens(ctx, e.GameID)
-				}
+				states[i], err = s.beginAttempt(ctx, c, e)
 				return err
 			})
 		}

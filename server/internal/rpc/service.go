@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
@@ -33,10 +34,11 @@ import (
 type Planner interface {
 	// Creates records the address from which a player creates a game. It does not block.
 	Creates(playerID, address string)
-	// Begin schedules a game that is about to be created.
-	Begin(ctx context.Context, gameID string) error
-	// Opens schedules an attempt at a race that will open when its countdown ends.
-	Opens(ctx context.Context, gameID string) error
+	// Create creates a game as hub.Create does, and adds it to the lists. It schedules the game before it
+	// creates it, so that if this server dies, another one adds the game to the lists.
+	Create(
+		ctx context.Context, hub *match.Hub, gameID string, created replay.Created, seed game.Seed, notAfter time.Time,
+	) (*replay.State, error)
 	// Plan schedules the next action of a game.
 	Plan(ctx context.Context, state *replay.State) error
 	// Listed records that a client read a list of live games. moving is the number of

@@ -54,7 +54,6 @@ func anonymously[Request, Response any](
 		return nil, err
 	}
 	if md, ok := metadata.FromIncomingContext(ctx); ok {
-		md = md.Copy()
 		md.Delete("authorization")
 		ctx = metadata.NewIncomingContext(ctx, md)
 	}

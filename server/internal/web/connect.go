@@ -54,10 +54,11 @@ func registerConnect(mux *http.ServeMux, c Config) {
 		}),
 	}
 	handle := func(path string, handler http.Handler) { mux.Handle(path, withMaxBody(limit, handler)) }
-	handle(gridstandv1connect.NewGameServiceHandler(games{c.Service, c}, options...))
-	handle(gridstandv1connect.NewChallengeServiceHandler(challenges{c.Service, c}, options...))
-	handle(gridstandv1connect.NewLeaderboardServiceHandler(c.Service, options...))
-	handle(gridstandv1connect.NewPlayerServiceHandler(c.Service, options...))
+	all := services{c.Service, c}
+	handle(gridstandv1connect.NewGameServiceHandler(all, options...))
+	handle(gridstandv1connect.NewChallengeServiceHandler(all, options...))
+	handle(gridstandv1connect.NewLeaderboardServiceHandler(all, options...))
+	handle(gridstandv1connect.NewPlayerServiceHandler(all, options...))
 }
 
 func newPacker() connect.Compressor {

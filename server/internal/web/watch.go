@@ -13,30 +13,23 @@ import (
 	"github.com/gridstand/gridstand/server/internal/rpc"
 )
 
-// games implements Connect's GameService. Only Watch is implemented differently than in
-// the gRPC service.
-type games struct {
+// services implements Connect's services. Only their streams are implemented differently
+// than in the gRPC services.
+type services struct {
 	*rpc.Service
 	config Config
 }
 
 // Watch implements gridstandv1connect.GameServiceHandler.
-func (g games) Watch(ctx context.Context, request *pb.WatchRequest, stream *connect.ServerStream[pb.WatchResponse]) error {
-	return watch(ctx, g.config, pb.GameService_Watch_FullMethodName, g.Service.Watch, request, stream)
-}
-
-// challenges implements Connect's ChallengeService. Only WatchChallenge is implemented
-// differently than in the gRPC service.
-type challenges struct {
-	*rpc.Service
-	config Config
+func (s services) Watch(ctx context.Context, request *pb.WatchRequest, stream *connect.ServerStream[pb.WatchResponse]) error {
+	return watch(ctx, s.config, pb.GameService_Watch_FullMethodName, s.Service.Watch, request, stream)
 }
 
 // WatchChallenge implements gridstandv1connect.ChallengeServiceHandler.
-func (c challenges) WatchChallenge(
+func (s services) WatchChallenge(
 	ctx context.Context, request *pb.WatchChallengeRequest, stream *connect.ServerStream[pb.WatchChallengeResponse],
 ) error {
-	return watch(ctx, c.config, pb.ChallengeService_WatchChallenge_FullMethodName, c.Service.WatchChallenge, request, stream)
+	return watch(ctx, s.config, pb.ChallengeService_WatchChallenge_FullMethodName, s.Service.WatchChallenge, request, stream)
 }
 
 // watch runs a gRPC stream's handler and interceptors on a Connect stream.

@@ -121,6 +121,13 @@ func (b *Boards) RecordChallenge(ctx context.Context, r Result, expires time.Tim
 	return b.Boards.Record(ctx, store.BoardEntry{PlayerID: r.PlayerID, Score: r.Score, Member: member}, standings)
 }
 
+const (
+	// gamesBatch is the number of entries that Games reads at once, and gamesAgain how many of them
+	// it reads again with the next ones, because these move up if a player above them is hidden.
+	gamesBatch = 500
+	gamesAgain = 20
+)
+
 // Games calls visit with the ids of the games on a variant's all-time board, in batches. Games
 // visits each id that stays on the board throughout at least once. Games stops at the first
 // error, including errors of visit.
@@ -134,17 +141,23 @@ func (b *Boards) ChallengeGames(ctx context.Context, variant, challengeID string
 }
 
 func (b *Boards) games(ctx context.Context, board store.Board, visit func(gameIDs []string) error) error {
-	return b.Boards.Entries(ctx, board, func(entries []store.BoardEntry) error {
-		gameIDs := make([]string, len(entries))
-		for i, e := range entries {
+	for first := int64(0); ; first += gamesBatch - gamesAgain {
+		page, err := b.Page(ctx, board, first, gamesBatch)
+		if err != nil || len(page.Entries) == 0 {
+			return err
+		}
+		gameIDs := make([]string, len(page.Entries))
+		for i, e := range page.Entries {
 			entry, err := parseMember(e.Member)
 			if err != nil {
 				return err
 			}
 			gameIDs[i] = entry.GameID
 		}
-		return visit(gameIDs)
-	})
+		if err := visit(gameIDs); err != nil || len(gameIDs) < gamesBatch {
+			return err
+		}
+	}
 }
 
 const (

@@ -103,26 +103,41 @@ func TestBoards_RecordChallenge_Zero(t *testing.T) {
 	})
 }
 
+// Ensure that the games of all entries are visited, also if players are hidden meanwhile.
 func TestBoards_Games(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		boards, ctx := open(t, s), t.Context()
-		want := map[string]bool{}
-		for i := range 20 {
-			r := result(i, i, 5, now())
+		want, challengeID := map[string]bool{}, name("challenge", 1)
+		for i := range gamesBatch + 100 {
+			r := result(i, i, int32(10_000-i), now())
+			r.ChallengeID = challengeID
+			require.NoError(t, boards.RecordChallenge(ctx, r, now().Add(time.Hour)))
 			want[r.GameID] = true
-			require.NoError(t, boards.Record(ctx, r))
 		}
-		got := map[string]bool{}
-		require.NoError(t, boards.Games(ctx, "classic", func(ids []string) error {
+		got, steps := map[string]bool{}, 0
+		require.NoError(t, boards.ChallengeGames(ctx, "classic", challengeID, func(ids []string) error {
+			assert.NotEmpty(t, ids)
 			for _, gameID := range ids {
 				got[gameID] = true
 			}
+			for i := range gamesAgain {
+				require.NoError(t, boards.Hide(ctx, name("player", i)))
+			}
+			steps++
 			return nil
 		}))
 		assert.Equal(t, want, got)
-		require.ErrorIs(t, boards.Games(ctx, "classic", func([]string) error { return context.Canceled }), context.Canceled)
-		require.NoError(t, boards.Games(ctx, "nothing", func([]string) error { return context.Canceled }))
+		assert.Equal(t, 2, steps)
+		failing := func([]string) error { return context.Canceled }
+		require.ErrorIs(t, boards.ChallengeGames(ctx, "classic", challengeID, failing), context.Canceled)
+		require.NoError(t, boards.Games(ctx, "nothing", failing))
+		r := result(99_999, 99_999, 5, now())
+		require.NoError(t, boards.Record(ctx, r))
+		require.NoError(t, boards.Games(ctx, "classic", func(ids []string) error {
+			assert.Equal(t, []string{r.GameID}, ids)
+			return nil
+		}))
 	})
 }
 

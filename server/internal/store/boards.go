@@ -52,10 +52,6 @@ type Boards interface {
 	// Hidden reports for each of the given players whether the player is hidden.
 	Hidden(ctx context.Context, playerIDs ...string) (map[string]bool, error)
 
-	// Entries calls visit with batches of a board's entries, in any order. An entry that
-	// stays on the board during the call is visited at least once. Entries stops at the
-	// first error, including one from visit.
-	Entries(ctx context.Context, b Board, visit func([]BoardEntry) error) error
 	// Clear removes all entries of all boards. It may miss entries that are added during the call.
 	Clear(ctx context.Context) error
 }

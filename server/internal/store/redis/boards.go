@@ -181,12 +181,6 @@ func (b boards) each(ctx context.Context, visit func(key string) error) error {
 	})
 }
 
-func (b boards) Entries(ctx context.Context, board store.Board, visit func([]store.BoardEntry) error) error {
-	return scanMembers(ctx, b.client, boardKey(board), func(members []goredis.Z) error {
-		return visit(boardEntries(members))
-	})
-}
-
 // drop removes a player from the board at key.
 func (b boards) drop(ctx context.Context, key, playerID string) error {
 	return wrap("removing an entry from a board", dropScore.Run(ctx, b.client, []string{key, bestKey(key)}, playerID).Err())

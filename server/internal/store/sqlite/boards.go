@@ -236,34 +236,6 @@ func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]boo
 	return hidden, wrap("reading hidden players", err)
 }
 
-// visitSize is the number of entries in a batch that is passed to visit.
-const visitSize = 500
-
-func (b boards) Entries(ctx context.Context, on store.Board, visit func([]store.BoardEntry) error) error {
-	for last := ""; ; {
-		var entries []store.BoardEntry
-		err := b.read(ctx, func(c *sqlite3.Conn) error {
-			board, _, err := findBoard(c, on, b.now())
-			if err != nil {
-				return err
-			}
-			entries, err = all(c, "SELECT player, score, member FROM scores WHERE board = ? AND player > ? ORDER BY player LIMIT ?",
-				scoreAt, board, last, visitSize)
-			return err
-		})
-		if err != nil {
-			return wrap("reading a board", err)
-		}
-		if len(entries) == 0 {
-			return nil
-		}
-		if err := visit(entries); err != nil {
-			return err
-		}
-		last = entries[len(entries)-1].PlayerID
-	}
-}
-
 func (b boards) Clear(ctx context.Context) error {
 	err := b.write(ctx, func(c *sqlite3.Conn) error {
 		return errors.Join(exec(c, "DELETE FROM score_ranges"), exec(c, "DELETE FROM scores"), exec(c, "DELETE FROM boards"))

@@ -3,7 +3,6 @@ package storetest
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -19,7 +18,6 @@ import (
 // Boards tests the contract of store.Boards.
 func Boards(t *testing.T, open Open) {
 	t.Run("a player hidden during concurrent records is on no board", func(t *testing.T) { hideWhileRecording(t, open(t).Boards) })
-	t.Run("all entries are visited", func(t *testing.T) { visitBoards(t, open(t).Boards) })
 	t.Run("boards match a simple model after random calls", func(t *testing.T) {
 		for seed := range uint64(Models) {
 			boardsLikeModel(t, open(t).Boards, seed)
@@ -97,29 +95,6 @@ func hideWhileRecording(t *testing.T, boards store.Boards) {
 	require.NoError(t, err)
 	assert.Empty(t, hidden)
 	requireEntries(ctx, t, boards, allTime, best)
-}
-
-func visitBoards(t *testing.T, boards store.Boards) {
-	ctx, want := t.Context(), map[string]store.BoardEntry{}
-	for i := range 600 { // takes more than one batch
-		e := scored(fmt.Sprint("p", i), int32(i%50), i)
-		want[e.PlayerID] = e
-		require.NoError(t, boards.Record(ctx, e, allTime))
-	}
-
-	visited, steps := map[string]store.BoardEntry{}, 0
-	require.NoError(t, boards.Entries(ctx, allTime, func(some []store.BoardEntry) error {
-		assert.NotEmpty(t, some)
-		steps++
-		for _, e := range some {
-			visited[e.PlayerID] = e
-		}
-		return nil
-	}))
-	assert.Equal(t, want, visited)
-	assert.Greater(t, steps, 1)
-	enough := errors.New("enough")
-	require.ErrorIs(t, boards.Entries(ctx, allTime, func([]store.BoardEntry) error { return enough }), enough)
 }
 
 // descending compares entries by their order on a board.

@@ -50,7 +50,6 @@ func Calls(ctx context.Context, s *store.Store) map[string]error {
 	errs["Boards.Hide"] = s.Boards.Hide(ctx, "a")
 	errs["Boards.Unhide"] = s.Boards.Unhide(ctx, "a")
 	_, errs["Boards.Hidden"] = s.Boards.Hidden(ctx, "a")
-	errs["Boards.Entries"] = s.Boards.Entries(ctx, allTime, nil)
 	errs["Boards.Clear"] = s.Boards.Clear(ctx)
 	_, errs["Challenges.Create"] = s.Challenges.Create(ctx, c)
 	_, _, errs["Challenges.Get"] = s.Challenges.Get(ctx, c.ID)

@@ -13,14 +13,13 @@
 -- ARGV[7]  latest time of the entry in Unix milliseconds, omitted or '' for no limit
 -- ARGV[8]  the game's seed, with the first entry only
 --
--- Reply: 'time' or 'time watchers'  appended; time in Unix milliseconds, and the
---                                   watchers field of meta (audience.lua)
---        {'moved', last, entry}  the log ends with the ID last ('' if it is empty);
---                                entry is the entry with the version of ARGV[2] in
---                                the format of XRANGE, or false if missing
---        {'early', time}         ARGV[6] has not been reached
---        {'late', time}          ARGV[7] has passed
---        {'broken'}              log and meta contradict each other
+-- Reply: 'time' or 'time watchers'
+--                          appended; time in Unix milliseconds, and the watchers
+--                          field of meta (audience.lua)
+--        {'moved', last}   the log ends with the ID last ('' if it is empty)
+--        {'early', time}   ARGV[6] has not been reached
+--        {'late', time}    ARGV[7] has passed
+--        {'broken'}        log and meta contradict each other
 --
 -- Invariant: the entries of a log have the versions 1, 2, 3, … without gaps, each
 -- directly follows the entry that its digest builds on, and meta belongs to the
@@ -32,21 +31,17 @@
 -- long as a small command.
 
 local log, meta, new, entry = KEYS[1], KEYS[2], ARGV[2], ARGV[3]
-local version = string.match(new, '^%d+')
 
 local tail = redis.call('XREVRANGE', log, '+', '-', 'COUNT', '1')[1]
 local last = tail and tail[1] or ''
-if last ~= ARGV[1] then
-  local standing = redis.call('XRANGE', log, version, version)
-  return {'moved', last, standing[1] or false}
-end
+if last ~= ARGV[1] then return {'moved', last} end
 
 -- A meta that has fallen behind names an earlier entry of the log. If that entry is
 -- not in the log, the log has lost it. Use pcall because the ID in a damaged meta
 -- may be invalid.
 local fields = redis.call('HMGET', meta, 'last', 'watchers')
 local named, watchers = fields[1], fields[2]
-if redis.call('XLEN', log) ~= version - 1
+if redis.call('XLEN', log) ~= string.match(new, '^%d+') - 1
     or (named and named ~= last and #redis.pcall('XRANGE', log, named, named) == 0) then
   return {'broken'}
 end

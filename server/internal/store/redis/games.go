@@ -139,7 +139,7 @@ func (g *games) Append(ctx context.Context, gameID string, e store.Entry) (store
 	reply, _ := answer.([]any)
 	switch stringAt(reply, 0) {
 	case "moved":
-		return moved(e.Next, stringAt(reply, 1), reply)
+		return g.moved(ctx, gameID, e.Next, stringAt(reply, 1))
 	case "early":
 		return store.Appended{}, store.ErrTooEarly
 	case "late":
@@ -168,44 +168,23 @@ func bounds(e store.Entry) []any {
 }
 
 // moved returns the result of an append that was rejected because the log already ended
-// with another entry.
-func moved(next store.ID, last string, reply []any) (store.Appended, error) {
-	conflict := &store.ConflictError{}
-	if last != "" {
-		id, err := store.ParseID(last)
-		if err != nil {
-			return store.Appended{}, store.ErrBroken
-		}
-		conflict.Last = id
+// with the entry last.
+func (g *games) moved(ctx context.Context, gameID string, next store.ID, last string) (store.Appended, error) {
+	conflict := &store.ConflictError{Last: idOrNone(last)}
+	standing, err := g.Entries(ctx, gameID, next.Version, 1)
+	_, corrupt := errors.AsType[*store.CorruptError](err)
+	switch {
+	case corrupt || conflict.Last.Version < 0:
+		return store.Appended{}, store.ErrBroken
+	case err != nil: // An earlier call may have appended this entry.
+		return store.Appended{}, fmt.Errorf("%w: %w", store.ErrUnsettled, err)
+	case len(standing) == 0 || standing[0].ID.Version != next.Version:
+		return store.Appended{}, conflict
+	case standing[0].ID == next:
+		return store.Appended{Time: standing[0].Time, Watchers: -1}, nil
 	}
-	if len(reply) > 2 && reply[2] != nil {
-		r, err := recordOfReply(reply[2])
-		if err != nil {
-			return store.Appended{}, store.ErrBroken
-		}
-		if r.ID == next {
-			return store.Appended{Time: r.Time, Watchers: -1}, nil
-		}
-		conflict.Standing = &r
-	}
+	conflict.Standing = &standing[0]
 	return store.Appended{}, conflict
-}
-
-// recordOfReply parses an entry in the format that scripts return: {id, {field, value,
-// …}}.
-func recordOfReply(reply any) (store.Record, error) {
-	parts, _ := reply.([]any)
-	if len(parts) != 2 {
-		return store.Record{}, errors.New("not a stream entry")
-	}
-	m := goredis.XMessage{Values: map[string]any{}}
-	m.ID, _ = parts[0].(string)
-	fields, _ := parts[1].([]any)
-	for i := 0; i+1 < len(fields); i += 2 {
-		name, _ := fields[i].(string)
-		m.Values[name] = fields[i+1]
-	}
-	return parseRecord(m)
 }
 
 // appendError adds store.ErrUnsettled to an append's error, unless the error proves that

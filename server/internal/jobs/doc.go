@@ -12,10 +12,10 @@
 //	         │  EnqueueIn, EnqueueBy
 //	         ▼
 //	┌──▶ scheduled
-//	│        │  its time comes, or EnqueueNow
+//	│        │  its time comes, or EnqueueBy
 //	│        ▼
 //	│       due ◀──────┐
-//	│        │ Lease   │ the lease expires, or EnqueueNow
+//	│        │ Lease   │ the lease expires, or EnqueueBy
 //	│        ▼         │
 //	├───── leased ─────┘
 //	│        │ Ack without a next time
@@ -23,8 +23,8 @@
 //	│       none
 //	└ Ack with a next time
 //
-// EnqueueNow and EnqueueMissing also create jobs that are due immediately, and Remove removes
-// a job in any state.
+// EnqueueBy and EnqueueMissing also create jobs that are due at once, and Remove removes a job in
+// any state.
 //
 // A lease gives a job to one server for ten seconds. If the game was enqueued again during
 // the lease, Ack has no effect, so that the job is processed again (store.Queue).

@@ -124,7 +124,7 @@ func (m *Manager) Within(ctx context.Context, next *replay.State) error {
 		return err
 	}
 	if deadline := next.Deadline(); next.BotToMove() == "" && !deadline.IsZero() {
-		return m.queue.EnqueueBy(ctx, next.ID, deadline)
+		return m.queue.EnqueueBy(ctx, deadline, next.ID)
 	}
 	return nil
 }
@@ -150,10 +150,10 @@ func (m *Manager) Appended(ctx context.Context, state *replay.State, within bool
 		err = m.record(ctx, state)
 	case state.BotToMove() != "":
 		if !m.bots.schedule(state, 0) {
-			err = m.queue.EnqueueNow(ctx, state.ID)
+			err = m.queue.EnqueueBy(ctx, store.AtOnce, state.ID)
 		}
 	case !within:
-		err = m.queue.EnqueueBy(ctx, state.ID, deadline)
+		err = m.queue.EnqueueBy(ctx, deadline, state.ID)
 	}
 	if err != nil {
 		m.Logger.Warn("follow-up work of a move is delayed", "id", "result-delayed", "game", state.ID, "error", err)

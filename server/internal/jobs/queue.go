@@ -93,7 +93,7 @@ func (q *queue) enqueueRetries(ctx context.Context) error {
 	ids := slices.Collect(maps.Keys(q.retries))
 	clear(q.retries)
 	q.mu.Unlock()
-	err := q.EnqueueNow(ctx, ids...)
+	err := q.EnqueueBy(ctx, store.AtOnce, ids...)
 	if err != nil {
 		q.retry(ids...)
 	}

@@ -46,11 +46,11 @@ func TestQueue_Retry(t *testing.T) {
 			}
 			return time.Time{}, errors.New("failed")
 		})
-		require.NoError(t, s.EnqueueNow(t.Context(), "g"))
+		require.NoError(t, s.EnqueueBy(t.Context(), store.AtOnce, "g"))
 		assert.Equal(t, []string{"g"}, poll())
 		assert.Empty(t, poll())
 		retry = true
-		require.NoError(t, s.EnqueueNow(t.Context(), "g"))
+		require.NoError(t, s.EnqueueBy(t.Context(), store.AtOnce, "g"))
 		assert.Equal(t, []string{"g"}, poll())
 		assert.Equal(t, []string{"g"}, poll())
 		s.handOver(t.Context())
@@ -70,14 +70,14 @@ func TestQueue_Reclaim(t *testing.T) {
 		s := newQueue(on.Background.Queue, slog.New(slog.DiscardHandler))
 		done := func(context.Context, store.Job) (time.Time, error) { return time.Time{}, nil }
 		poll := polls(t, s, done)
-		require.NoError(t, s.EnqueueNow(t.Context(), "g"))
+		require.NoError(t, s.EnqueueBy(t.Context(), store.AtOnce, "g"))
 		_, err := s.Lease(t.Context(), 1, leaseFor)
 		require.NoError(t, err)
 		assert.Empty(t, poll())
 		s.reclaiming.Store(true)
 		assert.Equal(t, []string{"g"}, poll())
 
-		require.NoError(t, s.EnqueueNow(t.Context(), "g"))
+		require.NoError(t, s.EnqueueBy(t.Context(), store.AtOnce, "g"))
 		_, err = s.Lease(t.Context(), 1, leaseFor)
 		require.NoError(t, err)
 		s.reclaiming.Store(true)

@@ -136,7 +136,7 @@ func TestManager_Attended_Started(t *testing.T) {
 			gameID, began := served.State().ID, served.State().UpdateTime
 			set := func(in time.Duration) {
 				require.NoError(t, s.Queue.Remove(ctx, gameID))
-				require.NoError(t, s.Queue.EnqueueBy(ctx, gameID, began.Add(in)))
+				require.NoError(t, s.Queue.EnqueueBy(ctx, began.Add(in), gameID))
 			}
 			set(desertedFor)
 			q.read = func() {}

@@ -13,6 +13,9 @@ type Job struct {
 	Leased, Expires time.Time
 }
 
+// AtOnce is the time of a job that is due before all others.
+var AtOnce = time.UnixMilli(0)
+
 // Queue is a delayed-job queue with leases. A job consists of a game's ID and the time at
 // which something is due for that game; a game has at most one job. Times are by the
 // store's clock, to the millisecond.
@@ -24,14 +27,12 @@ type Queue interface {
 	// EnqueueIn schedules the game's job after the given delay, unless it is already due
 	// earlier.
 	EnqueueIn(ctx context.Context, gameID string, delay time.Duration) error
-	// EnqueueBy schedules the game's job for the given time, unless it is already due
-	// earlier. An existing lease may remain in effect.
-	EnqueueBy(ctx context.Context, gameID string, at time.Time) error
-	// EnqueueMissing adds a job that is due now for each of the given games that has
+	// EnqueueBy schedules the games' jobs for the given time, unless they are already due
+	// earlier. An existing lease remains in effect if it ends earlier.
+	EnqueueBy(ctx context.Context, at time.Time, gameIDs ...string) error
+	// EnqueueMissing adds a job that is due AtOnce for each of the given games that has
 	// none.
 	EnqueueMissing(ctx context.Context, gameIDs ...string) error
-	// EnqueueNow makes the given games' jobs due now, even if they are leased.
-	EnqueueNow(ctx context.Context, gameIDs ...string) error
 	// Scheduled returns the time of the game's job, or zero if it has none.
 	Scheduled(ctx context.Context, gameID string) (time.Time, error)
 	// Remove removes the game's job.

@@ -26,26 +26,21 @@ func (q queue) EnqueueIn(ctx context.Context, gameID string, delay time.Duration
 	return wrap("enqueueing", enqueueInScript.Run(ctx, q.client, []string{queueKey}, gameID, delay.Milliseconds()).Err())
 }
 
-func (q queue) EnqueueBy(ctx context.Context, gameID string, at time.Time) error {
-	job := goredis.Z{Score: float64(at.UnixMilli()), Member: gameID}
-	return wrap("enqueueing", q.client.ZAddLT(ctx, queueKey, job).Err())
+func (q queue) EnqueueBy(ctx context.Context, at time.Time, gameIDs ...string) error {
+	return q.add(ctx, goredis.ZAddArgs{LT: true}, at, gameIDs)
 }
 
 func (q queue) EnqueueMissing(ctx context.Context, gameIDs ...string) error {
-	return q.enqueueDue(ctx, goredis.ZAddArgs{NX: true}, gameIDs)
+	return q.add(ctx, goredis.ZAddArgs{NX: true}, store.AtOnce, gameIDs)
 }
 
-func (q queue) EnqueueNow(ctx context.Context, gameIDs ...string) error {
-	return q.enqueueDue(ctx, goredis.ZAddArgs{LT: true}, gameIDs)
-}
-
-// enqueueDue adds jobs that are due now: their score is 0, a time in the distant past.
-func (q queue) enqueueDue(ctx context.Context, args goredis.ZAddArgs, gameIDs []string) error {
+// add adds jobs that are due at the given time.
+func (q queue) add(ctx context.Context, args goredis.ZAddArgs, at time.Time, gameIDs []string) error {
 	if len(gameIDs) == 0 {
 		return nil
 	}
 	for _, gameID := range gameIDs {
-		args.Members = append(args.Members, goredis.Z{Member: gameID})
+		args.Members = append(args.Members, goredis.Z{Score: float64(at.UnixMilli()), Member: gameID})
 	}
 	return wrap("enqueueing", q.client.ZAddArgs(ctx, queueKey, args).Err())
 }

@@ -40,7 +40,7 @@ func TestHeartbeats_FileGone(t *testing.T) {
 			want = "replaced while the server was running"
 			require.NoError(t, os.WriteFile(path, nil, 0o600))
 		}
-		for _, err := range []error{send(), s.Queue.EnqueueNow(t.Context(), "g"), s.Ping(t.Context()), send()} {
+		for _, err := range []error{send(), s.Queue.EnqueueBy(t.Context(), store.AtOnce, "g"), s.Ping(t.Context()), send()} {
 			require.NotErrorIs(t, err, store.ErrUnsettled)
 			require.ErrorContains(t, err, path+" was "+want)
 			var failure *store.Error
@@ -55,7 +55,7 @@ func TestHeartbeats_FileGone(t *testing.T) {
 		require.NoError(t, os.Rename(path+".away", path))
 		require.NoError(t, send())
 		require.NoError(t, s.Ping(t.Context()))
-		require.NoError(t, s.Queue.EnqueueNow(t.Context(), "g"))
+		require.NoError(t, s.Queue.EnqueueBy(t.Context(), store.AtOnce, "g"))
 	}
 }
 

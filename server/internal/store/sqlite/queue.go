@@ -23,27 +23,20 @@ func (q queue) EnqueueIn(ctx context.Context, gameID string, delay time.Duration
 	})
 }
 
-func (q queue) EnqueueBy(ctx context.Context, gameID string, at time.Time) error {
-	return q.enqueue(ctx, func(c *sqlite3.Conn) error {
-		return exec(c, "INSERT INTO jobs VALUES (?, ?) ON CONFLICT DO UPDATE SET due = min(excluded.due, due)",
-			gameID, at.UnixMilli())
-	})
+func (q queue) EnqueueBy(ctx context.Context, at time.Time, gameIDs ...string) error {
+	return q.each(ctx, "INSERT INTO jobs VALUES (?, ?) ON CONFLICT DO UPDATE SET due = min(excluded.due, due)", at, gameIDs)
 }
 
 func (q queue) EnqueueMissing(ctx context.Context, gameIDs ...string) error {
-	return q.each(ctx, "INSERT INTO jobs VALUES (?, 0) ON CONFLICT DO NOTHING", gameIDs)
+	return q.each(ctx, "INSERT INTO jobs VALUES (?, ?) ON CONFLICT DO NOTHING", store.AtOnce, gameIDs)
 }
 
-func (q queue) EnqueueNow(ctx context.Context, gameIDs ...string) error {
-	return q.each(ctx, "INSERT INTO jobs VALUES (?, 0) ON CONFLICT DO UPDATE SET due = min(due, 0)", gameIDs)
-}
-
-// each runs a statement for each of the games.
-func (q queue) each(ctx context.Context, text string, gameIDs []string) error {
+// each runs a statement for each of the games and the given time.
+func (q queue) each(ctx context.Context, text string, at time.Time, gameIDs []string) error {
 	if len(gameIDs) == 0 {
 		return nil
 	}
-	return q.enqueue(ctx, func(c *sqlite3.Conn) error { return execEach(c, text, gameIDs) })
+	return q.enqueue(ctx, func(c *sqlite3.Conn) error { return execEach(c, text, gameIDs, at) })
 }
 
 func (q queue) enqueue(ctx context.Context, work func(c *sqlite3.Conn) error) error {

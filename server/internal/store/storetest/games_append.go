@@ -140,7 +140,7 @@ func gamesAppend(t *testing.T, open Open) {
 		e := entryAfter(records[0].ID, 0)
 		e.Then = func(ctx context.Context, time time.Time) error {
 			calls, at = calls+1, time
-			if err := g.s.Queue.EnqueueBy(ctx, "a", time); err != nil {
+			if err := g.s.Queue.EnqueueBy(ctx, time, "a"); err != nil {
 				return err
 			}
 			return refusal

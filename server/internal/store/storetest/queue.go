@@ -29,7 +29,7 @@ func newQueue(t *testing.T, s *store.Store, due map[string]time.Duration) queue 
 	require.NoError(t, err)
 	q := queue{s.Background.Queue, t, began.Truncate(time.Millisecond)}
 	for id, in := range due {
-		require.NoError(t, s.Queue.EnqueueBy(t.Context(), id, q.began.Add(in)))
+		require.NoError(t, s.Queue.EnqueueBy(t.Context(), q.began.Add(in), id))
 	}
 	return q
 }
@@ -74,7 +74,7 @@ func queueSchedules(t *testing.T, open Open) {
 			return q.EnqueueIn(t.Context(), id, middle)
 		}, []string{"early"}, []string{"late", "new"}},
 		{"EnqueueBy", func(t *testing.T, q queue, id string) error {
-			return q.EnqueueBy(t.Context(), id, q.began.Add(middle))
+			return q.EnqueueBy(t.Context(), q.began.Add(middle), id)
 		}, []string{"early"}, []string{"late", "new"}},
 		{"EnqueueMissing", func(t *testing.T, q queue, id string) error {
 			return q.EnqueueMissing(t.Context(), id)
@@ -89,12 +89,12 @@ func queueSchedules(t *testing.T, open Open) {
 			q.at(middle, c.middle...)
 		})
 	}
-	t.Run("EnqueueNow makes scheduled, leased and missing jobs due", func(t *testing.T) {
+	t.Run("EnqueueBy makes scheduled, leased and missing jobs due", func(t *testing.T) {
 		q := newQueue(t, open(t), map[string]time.Duration{"leased": -time.Hour, "later": time.Hour, "other": time.Hour})
 		_, ids := q.lease(10, time.Hour)
 		require.Equal(t, []string{"leased"}, ids)
-		require.NoError(t, q.EnqueueNow(t.Context()))
-		require.NoError(t, q.EnqueueNow(t.Context(), "leased", "later", "new"))
+		require.NoError(t, q.EnqueueBy(t.Context(), store.AtOnce))
+		require.NoError(t, q.EnqueueBy(t.Context(), store.AtOnce, "leased", "later", "new"))
 		_, ids = q.lease(10, time.Hour)
 		assert.ElementsMatch(t, []string{"leased", "later", "new"}, ids)
 	})
@@ -172,14 +172,14 @@ func queueLeases(t *testing.T, open Open) {
 func queueAcks(t *testing.T, open Open) {
 	const leased, next = 2 * time.Hour, 4 * time.Hour
 	enqueueEarlier := func(t *testing.T, q queue) error {
-		return q.EnqueueBy(t.Context(), "g", q.began.Add(time.Hour))
+		return q.EnqueueBy(t.Context(), q.began.Add(time.Hour), "g")
 	}
 	// A server calls EnqueueIn like this before it appends. Here the delay equals the
 	// duration of the lease, and the store's clock may still show the same millisecond.
 	enqueueAgain := func(t *testing.T, q queue) error { return q.EnqueueIn(t.Context(), "g", leased) }
 	// Another server leases the job again when the lease has ended.
 	leaseAgain := func(t *testing.T, q queue) error {
-		err := q.EnqueueNow(t.Context(), "g")
+		err := q.EnqueueBy(t.Context(), store.AtOnce, "g")
 		q.lease(1, 6*time.Hour)
 		return err
 	}

@@ -51,7 +51,7 @@ func check(t *testing.T, env *env) {
 		return slices.DeleteFunc(slices.Clone(over), func(gameID string) bool { return !slices.Contains(scheduled, gameID) })
 	}
 	// If a server failed to record a result, the job is leased for a few more seconds.
-	require.NoError(t, env.ports().Queue.EnqueueNow(ctx, unrecorded()...))
+	require.NoError(t, env.ports().Queue.EnqueueBy(ctx, store.AtOnce, unrecorded()...))
 	waittest.Until(t, "all results are recorded", func() bool { return len(unrecorded()) == 0 })
 	assert.Subset(t, env.scheduled(ctx, t, century), open, "an open game is not scheduled")
 	readLists(ctx, t, reader)

@@ -192,34 +192,17 @@ func idAt(s *sqlite3.Stmt, column int) store.ID {
 }
 
 func insertEntry(c *sqlite3.Conn, game int64, e store.Entry, at time.Time) error {
-	s, err := c.Prepare("INSERT INTO entries (game, version, digest, time, raw, seed) VALUES (?, ?, ?, ?, ?, ?)")
-	if err != nil {
-		return err
-	}
-	s.BindInt64(1, game)
-	s.BindInt64(2, int64(e.Next.Version))
-	s.BindInt64(3, int64(e.Next.Digest))
-	s.BindInt64(4, at.UnixMilli())
-	s.BindBytes(5, e.Raw)
+	var seed any // else NULL
 	if e.Seed != nil {
-		s.BindBytes(6, e.Seed)
+		seed = e.Seed
 	}
-	_, err = s.Step()
-	return err
+	return exec(c, "INSERT INTO entries (game, version, digest, time, raw, seed) VALUES (?, ?, ?, ?, ?, ?)",
+		game, e.Next.Version, e.Next.Digest, at, e.Raw, seed)
 }
 
 func updateHead(c *sqlite3.Conn, game int64, last store.ID, at time.Time, head []byte) error {
-	s, err := c.Prepare("UPDATE games SET version = ?, digest = ?, time = ?, head = ? WHERE game = ?")
-	if err != nil {
-		return err
-	}
-	s.BindInt64(1, int64(last.Version))
-	s.BindInt64(2, int64(last.Digest))
-	s.BindInt64(3, at.UnixMilli())
-	s.BindBytes(4, head)
-	s.BindInt64(5, game)
-	_, err = s.Step()
-	return err
+	return exec(c, "UPDATE games SET version = ?, digest = ?, time = ?, head = ? WHERE game = ?",
+		last.Version, last.Digest, at, head, game)
 }
 
 func removeGame(c *sqlite3.Conn, game int64) error {

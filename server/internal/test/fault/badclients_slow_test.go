@@ -25,7 +25,6 @@ import (
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/front"
-	"github.com/gridstand/gridstand/server/internal/match"
 )
 
 const (
@@ -51,6 +50,8 @@ const (
 	// connects and watches are how many new connections and watches per second one address may open by
 	// default.
 	connects, watches = 2000, 2000
+	// remembered is the number of a game's latest events that a server keeps in memory for its watchers.
+	remembered = 64
 )
 
 // badClient is a client that abuses a server instead of playing.
@@ -131,8 +132,8 @@ var badClients = []badClient{
 	{"watchers that leave immediately", true, watches, func(ctx context.Context, f *flood) error {
 		return f.watchAgain(ctx, &pb.WatchRequest{GameId: f.gameID}, 1)
 	}},
-	{"watches that are resumed from memory", true, watches / (1 + match.RingSize/front.EventsPerRead), func(ctx context.Context, f *flood) error {
-		return f.watchAgain(ctx, &pb.WatchRequest{GameId: f.gameID, AfterVersion: new(int32(longer - match.RingSize))}, match.RingSize)
+	{"watches that are resumed from memory", true, watches / (1 + remembered/front.EventsPerRead), func(ctx context.Context, f *flood) error {
+		return f.watchAgain(ctx, &pb.WatchRequest{GameId: f.gameID, AfterVersion: new(int32(longer - remembered))}, remembered)
 	}},
 	{"wrong tokens", true, 0, func(ctx context.Context, f *flood) error {
 		c := f.w.anonymous(f.server, f.dialOption())

@@ -131,6 +131,14 @@ const serviceConfig = `{
   ]
 }`
 
+// streamWindow and connectionWindow are the numbers of bytes that the server may send before the
+// client has read them. They are fixed, because otherwise gRPC would send the server a ping for
+// each event and each response, to estimate the bandwidth.
+const (
+	streamWindow     = 256 << 10
+	connectionWindow = 1 << 20
+)
+
 // idleTimeout is three times as long as the longest interval between two messages of a
 // stream, which is 20 seconds.
 const idleTimeout = 60 * time.Second
@@ -165,6 +173,8 @@ func Dial(config Config) (*Client, error) {
 		grpc.WithDefaultServiceConfig(serviceConfig),
 		// Ignore service configs from DNS.
 		grpc.WithDisableServiceConfig(),
+		grpc.WithStaticStreamWindowSize(streamWindow),
+		grpc.WithStaticConnWindowSize(connectionWindow),
 		grpc.WithChainUnaryInterceptor(c.wire.unary),
 		grpc.WithChainStreamInterceptor(c.wire.stream),
 		// Detect within 25 seconds that a connection has silently died.

@@ -126,9 +126,6 @@ func (f *Front) refusal(e *limits.ExceededError, address string) error {
 	return f.Refuse(e)
 }
 
-// The oldest connection of an address that has proven nothing is closed if it has more than maxUnproven.
-const maxUnproven = 256
-
 // enter counts the connection. It returns the name of the exceeded limit if the connection must be closed.
 func (f *Front) enter(accepted net.Conn) (_ *conn, exceeded string) {
 	peer := accepted.RemoteAddr()
@@ -137,7 +134,7 @@ func (f *Front) enter(accepted net.Conn) (_ *conn, exceeded string) {
 	n := b.connections.Add(1)
 	switch {
 	case c.proxy:
-	case exceeds(n, f.Limits.ConnectionsPerAddress):
+	case exceeds(n, f.Limits.ConnectionsPerAddress) && !f.makeRoom(b):
 		exceeded = f.Limits.Name(&f.Limits.ConnectionsPerAddress)
 	case !b.take(1):
 		exceeded = f.Limits.Name(&f.Limits.ReadsPerAddressPerSecond)
@@ -148,18 +145,26 @@ func (f *Front) enter(accepted net.Conn) (_ *conn, exceeded string) {
 	}
 	f.mu.Lock()
 	f.conns[c] = struct{}{}
-	var oldest *conn
 	if !c.proxy {
-		if b.unproven = append(b.unproven, c); len(b.unproven) > maxUnproven {
-			oldest = b.unproven[0]
-		}
+		b.unproven = append(b.unproven, c)
 	}
 	f.mu.Unlock()
-	if oldest != nil {
-		_ = oldest.Close()
-		f.Closed(f.Limits.Name(&f.Limits.ConnectionsPerAddress), b.address)
-	}
 	return c, ""
+}
+
+// makeRoom closes the oldest connection of an address that has proven nothing, or returns false if there
+// is none.
+func (f *Front) makeRoom(b *Budget) bool {
+	f.mu.Lock()
+	if len(b.unproven) == 0 {
+		f.mu.Unlock()
+		return false
+	}
+	oldest := b.unproven[0]
+	f.mu.Unlock()
+	_ = oldest.Close()
+	f.Closed(f.Limits.Name(&f.Limits.ConnectionsPerAddress), b.address)
+	return true
 }
 
 // prove records that the client has completed its handshake or a request.

@@ -95,15 +95,18 @@ func fieldOf(err error) string {
 func TestEnter_Connections(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, limits.Limits{ConnectionsPerAddress: 2})
-	f.connect(t, clientAddress)
+	_, first := f.connect(t, clientAddress)
 	_, second := f.connect(t, clientAddress)
+	first.prove()
+	second.prove()
 	full := &fakeConn{peer: second.Conn.RemoteAddr()}
 	_, exceeded := f.enter(full)
 	assert.Equal(t, "connections_per_address", exceeded)
 	f.connect(t, otherAddress)
 	require.NoError(t, second.Close())
 	require.NoError(t, second.Close(), "only the first counts")
-	f.connect(t, clientAddress)
+	_, third := f.connect(t, clientAddress)
+	third.prove()
 	_, exceeded = f.enter(full)
 	assert.Equal(t, "connections_per_address", exceeded)
 	for range 3 {
@@ -128,16 +131,15 @@ func TestEnter_Rate(t *testing.T) {
 // and that this closes neither connections that are in use nor those of a proxy.
 func TestEnter_Unproven(t *testing.T) {
 	t.Parallel()
-	f := newFront(t, limits.Limits{})
+	f := newFront(t, limits.Limits{ConnectionsPerAddress: 3})
 	inUse, used := f.connect(t, clientAddress)
 	used.prove()
 	proxy, _ := f.connect(t, proxyAddress)
 	other, _ := f.connect(t, otherAddress)
 	first, _ := f.connect(t, clientAddress)
 	second, _ := f.connect(t, clientAddress)
-	for range maxUnproven - 1 {
-		f.connect(t, clientAddress)
-	}
+	assert.False(t, first.closed)
+	f.connect(t, clientAddress)
 	assert.True(t, first.closed)
 	for _, c := range []*fakeConn{inUse, second, proxy, other} {
 		assert.False(t, c.closed)

@@ -30,7 +30,7 @@ type call struct {
 	budget *Budget
 	// begin records that the handler of a gRPC call ends the call; it is nil for HTTP.
 	begin func() bool
-	// late ends a gRPC call whose request does not arrive.
+	// late ends a gRPC call whose request does not arrive; it is nil for HTTP.
 	late  *time.Timer
 	ended atomic.Bool
 	// paid is set unless the call counts as a read when it ends.
@@ -109,6 +109,9 @@ func (f *Front) leave(b *Budget) {
 func (s *call) end() {
 	if s.ended.Swap(true) {
 		return
+	}
+	if s.late != nil {
+		s.late.Stop() // It would keep the call's metadata in memory.
 	}
 	s.conn.front.leave(s.budget)
 	if !s.paid.Load() && !s.conn.front.storeAway.Load() && !s.budget.take(1) {

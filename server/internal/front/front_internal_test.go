@@ -192,7 +192,8 @@ func TestTap_Calls(t *testing.T) {
 	})
 }
 
-// Ensure that a gRPC call ends if its request does not arrive in time, and only then.
+// Ensure that a gRPC call ends if its request does not arrive in time, and only then, and that no timer
+// keeps a call in memory that was reset before.
 func TestTap_Late(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -200,6 +201,10 @@ func TestTap_Late(t *testing.T) {
 		_, c := f.connect(t, clientAddress)
 		late, _, _ := c.open(anyMethod)
 		lateStream, _, _ := c.open(anyMethod)
+		reset, end, _ := c.open(anyMethod)
+		end()
+		synctest.Wait()
+		assert.False(t, reset.late.Stop())
 		unary, _, _ := c.open(anyMethod)
 		stream, _, _ := c.open(anyMethod)
 		watch := &grpc.StreamServerInfo{FullMethod: anyMethod}

@@ -54,13 +54,14 @@ func (p Proxies) Of(peer net.Addr, forwarded []string) string {
 	if !ok {
 		return Key(peer)
 	}
-	hops := strings.Split(strings.Join(forwarded, ","), ",")
-	for i := len(hops) - 1; i >= 0 && p.contain(address); i-- {
-		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+	// Do not split the list: anybody can send a long one.
+	for hops := strings.Join(forwarded, ","); p.contain(address); {
+		comma := strings.LastIndexByte(hops, ',')
+		hop, err := netip.ParseAddr(strings.TrimSpace(hops[comma+1:]))
 		if err != nil {
 			break
 		}
-		address = normal(hop)
+		address, hops = normal(hop), hops[:max(comma, 0)]
 	}
 	return key(address)
 }

@@ -234,7 +234,8 @@ type pipe struct {
 
 func (p pipe) RemoteAddr() net.Addr { return p.peer }
 
-// Ensure that an address's TLS handshakes wait for its calls, and fail if that takes too long.
+// Ensure that an address's TLS handshakes wait for its calls, and fail if that takes too long, but not
+// those of a proxy.
 func TestCredentials_InTurn(t *testing.T) {
 	t.Parallel()
 	certificate, err := tls.LoadX509KeyPair(tlstest.NewAuthority(t).Issue(t))
@@ -261,9 +262,12 @@ func TestCredentials_InTurn(t *testing.T) {
 			end, err := f.Enter(t.Context(), clientAddress)
 			require.NoError(t, err)
 			leave = append(leave, end)
+			_, err = f.Enter(t.Context(), proxyAddress)
+			require.NoError(t, err)
 		}
 		require.ErrorContains(t, handshake(clientAddress), "reads from one address a second")
 		require.NoError(t, handshake(otherAddress))
+		require.NoError(t, handshake(proxyAddress))
 		time.AfterFunc(maxWait/2, leave[0])
 		require.NoError(t, handshake(clientAddress))
 	})

@@ -61,8 +61,8 @@ func (env *env) server() *challenge.Challenges {
 // prepares nothing.
 func nothing(*challenge.Challenge) error { return nil }
 
-// admitted can be passed to Join: it admits every entrant.
-func admitted() error { return nil }
+// admitted can be passed to Join and Now: it admits every entrant.
+func admitted(bool) error { return nil }
 
 func (env *env) now() time.Time {
 	now, err := env.store.Time(env.t.Context())

@@ -83,7 +83,8 @@ func (s *Challenges) Seen(ctx context.Context, c *Challenge, now time.Time) erro
 // Now enters a player into a race with others and returns it: the race in which the player already
 // waits with others, even if it is about to open, or the oldest public race that waits with a player
 // present, or a new race, which draft returns for its id. A player who waits alone leaves that race for an
-// older one. Before Now enters or creates a race, it calls admit, and returns its error.
+// older one. Before Now enters or creates a race, it calls admit, more than once if the roster changes
+// concurrently, and returns its error.
 //
 // Players who call at the same time meet: the calls of a server take turns, and all servers derive
 // the ids of new races from the time.

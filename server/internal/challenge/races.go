@@ -12,8 +12,9 @@ import (
 
 // Join adds an entrant to the roster of a race, or updates whether a player is ready. by is the
 // caller's id. Only a host may add bots; the entrant then contains the id of the bot's game. Before Join
-// adds an entrant, it calls admit, and returns its error.
-func (s *Challenges) Join(ctx context.Context, challengeID, by string, e Entrant, admit func() error) (*Challenge, error) {
+// adds an entrant, it calls admit with false, more than once if the roster changes concurrently, and
+// returns its error.
+func (s *Challenges) Join(ctx context.Context, challengeID, by string, e Entrant, admit func(isNew bool) error) (*Challenge, error) {
 	gathers, err := s.gathers(ctx, challengeID, e)
 	if err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func (s *Challenges) Join(ctx context.Context, challengeID, by string, e Entrant
 		case len(c.Entrants) >= MaxEntrants:
 			return ErrFull
 		}
-		if err := admit(); err != nil {
+		if err := admit(false); err != nil {
 			return err
 		}
 		if e.Bot != "" {

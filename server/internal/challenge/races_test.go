@@ -44,13 +44,13 @@ func TestRace_Roster(t *testing.T) {
 		group.Wait()
 		_, err = env.Join(ctx, race.ID, bob.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()}, admitted)
 		require.ErrorIs(t, err, challenge.ErrNotCreator)
-		_, err = env.Join(ctx, race.ID, ann.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()}, func() error { return errNotAdmitted })
+		_, err = env.Join(ctx, race.ID, ann.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()}, func(bool) error { return errNotAdmitted })
 		require.ErrorIs(t, err, errNotAdmitted)
 		for range challenge.MaxEntrants - 2 {
 			_, err = env.Join(ctx, race.ID, ann.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()}, admitted)
 			require.NoError(t, err)
 		}
-		_, err = env.Join(ctx, race.ID, eve.ID, challenge.Entrant{Player: eve}, func() error { return errNotAdmitted })
+		_, err = env.Join(ctx, race.ID, eve.ID, challenge.Entrant{Player: eve}, func(bool) error { return errNotAdmitted })
 		require.ErrorIs(t, err, challenge.ErrFull)
 		full, err := env.Join(ctx, race.ID, bob.ID, challenge.Entrant{Player: bob, Ready: true}, admitted)
 		require.NoError(t, err)

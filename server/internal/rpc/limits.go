@@ -64,6 +64,24 @@ func (s *Service) takeGames(ctx context.Context, playerID string, games, challen
 	return nil
 }
 
+// takesGame returns a function that counts the player's next game with takeGames, and a new public challenge
+// if isNew. It may be called again if another call changes the race that the player enters, and counts the
+// game only once.
+func (s *Service) takesGame(ctx context.Context, playerID string) func(isNew bool) error {
+	games := 1
+	return func(isNew bool) error {
+		challenges := 0
+		if isNew {
+			challenges = 1
+		}
+		err := s.takeGames(ctx, playerID, games, challenges)
+		if err == nil {
+			games = 0
+		}
+		return err
+	}
+}
+
 // limitedCaller returns the calling player and counts the call toward the move rate limit.
 // It returns an error if the call has no token or the player exceeds the limit.
 func (s *Service) limitedCaller(ctx context.Context) (account.Player, error) {

@@ -42,7 +42,7 @@ func (s *Service) JoinChallenge(ctx context.Context, request *pb.JoinChallengeRe
 		}
 	}
 	// A bot counts toward the limits on new games of the player who adds it.
-	joined, err := s.Challenges.Join(ctx, c.ID, by.ID, entrant, func() error { return s.takeGames(ctx, by.ID, 1, 0) })
+	joined, err := s.Challenges.Join(ctx, c.ID, by.ID, entrant, s.takesGame(ctx, by.ID))
 	if err == nil && !c.Has(entrant.GameID) {
 		_, err = s.beginAttempt(ctx, joined, entrant)
 	}
@@ -90,13 +90,7 @@ func (s *Service) RaceNow(ctx context.Context, _ *pb.RaceNowRequest) (*pb.RaceNo
 			Variant: variant.ID, Revision: variant.Revision, Seed: game.NewSeed(), Limit: nowLimit,
 			Entrants: []challenge.Entrant{challenge.StandIn(challengeID, nowBot)},
 		}
-	}, func(isNew bool) error {
-		created := 0
-		if isNew {
-			created = 1
-		}
-		return s.takeGames(ctx, by.ID, 1, created)
-	})
+	}, s.takesGame(ctx, by.ID))
 	if err != nil {
 		return nil, err
 	}

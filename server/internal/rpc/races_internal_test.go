@@ -1,0 +1,90 @@
+package rpc
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/id"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/front"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/match"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
+	"github.com/gridstand/gridstand/server/limits"
+)
+
+// overtaken is a store of challenges in which the next updates come too late.
+type overtaken struct {
+	store.Challenges
+	updates int
+}
+
+func (o *overtaken) Update(ctx context.Context, c store.Challenge) error {
+	if o.updates > 0 {
+		o.updates--
+		return store.ErrMoved
+	}
+	return o.Challenges.Update(ctx, c)
+}
+
+// noGame is a Planner that creates nothing.
+type noGame struct{ anyPlanner }
+
+func (noGame) Creates(string, string) {}
+
+func (noGame) Create(
+	context.Context, *match.Hub, string, replay.Created, game.Seed, time.Time,
+) (*replay.State, error) {
+	return nil, nil
+}
+
+// Ensure that a player who enters a race counts one new game, however often another call changes the race
+// first.
+func TestRaces_OneGame(t *testing.T) {
+	t.Parallel()
+	for name, enter := range map[string]func(ctx context.Context, s *Service, raceID string) error{
+		"JoinChallenge": func(ctx context.Context, s *Service, raceID string) error {
+			_, err := s.JoinChallenge(ctx, &pb.JoinChallengeRequest{ChallengeId: raceID})
+			return err
+		},
+		"RaceNow": func(ctx context.Context, s *Service, _ string) error {
+			_, err := s.RaceNow(ctx, &pb.RaceNowRequest{})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, func(t *testing.T, kept *store.Store) {
+				races := &overtaken{Challenges: kept.Challenges}
+				s := New(Config{
+					Accounts: account.New(kept.Accounts, time.Hour), Budgets: front.NewBudgets(&limits.Limits{}, nil), Planner: noGame{},
+					Challenges: challenge.New(challenge.Config{
+						Store: races, Log: gamelog.New(kept.Games), Keep: time.Hour, WaitingFor: time.Hour,
+					}),
+					Limits: limits.Limits{NewGamesPerMinute: 2},
+				})
+				by := func(name string) context.Context {
+					p := account.Player{ID: id.Derive([]byte(name)), Name: name}
+					return context.WithValue(t.Context(), identityKey{}, identity{player: p})
+				}
+				ann, bob := by("ann"), by("bob")
+				waiting, err := s.RaceNow(ann, &pb.RaceNowRequest{})
+				require.NoError(t, err)
+				races.updates = 3
+				require.NoError(t, enter(bob, s, waiting.GetChallenge().GetId()))
+				assert.Zero(t, races.updates)
+				require.NoError(t, s.takeGames(bob, caller(bob).ID, 1, 0))
+				require.Error(t, s.takeGames(bob, caller(bob).ID, 1, 0))
+			})
+		})
+	}
+}

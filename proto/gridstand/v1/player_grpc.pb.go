@@ -40,7 +40,8 @@ const (
 // PlayerService manages accounts. An account consists of a unique name and a
 // token; the server stores nothing else about a person. An account that makes no calls for
 // a long time (by default 90 days) and has no stored game expires: its token is no longer
-// valid, and its name stays taken.
+// valid, and its name stays taken. If the server stores its data in Redis and does not run for
+// that long, accounts with stored games expire, too.
 //
 // Every call that acts for an account carries its token as metadata:
 //
@@ -315,7 +316,8 @@ func (c *playerServiceClient) EndSession(ctx context.Context, in *EndSessionRequ
 // PlayerService manages accounts. An account consists of a unique name and a
 // token; the server stores nothing else about a person. An account that makes no calls for
 // a long time (by default 90 days) and has no stored game expires: its token is no longer
-// valid, and its name stays taken.
+// valid, and its name stays taken. If the server stores its data in Redis and does not run for
+// that long, accounts with stored games expire, too.
 //
 // Every call that acts for an account carries its token as metadata:
 //

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -22,11 +23,14 @@ func TestPreviews(t *testing.T) {
 	s := start(t)
 	ada := s.player(t)
 	g := ada.Create(t, &pb.CreateGameRequest{Variant: "classic"})
-	image := regexp.MustCompile(`property="og:image" content="http://[^/"]*([^"]*)"`)
+	image := regexp.MustCompile(`property="og:image" content="http://[^/"]*([^"]*/picture.png[^"]*)"`)
 	for _, path := range []string{"/g/" + g.GetId(), "/p/" + url.PathEscape(g.GetSeats()[0].GetPlayer().GetName()), "/daily"} {
-		_, page := s.do(t, http.MethodGet, path, "")
-		found := image.FindSubmatch(page)
-		require.NotNil(t, found, path)
+		var found [][]byte
+		waittest.Until(t, path+" names its picture", func() bool { // It does not while the server is slow.
+			_, page := s.do(t, http.MethodGet, path, "")
+			found = image.FindSubmatch(page)
+			return found != nil
+		})
 		response, data := s.do(t, http.MethodGet, html.UnescapeString(string(found[1])), "")
 		require.Equal(t, http.StatusOK, response.StatusCode, "%s: %s", path, found[1])
 		config, err := png.DecodeConfig(bytes.NewReader(data))

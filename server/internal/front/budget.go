@@ -202,11 +202,11 @@ func (b *Budgets) Enter(ctx context.Context, address string) (leave func(), err 
 // processor: Enter lets them all run, so that they return the store's error.
 func (b *Budgets) StoreUp(up bool) { b.storeAway.Store(!up) }
 
-// EnterCall is like Enter for a unary call, and leaves when its response has been encoded: encoding a
-// list takes longer than reading it.
+// EnterCall is like Enter for a unary call or a page, and leaves when the response has been encoded:
+// encoding a list takes longer than reading it.
 func (b *Budgets) EnterCall(ctx context.Context, address string) error {
 	s := callOf(ctx)
-	s.encoded() // A request over HTTP may need several calls.
+	s.encoded() // A page may need several calls.
 	leave, err := b.Enter(ctx, address)
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ type call struct {
 	ended atomic.Bool
 	// paid is set unless the call counts as a read when it ends.
 	paid atomic.Bool
-	// leave ends what EnterCall began, or is nil. Only the handler of a unary call uses it.
+	// leave ends what EnterCall began, or is nil. Only the handler of a unary call or a page uses it.
 	leave func()
 }
 

@@ -129,8 +129,8 @@ const (
 )
 
 // Games calls visit with the ids of the games on a variant's all-time board, in batches. Games
-// visits each id that stays on the board throughout at least once. Games stops at the first
-// error, including errors of visit.
+// visits each id that stays on the board throughout at least once, unless more than gamesAgain players
+// are hidden between two batches. Games stops at the first error, including errors of visit.
 func (b *Boards) Games(ctx context.Context, variant string, visit func(gameIDs []string) error) error {
 	return b.games(ctx, boardAt(variant, All, time.Time{}).stored(), visit)
 }

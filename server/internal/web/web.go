@@ -118,10 +118,10 @@ func (c Config) inTurn(next http.Handler) http.Handler {
 var forwarded = []string{"authorization", "content-type", "x-forwarded-for", "gridstand-ssh-key"}
 
 // entry prepares each request: it copies the forwarded headers into the gRPC metadata in the request's
-// context, tells browsers not to guess the type of the response, and logs panics that no interceptor handles, such as those in pages and pictures, which
-// package net/http would mix with client errors in its log. X-Forwarded-Proto, which determines the
-// scheme of the URLs in a page, counts only from a trusted proxy, because a cache may serve the page to
-// others.
+// context, tells browsers not to guess the type of the response, and logs panics that no interceptor
+// handles, such as those in pages and pictures, which package net/http would mix with client errors in
+// its log. X-Forwarded-Proto, which determines the scheme of the URLs in a page, counts only from a
+// trusted proxy, because a cache may serve the page to others.
 func (c Config) entry(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {

@@ -122,7 +122,7 @@ func (w *wall) cell(i, width, height int) string {
 }
 
 // title returns the line above a game: its number, player, variant, score and badge. If there is not
-// enough room, the variant is left out first, then the end of the player's name.
+// enough room, it shortens the variant, and then the player's name.
 func (w *wall) title(i, width int) string {
 	t, s := w.env.Theme, &w.games[i].state
 	number, name := t.Dim(), t.Bold()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -65,6 +66,22 @@ func TestGolden(t *testing.T) {
 			assert.Equal(t, name == "tribolo", mode != tea.MouseModeNone, "takes the mouse only if a click acts")
 			tuitest.Golden(t, name, func(env *ui.Env) ui.Page { return open(t, env) })
 		})
+	}
+}
+
+// Ensure that a panel beside the board shows the best score and the place in a race however narrow it is.
+func TestPanel_Narrow(t *testing.T) {
+	t.Parallel()
+	for _, theme := range []ui.Theme{{Still: true}, {Still: true, Profile: colorprofile.TrueColor}} {
+		for width := 40; width <= 80; width++ {
+			for fact, open := range map[string]func(*testing.T, *ui.Env) *page{"BEST": somePlay, "PLACE": someRace} {
+				env := tuitest.Env(nil)
+				env.Width, env.Height, env.Theme = width, 24, theme
+				p := open(t, env)
+				assert.Contains(t, ansi.Strip(tuitest.Harmless(t, env, p)), fact, width)
+				p.Own().Stop()
+			}
+		}
 	}
 }
 

@@ -17,12 +17,20 @@ const NameLimit = 24
 // Fact is a label with its value. Extra is a second value, shown in the style of good news.
 type Fact struct{ Label, Value, Extra string }
 
-// Cards draws facts side by side on a background, across the full width. Without colors, it is like Inline.
+// Cards draws facts side by side on a background, across the full width. Without colors, it is like Inline,
+// but writes each fact in its own line if they do not all fit in one.
 func Cards(t Theme, width int, facts ...Fact) string {
 	p := t.Colors()
 	each := (width - 2*(len(facts)-1)) / len(facts)
 	if p.Card == nil || t.ASCII {
-		return Inline(t, width, facts...)
+		var lines []string
+		for _, f := range facts {
+			lines = append(lines, Inline(t, width, f))
+		}
+		if line := strings.Join(lines, "   "); lipgloss.Width(line) <= width {
+			return line
+		}
+		return strings.Join(lines, "\n")
 	}
 	canvas := NewCanvas(width, 4)
 	for i, f := range facts {

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
 
+	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/rpc"
 )
 
@@ -25,8 +26,6 @@ const (
 	// minPing is the minimum interval between a client's probes. The server disconnects
 	// clients that probe more often.
 	minPing = 10 * time.Second
-	// handshakeTimeout is the maximum duration of a handshake.
-	handshakeTimeout = 10 * time.Second
 	// maxHeaderBytes limits the size of a call's metadata, which consists of a token and
 	// whatever client libraries add.
 	maxHeaderBytes = 16 << 10
@@ -53,7 +52,7 @@ func transportOptions(c Config) []grpc.ServerOption {
 	options := []grpc.ServerOption{
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: probeAfter, Timeout: probeTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPing, PermitWithoutStream: true}),
-		grpc.ConnectionTimeout(handshakeTimeout),
+		grpc.ConnectionTimeout(front.HandshakeTimeout),
 		grpc.MaxHeaderListSize(maxHeaderBytes),
 		grpc.NumStreamWorkers(workers),
 		grpc.ReadBufferSize(readBuffer),

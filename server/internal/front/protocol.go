@@ -82,6 +82,9 @@ func (f *Front) Credentials(config *tls.Config) credentials.TransportCredentials
 	return &handshake{TransportCredentials: usual, front: f, tls: config}
 }
 
+// HandshakeTimeout is the maximum duration of a handshake.
+const HandshakeTimeout = 10 * time.Second
+
 type getCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 
 // inTurn lets the handshakes of an address wait for each other and for its calls, because a signature
@@ -90,7 +93,7 @@ func inTurn(get getCertificate) getCertificate {
 	return func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 		shared, err := get(hello)
 		c := hello.Conn.(httpConn).conn
-		if err != nil || c.proxy {
+		if err != nil || c.proxy || c.front.Limits.ReadsPerAddressPerSecond == 0 {
 			return shared, err
 		}
 		own := *shared
@@ -107,11 +110,13 @@ type signer struct {
 
 // Sign implements crypto.Signer.
 func (s signer) Sign(random io.Reader, digest []byte, options crypto.SignerOpts) ([]byte, error) {
-	leave, err := s.conn.front.Enter(context.Background(), s.conn.budget.address)
-	if err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), HandshakeTimeout)
+	defer cancel()
+	running := s.conn.budget.running
+	if err := running.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer running.Release(1)
 	return s.Signer.Sign(random, digest, options)
 }
 

@@ -99,7 +99,10 @@ func newHandler(c Config, r *readers) http.Handler {
 		mux.HandleFunc("GET "+iconPath(side), icon(side))
 	}
 	mux.HandleFunc("GET /manifest.webmanifest", manifest)
-	mux.Handle("/", c.inTurn(pages(c.about, c.find, c.Service.WebURL)))
+	site := pages(c.about, c.find, c.Service.WebURL)
+	mux.Handle("GET /assets/{file}", site) // Without one of its files a page shows nothing, so they do not wait.
+	mux.Handle("GET /assets/{version}/{file}", site)
+	mux.Handle("/", c.inTurn(site))
 	return c.entry(crossOrigin{c.Origins, c.Service.WebURL, checkCalls(mux)})
 }
 

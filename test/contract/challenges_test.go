@@ -2,6 +2,7 @@ package contract
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"testing"
 	"time"
@@ -111,12 +112,21 @@ func TestDaily(t *testing.T) {
 			same(t, g, s.attempt(t, p, c.GetId()))
 			assert.Empty(t, s.score(t, p, g).GetSeed(), "a seed before the end of the day")
 		}
+		later := clock.Now().UTC().AddDate(0, 0, 2).Format(time.DateOnly)
+		s.refuses(t, s.anyone, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Date: later}}, pb.ReasonChallengeNotFound)
 		today := s.today(t, p)
 		assert.Equal(t, "classic", today.GetChallenge().GetVariant(), "the first variant is the default")
 		assert.Equal(t, want, today.GetAttempt().GetDayStreak())
 		assert.Equal(t, finished, today.GetAttempt().GetStatus())
 		assert.Equal(t, today.GetChallenge().GetCloseTime().AsTime(), today.GetAttempt().GetDeadline().AsTime())
 		assert.Equal(t, []string{"classic", "vt100"}, today.GetDailyVariants())
+		for _, ctx := range []context.Context{s.anyone, s.player(t).ctx} {
+			_, err := s.GetGame(ctx, &pb.GetGameRequest{GameId: today.GetAttempt().GetGameId()})
+			assert.Equal(t, map[string]string{
+				"challenge_id": today.GetChallenge().GetId(),
+				"close_time":   today.GetChallenge().GetCloseTime().AsTime().Format("2006-01-02T15:04:05.000Z"),
+			}, wantReason(t, err, pb.ReasonChallengeOpen))
+		}
 		record := s.profile(t, p).GetDaily()
 		assert.Equal(t, [2]int32{want, want}, [2]int32{record.GetStreak(), record.GetLongestStreak()})
 		require.Len(t, record.GetResults(), 2*int(want), "one for each variant")

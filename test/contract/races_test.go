@@ -97,16 +97,19 @@ func TestRace(t *testing.T) {
 	assert.Equal(t, "greedy", bot.GetBot())
 	s.refuses(t, eve.ctx, &pb.CreateGameRequest{ChallengeId: id}, pb.ReasonNotEntered)
 	game := entrantOf(s.enterRace(t, bob, id, false), bob).GetGameId()
+	assert.Len(t, s.enterRace(t, bob, id, false).GetEntrants(), 3, "bob has entered already")
 	assert.Len(t, s.leaveRace(t, bob, id, "").GetEntrants(), 2)
 	c = s.enterRace(t, bob, id, true)
 	assert.Equal(t, game, entrantOf(c, bob).GetGameId(), "a player who rejoins has the same game")
 	assert.Equal(t, raceWaiting, c.GetStatus(), "ada is not ready")
+	assert.Nil(t, c.GetStartTime(), "nobody entered it with RaceNow")
 
 	c = s.enterRace(t, ada, id, true)
 	assert.Equal(t, raceScheduled, c.GetStatus())
 	opens, closes := c.GetOpenTime().AsTime(), c.GetCloseTime().AsTime()
 	assert.Equal(t, 10*time.Second, closes.Sub(opens))
-	s.startRace(t, ada, id)
+	clock.Pass(time.Millisecond)
+	assert.Equal(t, opens, s.startRace(t, ada, id).GetOpenTime().AsTime())
 	s.refuses(t, eve.ctx, &pb.JoinChallengeRequest{ChallengeId: id}, pb.ReasonChallengeStarted)
 	s.refuses(t, bob.ctx, &pb.LeaveChallengeRequest{ChallengeId: id}, pb.ReasonChallengeStarted)
 	clock.PassTo(opens.Add(-time.Millisecond))
@@ -164,8 +167,13 @@ func TestRaceNow(t *testing.T) {
 	both := s.raceNow(t, bob)
 	require.Equal(t, c.GetId(), both.GetId())
 	require.Len(t, both.GetEntrants(), 2)
-	assert.Equal(t, both.GetStartTime().AsTime(), s.raceNow(t, eve).GetStartTime().AsTime())
-	clock.PassTo(both.GetStartTime().AsTime())
+	starts := both.GetStartTime().AsTime()
+	assert.WithinDuration(t, clock.Now().Add(15*time.Second), starts, time.Second)
+	clock.Pass(time.Second)
+	for _, later := range []*pb.Challenge{s.raceNow(t, eve), s.leaveRace(t, eve, c.GetId(), ""), s.raceNow(t, eve)} {
+		assert.Equal(t, starts, later.GetStartTime().AsTime(), "a third player who comes or leaves changes nothing")
+	}
+	clock.PassTo(starts)
 	started := until(t, stream, inStatus(raceScheduled)).GetChallenge()
 	assert.Len(t, started.GetEntrants(), 3)
 	assert.Nil(t, started.GetStartTime())
@@ -322,7 +330,7 @@ func TestRace_Roster(t *testing.T) {
 	same(t, first, s.addBot(t, ada, request))
 	other := s.addBot(t, ada, &pb.JoinChallengeRequest{ChallengeId: id, Bot: "greedy", RequestId: request.GetRequestId()})
 	assert.Len(t, s.leaveRace(t, ada, id, other.GetGameId()).GetEntrants(), 2)
-	s.enterRace(t, bob, id, false)
+	entered := entrantOf(s.enterRace(t, bob, id, false), bob)
 	for range 5 {
 		require.NoError(t, bot(ada, "random"))
 	}
@@ -331,8 +339,9 @@ func TestRace_Roster(t *testing.T) {
 	s.refuses(t, bob.ctx, &pb.LeaveChallengeRequest{ChallengeId: id, GameId: first.GetGameId()}, pb.ReasonNotCreator)
 	s.leaveRace(t, ada, id, first.GetGameId())
 	s.leaveRace(t, eve, id, "")
-	outside := s.game(t, ada, "classic").GetId()
-	assert.Len(t, s.leaveRace(t, ada, id, outside).GetEntrants(), 7)
+	for _, other := range []string{s.game(t, ada, "classic").GetId(), entered.GetGameId()} {
+		assert.Len(t, s.leaveRace(t, ada, id, other).GetEntrants(), 7, "it is not the game of a bot")
+	}
 	s.enterRace(t, bob, id, true)
 	assert.NotNil(t, s.leaveRace(t, ada, id, "").GetOpenTime(), "everyone else is ready")
 
@@ -341,12 +350,14 @@ func TestRace_Roster(t *testing.T) {
 	s.refuses(t, ada.ctx, &pb.StartChallengeRequest{ChallengeId: bots}, pb.ReasonTooFewEntrants)
 }
 
-// Ensure that bots which a client adds to a race and removes again count as new games.
+// Ensure that bots which a client adds to a race and removes again count as new games, and that those
+// which a full race refuses do not.
 func TestRace_TooManyBots(t *testing.T) {
 	t.Parallel()
-	s := serve(t, patientBots, func(c *server.Config) { c.Limits.NewGamesPerMinute = 3 })
+	s := serve(t, patientBots, func(c *server.Config) { c.Limits.NewGamesPerMinute = 8 })
 	eve := s.player(t)
-	race, bots := s.raceWithBots(t, eve, 2)
+	race, bots := s.raceWithBots(t, eve, 7)
+	s.refuses(t, eve.ctx, &pb.JoinChallengeRequest{ChallengeId: race, Bot: "greedy"}, pb.ReasonChallengeFull)
 	for _, bot := range bots {
 		s.leaveRace(t, eve, race, bot)
 	}

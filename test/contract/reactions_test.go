@@ -53,14 +53,15 @@ func TestReact(t *testing.T) {
 	assert.EqualValues(t, 1, a.get(t, id).GetVersion())
 }
 
-// Ensure that a server without reactions says so and refuses them.
+// Ensure that a server without reactions and daily games says so and refuses them.
 func TestReact_Off(t *testing.T) {
 	t.Parallel()
-	s := serve(t, func(c *server.Config) { c.Reactions = false })
+	s := serve(t, func(c *server.Config) { c.Reactions, c.Daily = false, "" })
 	info, err := s.GetServerInfo(s.anyone, &pb.GetServerInfoRequest{})
 	require.NoError(t, err)
 	assert.False(t, info.GetReactions())
 	p := s.player(t)
 	react := &pb.ReactRequest{GameId: s.game(t, p, "classic").GetId(), Reaction: clap}
 	s.refuses(t, p.ctx, react, pb.ReasonReactionsOff)
+	s.refuses(t, p.ctx, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{}}, pb.ReasonChallengeNotFound)
 }

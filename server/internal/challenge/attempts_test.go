@@ -38,68 +38,6 @@ func TestKeptUntil(t *testing.T) {
 	})
 }
 
-// Ensure that the challenge's kind, the time and the reader determine whether an attempt is
-// hidden.
-func TestHidden(t *testing.T) {
-	t.Parallel()
-	for _, kind := range []replay.ChallengeKind{replay.Daily, replay.Race, replay.Link, replay.Rematch} {
-		each(t, func(t *testing.T, env *env) {
-			ctx := t.Context()
-			var c *challenge.Challenge
-			if kind == replay.Daily {
-				var err error
-				c, _, _, err = env.Daily(ctx, "classic", "")
-				require.NoError(t, err)
-			} else {
-				c = env.create(challenge.Challenge{Kind: kind, Limit: time.Minute})
-			}
-			var notOpen *challenge.NotOpenError
-			var hidden *challenge.HiddenError
-			anns := env.attempt(c, ann)
-			check := func(when string, own, others, finished, anonymous any) {
-				for who, want := range map[string]any{ann.ID: own, eve.ID: others, bob.ID: finished, "": anonymous} {
-					for _, s := range []*challenge.Challenges{env.Challenges, env.server()} {
-						err := s.Hidden(ctx, anns.State, who)
-						if want == nil {
-							assert.NoError(t, err, "%d %s: %q", kind, when, who)
-						} else {
-							assert.ErrorAs(t, err, want, "%d %s: %q", kind, when, who)
-						}
-					}
-				}
-			}
-			if kind == replay.Race {
-				check("waiting", &notOpen, &notOpen, &notOpen, &notOpen)
-				c = env.start(c)
-				check("counting down", &notOpen, &notOpen, &notOpen, &notOpen)
-				env.forward(challenge.Countdown)
-			}
-			bobs := env.attempt(c, bob)
-			switch kind {
-			case replay.Race, replay.Rematch:
-				check("open", nil, nil, nil, nil)
-			default:
-				check("open", nil, &hidden, &hidden, &hidden)
-				env.resign(bobs)
-				check("bob finished", nil, &hidden, nil, &hidden)
-				anns = env.resign(anns)
-				check("ann finished", nil, &hidden, nil, &hidden)
-				assert.WithinDuration(t, c.CloseTime, hidden.Until, 0)
-			}
-			now := env.now()
-			assert.Equal(t, kind != replay.Rematch, c.Revealed(now).IsZero())
-			seed, err := env.Seed(ctx, anns.State)
-			require.NoError(t, err)
-			assert.Equal(t, kind != replay.Rematch, seed.IsZero())
-			env.forward(c.CloseTime.Sub(now) + time.Millisecond)
-			check("closed", nil, nil, nil, nil)
-			seed, err = env.Seed(ctx, anns.State)
-			require.NoError(t, err)
-			assert.Equal(t, c.Seed.Commitment(), seed.Commitment())
-		})
-	}
-}
-
 // Ensure that Identical finds all attempts that share their first 100 moves, and no others.
 func TestIdentical(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,6 @@ package challenge_test
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"time"
 
@@ -143,58 +142,6 @@ func (env *env) append(d *gamelog.Draft) gamelog.Tip {
 	appended, err := gamelog.New(env.store.Games).Append(env.t.Context(), d)
 	require.NoError(env.t, err)
 	return appended.Tip
-}
-
-// Ensure that all servers share one daily game per day, that its seed is drawn the day
-// before, and that no daily games are created for past or distant days.
-func TestDaily(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		ctx := t.Context()
-		var mu sync.Mutex
-		seeds := map[[game.SeedSize]byte]bool{}
-		var group sync.WaitGroup
-		for range 8 {
-			group.Go(func() {
-				c, next, _, err := env.server().Daily(ctx, "", "")
-				if assert.NoError(t, err) {
-					mu.Lock()
-					defer mu.Unlock()
-					seeds[c.Seed.Commitment()], seeds[next.Seed.Commitment()] = true, true
-				}
-			})
-		}
-		group.Wait()
-		assert.Len(t, seeds, 2)
-
-		today, tomorrow, now, err := env.Daily(ctx, "classic", "")
-		require.NoError(t, err)
-		assert.Equal(t, challenge.Open, today.Status(now))
-		assert.Equal(t, challenge.Scheduled, tomorrow.Status(now))
-		assert.Equal(t, now.Format(time.DateOnly), today.Date)
-		assert.Equal(t, today.CloseTime, tomorrow.OpenTime)
-		assert.True(t, today.Revealed(now).IsZero())
-
-		env.forward(tomorrow.OpenTime.Sub(now) + time.Second)
-		same, _, now, err := env.Daily(ctx, "classic", "")
-		require.NoError(t, err)
-		assert.Equal(t, tomorrow.ID, same.ID)
-		assert.Equal(t, tomorrow.Seed.Commitment(), same.Seed.Commitment())
-		assert.Equal(t, challenge.Open, same.Status(now))
-		closed, _, _, err := env.Daily(ctx, "classic", today.Date)
-		require.NoError(t, err)
-		assert.Equal(t, closed.Seed.Commitment(), closed.Revealed(now).Commitment())
-
-		for _, date := range []string{"2020-01-01", now.AddDate(0, 0, 2).Format(time.DateOnly), "today", "2026-02-30"} {
-			_, _, _, err := env.Daily(ctx, "classic", date)
-			assert.ErrorIs(t, err, challenge.ErrNoDay, date)
-		}
-		_, _, _, err = env.Daily(ctx, "threes", "")
-		require.ErrorIs(t, err, challenge.ErrNoDaily)
-		env.Dailies = nil
-		_, _, _, err = env.Daily(ctx, "", "")
-		assert.ErrorIs(t, err, challenge.ErrNoDaily)
-	})
 }
 
 func TestDayStreak(t *testing.T) {

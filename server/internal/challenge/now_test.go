@@ -63,30 +63,6 @@ func TestNow_Together(t *testing.T) {
 	})
 }
 
-// Ensure that a bot takes part until a second player comes, that the race then starts by itself unless
-// that player leaves, and that a call finds the race in which its player waits.
-func TestNow_StandIn(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		c := env.enterNow(env.Challenges, ann)
-		assert.Equal(t, []challenge.Entrant{{Player: ann, GameID: challenge.AttemptID(c.ID, ann.ID)}, challenge.StandIn(c.ID, "greedy")}, c.Entrants)
-		assert.Zero(t, c.StartTime)
-		assert.Equal(t, c.Entrants, env.enterNow(env.server(), ann).Entrants)
-
-		both := env.enterNow(env.server(), bob)
-		assert.Equal(t, c.ID, both.ID)
-		require.Len(t, both.Entrants, 2)
-		assert.Equal(t, bob, both.Entrants[1].Player)
-		assert.WithinRange(t, both.StartTime, env.now().Add(time.Second), env.now().Add(15*time.Second))
-		assert.Equal(t, both.StartTime, env.enterNow(env.Challenges, eve).StartTime)
-		for _, p := range []replay.Player{eve, bob} {
-			left, err := env.Leave(t.Context(), c.ID, p.ID, "")
-			require.NoError(t, err)
-			assert.Equal(t, p == bob, left.StartTime.IsZero(), "a race of two still starts")
-		}
-	})
-}
-
 // Ensure that the bot also leaves if the second player comes by the race's link, and that it stays for a
 // player who comes after the first one has left.
 func TestNow_Link(t *testing.T) {

@@ -2,7 +2,6 @@ package challenge_test
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -15,70 +14,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
-
-// errNotAdmitted is the error of an admit argument that refuses an entrant.
-var errNotAdmitted = errors.New("not admitted")
-
-// Ensure that a race accepts a limited number of entrants, each only once, only if they are admitted and
-// only before the start, and that it starts only once.
-func TestRace_Roster(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		ctx := t.Context()
-		race := env.race()
-		_, status := env.get(race.ID)
-		assert.Equal(t, challenge.Waiting, status)
-		start := func() (*challenge.Challenge, error) {
-			return env.Start(ctx, race.ID, nothing, nothing)
-		}
-		_, err := start()
-		require.ErrorIs(t, err, challenge.ErrTooFewEntrants)
-
-		var group sync.WaitGroup
-		for range 10 {
-			group.Go(func() {
-				_, err := env.server().Join(ctx, race.ID, bob.ID, challenge.Entrant{Player: bob}, admitted)
-				assert.NoError(t, err)
-			})
-		}
-		group.Wait()
-		_, err = env.Join(ctx, race.ID, bob.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()}, admitted)
-		require.ErrorIs(t, err, challenge.ErrNotCreator)
-		_, err = env.Join(ctx, race.ID, ann.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()}, func(bool) error { return errNotAdmitted })
-		require.ErrorIs(t, err, errNotAdmitted)
-		for range challenge.MaxEntrants - 2 {
-			_, err = env.Join(ctx, race.ID, ann.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()}, admitted)
-			require.NoError(t, err)
-		}
-		_, err = env.Join(ctx, race.ID, eve.ID, challenge.Entrant{Player: eve}, func(bool) error { return errNotAdmitted })
-		require.ErrorIs(t, err, challenge.ErrFull)
-		full, err := env.Join(ctx, race.ID, bob.ID, challenge.Entrant{Player: bob, Ready: true}, admitted)
-		require.NoError(t, err)
-		assert.True(t, full.Entrant(bob.ID).Ready)
-		assert.Zero(t, full.StartTime, "a race that nobody entered now has no time of its own")
-		left, err := env.Leave(ctx, race.ID, ann.ID, full.Entrants[2].GameID)
-		require.NoError(t, err)
-		assert.Len(t, left.Entrants, challenge.MaxEntrants-1)
-		left, err = env.Leave(ctx, race.ID, ann.ID, challenge.AttemptID(race.ID, bob.ID))
-		require.NoError(t, err)
-		assert.Len(t, left.Entrants, challenge.MaxEntrants-1, "bob is no bot")
-		assert.Equal(t, race.Creator, race.Attempt(challenge.Entrant{Bot: "greedy"}, 0).Creator)
-		assert.Equal(t, eve, race.Attempt(challenge.Entrant{Player: eve}, 0).Creator)
-
-		before := env.now()
-		started, err := start()
-		require.NoError(t, err)
-		assert.WithinRange(t, started.OpenTime, before.Add(challenge.Countdown-time.Millisecond), env.now().Add(challenge.Countdown))
-		assert.Equal(t, time.Minute, started.CloseTime.Sub(started.OpenTime))
-		again, err := start()
-		require.NoError(t, err)
-		assert.Equal(t, started.OpenTime, again.OpenTime)
-		_, err = env.Join(ctx, race.ID, eve.ID, challenge.Entrant{Player: eve}, admitted)
-		require.ErrorIs(t, err, challenge.ErrStarted)
-		_, err = env.Leave(ctx, race.ID, bob.ID, "")
-		require.ErrorIs(t, err, challenge.ErrStarted)
-	})
-}
 
 // Ensure that the countdown begins only after prepare has returned, however long that
 // takes.
@@ -291,6 +226,8 @@ func TestRace_Hosts(t *testing.T) {
 		removed, err := env.Leave(ctx, race.ID, bob.ID, bot.GameID)
 		require.NoError(t, err)
 		assert.Len(t, removed.Entrants, 1)
+		assert.Equal(t, ann, race.Attempt(bot, 0).Creator)
+		assert.Equal(t, eve, race.Attempt(challenge.Entrant{Player: eve}, 0).Creator)
 		env.join(race, ann)
 		_, err = env.Join(ctx, race.ID, bob.ID, bot, admitted)
 		require.ErrorIs(t, err, challenge.ErrNotCreator)

@@ -357,6 +357,7 @@ func TestRanks(t *testing.T) {
 		lines, standingsToken = append(lines, standings.GetStandings()...), standings.GetNextPageToken()
 	}
 	require.Equal(t, []int{3, 3}, []int{len(board), len(lines)})
+	assert.Empty(t, scoresToken+standingsToken)
 	for i := range board {
 		assert.Equal(t, []int32{int32(i + 1), int32(i + 1)}, []int32{board[i].GetRank(), lines[i].GetRank()})
 	}

@@ -8,56 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
-
-// record records results of seven players. Player 0 is the best; players 2 to 4 have equal
-// scores, in the order of their times.
-func record(t *testing.T, boards *Boards) []Entry {
-	t.Helper()
-	at := now()
-	var entries []Entry
-	for i, score := range []int32{2000, 900, 512, 512, 512, 100, 4} {
-		r := result(i, i, score, at.Add(time.Duration(i)*time.Millisecond))
-		require.NoError(t, boards.Record(t.Context(), r))
-		entries = append(entries, Entry{
-			Rank: int32(i) + 1, PlayerID: r.PlayerID, Score: r.Score, GameID: r.GameID, Time: r.Time,
-		})
-	}
-	return entries
-}
-
-func TestBoards_List(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		boards, ctx := open(t, s), t.Context()
-		entries := record(t, boards)
-		for _, window := range []Window{All, Week, Day} {
-			listed, err := boards.List(ctx, "classic", window, "", 200)
-			require.NoError(t, err)
-			assert.Equal(t, Page{Entries: entries, Total: 7}, listed)
-
-			var paged []Entry
-			var sizes []int
-			for token := ""; ; {
-				listed, err := boards.List(ctx, "classic", window, token, 3)
-				require.NoError(t, err)
-				assert.EqualValues(t, 7, listed.Total)
-				paged, sizes = append(paged, listed.Entries...), append(sizes, len(listed.Entries))
-				if token = listed.Next; token == "" {
-					break
-				}
-			}
-			assert.Equal(t, entries, paged)
-			assert.Equal(t, []int{3, 3, 1}, sizes)
-		}
-		listed, err := boards.List(ctx, "nothing", All, "", 10)
-		require.NoError(t, err)
-		assert.Equal(t, Page{Entries: []Entry{}}, listed)
-	})
-}
 
 // Ensure that the store's clock determines the current day, and that paging stays on the board that was
 // current when it began.
@@ -96,43 +49,6 @@ func TestBoards_TurnOfDay(t *testing.T) {
 			_, _, err = boards.Rank(ctx, "classic", window, name("player", 1), 0)
 			require.ErrorIs(t, err, ErrNoScore)
 		}
-	})
-}
-
-func TestBoards_Rank(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		boards, ctx := open(t, s), t.Context()
-		entries := record(t, boards)
-		for _, test := range []struct {
-			player    int
-			neighbors int32
-			want      []int // expected players, by rank
-		}{
-			{player: 0, neighbors: 0},
-			{player: 0, neighbors: 2, want: []int{1, 2}},
-			{player: 1, neighbors: 2, want: []int{0, 2, 3}},
-			{player: 3, neighbors: 1, want: []int{2, 4}},
-			{player: 6, neighbors: 1, want: []int{5}},
-			{player: 4, neighbors: 1 << 30, want: []int{0, 1, 2, 3, 5, 6}},
-		} {
-			for _, window := range []Window{All, Week, Day} {
-				entry, neighbors, err := boards.Rank(ctx, "classic", window, name("player", test.player), test.neighbors)
-				require.NoError(t, err)
-				assert.Equal(t, entries[test.player], entry)
-				want := []Entry{}
-				for _, i := range test.want {
-					want = append(want, entries[i])
-				}
-				assert.Equal(t, want, neighbors)
-			}
-		}
-		for _, unknown := range []string{"", "me", id.New(), name("player", 0) + "x"} {
-			_, _, err := boards.Rank(ctx, "classic", All, unknown, 1)
-			require.ErrorIs(t, err, ErrNoScore)
-		}
-		_, _, err := boards.Rank(ctx, "twos", All, name("player", 0), 1)
-		require.ErrorIs(t, err, ErrNoScore)
 	})
 }
 

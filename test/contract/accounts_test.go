@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -212,7 +213,8 @@ func TestCreatePlayer(t *testing.T) {
 	anna := s.account(t, request)
 	assert.Regexp(t, idForm, anna.GetId())
 	assert.Equal(t, anna.GetId()+"."+request.GetSecret(), anna.token)
-	again := s.account(t, request)
+	assert.WithinDuration(t, time.Now(), anna.GetCreateTime().AsTime(), 5*time.Minute)
+	again := s.account(t, &pb.CreatePlayerRequest{Name: "ANNA b.", Secret: request.GetSecret(), Bot: true})
 	same(t, anna.Player, again.Player)
 	assert.Equal(t, anna.token, again.token)
 	for _, taken := range []*pb.CreatePlayerRequest{{Name: "ANNA B."}, {Name: "Anna-B", Secret: request.GetSecret()}} {
@@ -223,7 +225,7 @@ func TestCreatePlayer(t *testing.T) {
 		require.NoError(t, err)
 		same(t, anna.Player, got.GetPlayer())
 	}
-	robot := s.account(t, &pb.CreatePlayerRequest{Name: "Robot", Bot: true})
+	robot := s.account(t, &pb.CreatePlayerRequest{Name: "Bot-1_. x of 24 letters.", Bot: true})
 	assert.True(t, robot.GetBot())
 	assert.Regexp(t, `^`+robot.GetId()+`\.[a-z2-7]{26,}$`, robot.token, "the server generates the secret")
 }
@@ -249,6 +251,12 @@ func TestRotateToken(t *testing.T) {
 	assert.Equal(t, rotated, rotate(rotated, secret), "the reply was lost")
 	require.NoError(t, me(rotated))
 	wantReason(t, me(p.token), pb.ReasonBadToken)
+	for _, wrong := range []string{p.token, newID() + "." + newID()} {
+		s.refuses(t, s.with(wrong), &pb.RotateTokenRequest{}, pb.ReasonBadToken)
+	}
+	same(t, p.Player, s.account(t, &pb.CreatePlayerRequest{Name: p.GetName(), Secret: secret}).Player)
+	_, old, _ := strings.Cut(p.token, ".")
+	s.refuses(t, s.anyone, &pb.CreatePlayerRequest{Name: p.GetName(), Secret: old}, pb.ReasonNameTaken)
 
 	drawn := rotate(rotated, "")
 	require.NoError(t, me(drawn))

@@ -69,16 +69,22 @@ func TestSessions(t *testing.T) {
 	wantReason(t, end(bob, opened.GetId()), pb.ReasonSessionNotFound)
 	require.NoError(t, end(ann, opened.GetId()))
 	wantReason(t, end(session, ""), pb.ReasonBadToken)
+	var open []player
 	for range 8 {
-		session = a.openSession(t, a.link(t, ann.ctx), "")
+		open = append(open, a.openSession(t, a.link(t, ann.ctx), ""))
 	}
 	b.refuses(t, b.anyone, &pb.OpenSessionRequest{Code: a.link(t, ann.ctx)}, pb.ReasonTooManySessions)
-	require.NoError(t, end(session, ""))
-	wantReason(t, end(session, ""), pb.ReasonBadToken)
+	require.NoError(t, end(open[7], ""))
+	wantReason(t, end(open[7], ""), pb.ReasonBadToken)
 
+	a.game(t, open[0], "classic")
+	theirs, unused := a.openSession(t, a.link(t, bob.ctx), ""), a.link(t, ann.ctx)
 	rotated, err := a.RotateToken(ann.ctx, &pb.RotateTokenRequest{})
 	require.NoError(t, err)
 	assert.Empty(t, b.sessions(t, b.with(rotated.GetToken())))
+	a.refuses(t, open[0].ctx, &pb.CreateGameRequest{Variant: "classic"}, pb.ReasonBadToken)
+	b.refuses(t, b.anyone, &pb.OpenSessionRequest{Code: unused}, pb.ReasonSessionLinkNotFound)
+	assert.Len(t, b.sessions(t, theirs.ctx), 1)
 }
 
 // accountCall is a call with a request that is valid for a player, and the reason for which a session

@@ -1,17 +1,13 @@
 package account_test
 
 import (
-	"errors"
-	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
 
 	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
-	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
@@ -105,61 +101,4 @@ func TestKeys_Invalid(t *testing.T) {
 		require.ErrorIs(t, err, account.ErrKeyNotLinked)
 	}
 	assert.True(t, account.ValidFingerprint(fingerprint))
-}
-
-// Ensure that a credential is listed and accepted from its creation until its revocation, and that
-// other servers notice the revocation when they read the credentials again.
-func TestCredentials(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		ctx := t.Context()
-		operator, server := account.NewCredentials(s.Credentials), account.NewCredentials(s.Credentials)
-		began, err := s.Time(ctx)
-		require.NoError(t, err)
-		two, err := operator.Create(ctx, "host-2")
-		require.NoError(t, err)
-		one, err := operator.Create(ctx, "host-1")
-		require.NoError(t, err)
-		assert.NotEqual(t, one, two)
-		listed, err := operator.List(ctx)
-		require.NoError(t, err)
-		require.Len(t, listed, 2)
-		for i, c := range listed {
-			assert.Equal(t, fmt.Sprint("host-", i+1), c.Name)
-			assert.WithinRange(t, c.Created, began.Truncate(time.Millisecond), began.Add(time.Minute))
-		}
-		for credential, want := range map[string]string{one: "host-1", two: "host-2"} {
-			name, err := server.Verify(ctx, credential)
-			require.NoError(t, err)
-			assert.Equal(t, want, name)
-		}
-		for _, wrong := range []string{"", "gridstand_ssh_", one[:len(one)-1], one + "a", "gridstand_ssh_" + secretA, one[len("gridstand_ssh_"):]} {
-			_, err := server.Verify(ctx, wrong)
-			require.ErrorIs(t, err, account.ErrBadCredential, wrong)
-		}
-		require.NoError(t, operator.Revoke(ctx, "host-1"))
-		require.ErrorIs(t, operator.Revoke(ctx, "host-1"), account.ErrNoCredential)
-		left, err := operator.List(ctx)
-		require.NoError(t, err)
-		assert.Equal(t, listed[1:], left)
-		_, err = account.NewCredentials(s.Credentials).Verify(ctx, one)
-		require.ErrorIs(t, err, account.ErrBadCredential)
-		waittest.Until(t, "a server refuses a credential that was revoked", func() bool {
-			_, err = server.Verify(ctx, one)
-			return errors.Is(err, account.ErrBadCredential)
-		})
-
-		for _, name := range []string{"", "a b", "ä", "abcdefghijklmnopqrstuvwxyz"} {
-			_, err := operator.Create(ctx, name)
-			requireField(t, err, "name")
-		}
-		_, err = operator.Create(ctx, "host-2")
-		require.ErrorIs(t, err, account.ErrCredentialExists)
-		for i := range 15 {
-			_, err := operator.Create(ctx, "more-"+string(rune('a'+i)))
-			require.NoError(t, err)
-		}
-		_, err = operator.Create(ctx, "too-many")
-		require.ErrorContains(t, err, "revoke one first")
-	})
 }

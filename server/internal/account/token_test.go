@@ -15,36 +15,7 @@ import (
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/store"
-	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
-
-func TestStore_Verify(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		accounts, ctx := account.New(s.Accounts, keep), t.Context()
-		ann, token := create(t, accounts, "Ann", secretA)
-		bob, _ := create(t, accounts, "Bob", secretB)
-
-		got, err := accounts.Verify(ctx, token)
-		require.NoError(t, err)
-		assert.Equal(t, ann, got)
-
-		stored, err := s.Accounts.Get(ctx, []string{ann.ID})
-		require.NoError(t, err)
-		for name, wrong := range map[string]string{
-			"another secret":   ann.ID + "." + secretB,
-			"another player":   bob.ID + "." + secretA,
-			"longer":           token + "a",
-			"unknown player":   id.New() + "." + secretA,
-			"the digest":       ann.ID + "." + stored[ann.ID].Secret,
-			"upper case":       strings.ToUpper(token),
-			"Bearer and token": "Bearer " + token,
-		} {
-			_, err = accounts.Verify(ctx, wrong)
-			require.ErrorIs(t, err, account.ErrBadToken, name)
-		}
-	})
-}
 
 // Ensure that a malformed token is refused without accessing the store.
 func TestStore_Verify_Malformed(t *testing.T) {
@@ -58,47 +29,6 @@ func TestStore_Verify_Malformed(t *testing.T) {
 		_, err := accounts.Verify(t.Context(), token)
 		require.ErrorIs(t, err, account.ErrBadToken)
 	}
-}
-
-func TestStore_Rotate(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		accounts, ctx := account.New(s.Accounts, keep), t.Context()
-		ann, old := create(t, accounts, "Ann", secretA)
-
-		token := ann.ID + "." + secretB
-		for _, valid := range []string{old, old, token} { // The others are retries after a lost reply.
-			rotated, err := accounts.Rotate(ctx, valid, secretB)
-			require.NoError(t, err)
-			assert.Equal(t, token, rotated)
-			got, err := accounts.Verify(ctx, token)
-			require.NoError(t, err)
-			assert.Equal(t, ann, got)
-		}
-		_, err := accounts.Verify(ctx, old)
-		require.ErrorIs(t, err, account.ErrBadToken)
-		_, err = accounts.Rotate(ctx, old, "")
-		require.ErrorIs(t, err, account.ErrBadToken, "only the latest token can be replaced")
-
-		// Create returns the player only for the current secret.
-		again, _ := create(t, accounts, "Ann", secretB)
-		assert.Equal(t, ann, again)
-		_, _, err = accounts.Create(ctx, "Ann", secretA, false)
-		require.ErrorIs(t, err, account.ErrNameTaken)
-
-		drawn, err := accounts.Rotate(ctx, token, "")
-		require.NoError(t, err)
-		_, err = accounts.Verify(ctx, drawn)
-		require.NoError(t, err)
-
-		unknown := id.New()
-		_, err = accounts.Rotate(ctx, unknown+"."+secretA, "")
-		require.ErrorIs(t, err, account.ErrBadToken)
-		_, err = accounts.Get(ctx, unknown)
-		require.ErrorIs(t, err, account.ErrNotFound)
-		_, err = accounts.Rotate(ctx, "me", "")
-		require.ErrorIs(t, err, account.ErrBadToken)
-	})
 }
 
 // secrets is a store of accounts that only returns accounts.

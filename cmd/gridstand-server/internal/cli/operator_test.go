@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -152,6 +153,14 @@ func TestOperator_Credentials(t *testing.T) {
 	assert.Equal(t, exitFailed, code)
 	assert.Contains(t, errs.String(), "host-3: not created, because the credential could not be written: no space left on device\n")
 	c.does("", "ssh-credential", "list")
+	for _, name := range []string{"a b", "ä", "abcdefghijklmnopqrstuvwxyz"} {
+		c.refuses("name must be 1 to 24 characters", "ssh-credential", "create", name)
+	}
+	for i := range 16 {
+		code, _, _ := call(t, "ssh-credential", "create", fmt.Sprint("more-", i), "--store", c.store)
+		require.Zero(t, code)
+	}
+	c.refuses("the maximum of 16 credentials is reached; revoke one first", "ssh-credential", "create", "too-many")
 }
 
 // Ensure that no new account can have the name of an operator's command.

@@ -88,7 +88,7 @@ func TestRepeated_Events(t *testing.T) {
 	resigned := s.resign(t, p, id)
 	assert.EqualValues(t, 99, resigned.GetVersion())
 	check()
-	for _, again := range []*pb.ResignRequest{{}, {Version: proto.Int32(98)}, {Version: proto.Int32(1)}, {Seat: proto.Int32(0)}} {
+	for _, again := range []*pb.ResignRequest{{}, {Version: proto.Int32(999)}, {Version: proto.Int32(1)}, {Seat: proto.Int32(0)}} {
 		again.GameId = id
 		got, err := s.Resign(p.ctx, again)
 		require.NoError(t, err)

@@ -3,6 +3,7 @@
 package match
 
 import (
+	"context"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +14,20 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
+
+// watchUntilError watches the match, of which it knows all events, until Next returns an error.
+func (m *Match) watchUntilError(ctx context.Context) error {
+	watcher := m.newWatcher(ctx, Spectator)
+	defer watcher.Close()
+	for {
+		switch update, changed := watcher.Next(m.State().Version); {
+		case update.Err != nil:
+			return update.Err
+		case update == Update{}:
+			<-changed
+		}
+	}
+}
 
 // Ensure that a stopping hub wakes all waiting calls even if Redis does not answer, leaves no
 // goroutine running, and refuses new calls.
@@ -26,8 +41,8 @@ func TestStop(t *testing.T) {
 		m := s.match(name("a"))
 		ctx := t.Context()
 
-		watching := make(chan shown, 1)
-		go func() { watching <- watch(ctx, m, 1, atOnce) }()
+		watching := make(chan error, 1)
+		go func() { watching <- m.watchUntilError(ctx) }()
 		waittest.Until(t, "the feed is followed", func() bool { return m.followed() })
 
 		defer proxy.Hold()()
@@ -47,7 +62,7 @@ func TestStop(t *testing.T) {
 		for i, err := range errs {
 			assert.ErrorIs(t, err, ErrStopping, "%d", i)
 		}
-		assert.ErrorIs(t, (<-watching).err, ErrStopping)
+		assert.ErrorIs(t, <-watching, ErrStopping)
 
 		_, err := s.Acquire(ctx, name("a"))
 		assert.ErrorIs(t, err, ErrStopping)
@@ -55,7 +70,6 @@ func TestStop(t *testing.T) {
 		assert.ErrorIs(t, err, ErrStopping)
 		_, err = m.Do(ctx, resign(99))
 		assert.ErrorIs(t, err, ErrStopping)
-		late := watch(ctx, m, 1, atOnce)
-		assert.ErrorIs(t, late.err, ErrStopping)
+		assert.ErrorIs(t, m.watchUntilError(ctx), ErrStopping)
 	})
 }

@@ -121,9 +121,9 @@ separately only if --proxies lists the proxy. IPv6 addresses count by their /56
 network.
 
 These limits have no flag. One address, on each server:
-  Connections    256 that have proven nothing, each for ten seconds; then the
-                 oldest is closed. A connection with a refused call is closed
-                 after 100 refusals a second, with a burst of 1,000.
+  Connections    The oldest that has sent no request is closed if another needs
+                 its place. A connection with a refused call is closed after
+                 100 refusals a second, with a burst of 1,000.
   Reads          A new connection, a call and a mistake count as one, a watch of
                  a challenge as two, a signature and a connection without a call
                  as 50. They use at most half of the processors, and wait for

@@ -189,8 +189,6 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // carryOn continues a task of the program or of a page that is still open.
 func (m *Model) carryOn(msg ui.TaskMsg) tea.Cmd {
 	switch i := m.find(msg.Owner); {
-	case msg.Then == nil:
-		return nil
 	case msg.Owner == m.tasks:
 		return msg.Then()
 	case i >= 0:

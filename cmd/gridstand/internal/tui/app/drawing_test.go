@@ -2,10 +2,13 @@ package app
 
 import (
 	"image/color"
+	"io"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
@@ -27,17 +30,66 @@ import (
 func TestTimer(t *testing.T) {
 	t.Parallel()
 	tasks, timer, ran := ui.NewTasks(t.Context()), ui.Timer{}, ""
-	start := func(name string) tea.Cmd {
-		return timer.Start(tasks, 0, func() tea.Cmd { ran += name; return nil })
+	start := func(d time.Duration, name string) tea.Cmd {
+		return timer.Start(tasks, d, func() tea.Cmd { ran += name; return nil })
 	}
-	first, second := start("first"), start("second")
-	for _, ended := range []tea.Cmd{second, first} {
-		ended().(ui.TaskMsg).Then()
-	}
-	assert.Equal(t, "second", ran)
-	timer.Stop()
+	ended := start(0, "first")().(ui.TaskMsg)
+	waiting, second := start(time.Hour, "waiting"), start(0, "second")
+	ended.Then()
+	assert.Nil(t, waiting(), "it does not wait longer, and brings no message")
 	second().(ui.TaskMsg).Then()
 	assert.Equal(t, "second", ran)
+	ended = start(0, "third")().(ui.TaskMsg)
+	timer.Stop()
+	ended.Then()
+	assert.Equal(t, "second", ran)
+}
+
+// numbers is a stream that has the numbers up to its value, all at once.
+type numbers struct{ next, end int }
+
+func (n *numbers) Next() (int, error) {
+	if n.next == n.end {
+		return 0, io.EOF
+	}
+	n.next++
+	return n.next, nil
+}
+
+// Ensure that the updates that have arrived are handled with one message, in order and each once.
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const all = 1000
+		tasks, messages, got := ui.NewTasks(t.Context()), make(chan ui.TaskMsg, 1), []int{}
+		var run func(cmd tea.Cmd)
+		run = func(cmd tea.Cmd) {
+			switch msg := cmd().(type) {
+			case tea.BatchMsg:
+				for _, c := range msg {
+					go run(c)
+				}
+			case ui.TaskMsg:
+				messages <- msg
+			}
+		}
+		run(ui.Follow(tasks, &numbers{end: all}, func(n int, err error) tea.Cmd {
+			if got = append(got, n); err != nil {
+				tasks.Stop()
+			}
+			return nil
+		}))
+		handled := 0
+		for ; tasks.Ctx.Err() == nil; handled++ {
+			synctest.Wait() // as if drawing took long
+			run((<-messages).Then())
+		}
+		for i, n := range got[:all] {
+			require.Equal(t, i+1, n)
+		}
+		assert.Len(t, got, all+1, "and the end")
+		assert.Less(t, handled, 10)
+	})
 }
 
 // Ensure that boards have the look that the user chooses: tiles in the original's oranges, or the numbers

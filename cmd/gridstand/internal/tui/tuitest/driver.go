@@ -86,7 +86,7 @@ func (d *Driver) Send(msg tea.Msg) {
 	d.Env.Now = d.Env.Clock()
 	switch msg := msg.(type) {
 	case ui.TaskMsg:
-		if msg.Then != nil && msg.Owner == d.Page.Own() {
+		if msg.Owner == d.Page.Own() {
 			d.Send(msg.Then)
 		}
 		return

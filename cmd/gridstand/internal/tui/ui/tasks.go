@@ -61,7 +61,10 @@ func (t *Tasks) Do(work func(ctx context.Context) Then) tea.Cmd {
 		t.running.Add(1)
 		t.mu.Unlock()
 		defer t.running.Done()
-		return TaskMsg{Owner: t, Then: work(t.Ctx)}
+		if then := work(t.Ctx); then != nil {
+			return TaskMsg{Owner: t, Then: then}
+		}
+		return nil
 	}
 }
 
@@ -93,48 +96,99 @@ func CallSignedIn[T any](t *Tasks, env *Env, work func(ctx context.Context, me s
 	})
 }
 
+// maxWaiting is the maximum number of updates of a stream that wait until the program has drawn.
+const maxWaiting = 256
+
 // Follow returns a command that continues with each update of a stream, until the stream ends
-// with an error, which is io.EOF after the last update.
+// with an error, which is io.EOF after the last update. The program draws once for all updates that
+// have arrived since it drew last.
 func Follow[T any](t *Tasks, s Stream[T], then func(T, error) tea.Cmd) tea.Cmd {
-	return Call(t, func(context.Context) (T, error) { return s.Next() }, func(update T, err error) tea.Cmd {
-		if err != nil {
-			return then(update, err)
+	waiting := make(chan func() tea.Cmd, maxWaiting)
+	read := t.Do(func(ctx context.Context) Then {
+		defer close(waiting)
+		for err := error(nil); err == nil; {
+			var update T
+			update, err = s.Next()
+			select {
+			case waiting <- func() tea.Cmd { return then(update, err) }:
+			case <-ctx.Done():
+				return nil
+			}
 		}
-		return tea.Batch(Follow(t, s, then), then(update, nil))
+		return nil
+	})
+	return tea.Batch(read, handle(t, waiting))
+}
+
+// handle returns a command that continues with all that wait, and then with those that follow, until
+// the channel is closed.
+func handle(t *Tasks, waiting <-chan func() tea.Cmd) tea.Cmd {
+	return t.Do(func(ctx context.Context) Then {
+		var all []func() tea.Cmd
+		select {
+		case first, open := <-waiting:
+			if !open {
+				return nil
+			}
+			all = append(all, first)
+		case <-ctx.Done():
+			return nil
+		}
+		for len(waiting) > 0 {
+			all = append(all, <-waiting)
+		}
+		return func() tea.Cmd {
+			cmds := []tea.Cmd{handle(t, waiting)}
+			for _, then := range all {
+				cmds = append(cmds, then())
+			}
+			return tea.Batch(cmds...)
+		}
 	})
 }
 
 // Later returns a command that continues with then after d.
 func (t *Tasks) Later(d time.Duration, then Then) tea.Cmd {
-	return t.Do(func(ctx context.Context) Then {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-timer.C:
-			return then
-		}
-	})
+	return t.Do(func(ctx context.Context) Then { return after(ctx, d, then) })
+}
+
+// after returns then after d, or nil if ctx is done before.
+func after(ctx context.Context, d time.Duration, then Then) Then {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-timer.C:
+		return then
+	}
 }
 
 // Timer runs one task at a time after a delay.
-type Timer struct{ starts int }
+type Timer struct{ stop context.CancelFunc }
 
 // Start returns a command that continues with then after d, unless the timer is started or stopped before.
 func (r *Timer) Start(t *Tasks, d time.Duration, then Then) tea.Cmd {
-	r.starts++
-	start := r.starts
-	return t.Later(d, func() tea.Cmd {
-		if start != r.starts {
-			return nil
-		}
-		return then()
+	r.Stop()
+	waits, stop := context.WithCancel(t.Ctx)
+	r.stop = stop
+	return t.Do(func(context.Context) Then {
+		return after(waits, d, func() tea.Cmd {
+			if waits.Err() != nil {
+				return nil
+			}
+			stop()
+			return then()
+		})
 	})
 }
 
 // Stop drops the task that waits, if any.
-func (r *Timer) Stop() { r.starts++ }
+func (r *Timer) Stop() {
+	if r.stop != nil {
+		r.stop()
+	}
+}
 
 // recordTries is the maximum number of requests for a result that the server has not recorded yet.
 const recordTries = 6

@@ -121,7 +121,7 @@ func (p *program) accountArgs(command sshhost.Command) ([]string, error) {
 
 // show adapts the configuration of the terminal program to the session.
 func (r *remote) show(c *app.Config, t *app.Terminal, as *client.Client) {
-	t.Height, t.Resized, t.Pace = r.session.Size.Height, r.session.Resized, r.session.Pace
+	t.Height, t.Resized, t.Pace, t.Turn = r.session.Size.Height, r.session.Resized, r.session.Pace, r.session.Turn
 	c.Env.Remote = true
 	c.Env.Theme.Still = true // Animations would use bandwidth and the host's CPU.
 	c.Env.Invite = r.typed

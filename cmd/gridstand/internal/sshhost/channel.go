@@ -177,6 +177,7 @@ func (ch *channel) session() *Session {
 	s := &Session{
 		Address: addressOf(ch.client.RemoteAddr()), Out: out, Err: out, Env: ch.env,
 		Pace: func(ctx context.Context) error { return ch.client.rate.WaitN(ctx, eventBytes) },
+		Turn: ch.client.turn,
 	}
 	if ch.conn.Permissions != nil {
 		s.Key, _ = ch.conn.Permissions.ExtraData[provedKey{}].(gossh.PublicKey) // nil for a guest

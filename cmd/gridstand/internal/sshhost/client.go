@@ -6,8 +6,6 @@ import (
 	"net/netip"
 	"sync"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // client is a connection, which is read at the rate of its address.
@@ -15,7 +13,7 @@ type client struct {
 	net.Conn
 	metrics *Metrics
 	network netip.Prefix
-	rate    *rate.Limiter
+	share   // of its address
 	// closed is done when the host closes the connection, which close does.
 	closed context.Context
 	close  context.CancelFunc
@@ -28,7 +26,7 @@ type client struct {
 // newClient returns a connection that closes when the host stops.
 func (h *host) newClient(conn net.Conn) *client {
 	c := &client{Conn: conn, metrics: h.config.Metrics, network: networkOf(conn.RemoteAddr())}
-	c.rate = h.rateOf(c.network)
+	c.share = h.shareOf(c.network)
 	c.closed, c.close = context.WithCancel(h.connections)
 	context.AfterFunc(c.closed, func() { _ = conn.Close() })
 	c.waiting = time.AfterFunc(silentTimeout, func() { c.refuse(errLogin) })
@@ -63,6 +61,18 @@ func (c *client) Write(b []byte) (int, error) {
 
 // charge delays what the client's address sends next as if it had sent n more bytes.
 func (c *client) charge(n int) { c.rate.ReserveN(time.Now(), n) }
+
+// turn waits until a session may draw a frame, or until ctx is done. The caller draws the frame and
+// calls end.
+func (c *client) turn(ctx context.Context) (end func()) {
+	select {
+	case c.turns <- struct{}{}:
+	case <-ctx.Done():
+		return func() {}
+	}
+	began := time.Now()
+	return func() { time.AfterFunc(renderTime*time.Since(began), func() { <-c.turns }) }
+}
 
 // exchanged counts an exchange of keys, which takes up to a few milliseconds of processor
 // time. Clients may ask for one at any time.

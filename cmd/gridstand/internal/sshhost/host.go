@@ -44,7 +44,7 @@ var (
 type host struct {
 	config  Config
 	clients clients
-	rates   *rates
+	shares  *shares
 	// sessions ends when the host stops, with errStopping as its cause. connections ends
 	// later and closes the remaining connections.
 	sessions, connections context.Context
@@ -57,7 +57,7 @@ func Serve(ctx context.Context, listener net.Listener, c Config) error {
 	defer stop(nil)
 	connections, closeAll := context.WithCancel(context.WithoutCancel(ctx))
 	defer closeAll()
-	h := &host{config: c, clients: clients{limits: c.Limits}, rates: newRates(), sessions: sessions, connections: connections}
+	h := &host{config: c, clients: clients{limits: c.Limits}, shares: newShares(), sessions: sessions, connections: connections}
 
 	var accepted sync.WaitGroup
 	stopListening := context.AfterFunc(ctx, func() { _ = listener.Close() })

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"runtime"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -56,22 +57,33 @@ const (
 	eventBytes     = 512
 )
 
-// maxRates is the number of addresses whose rate the host remembers.
-const maxRates = 4096
+// maxShares is the number of addresses whose share the host remembers.
+const maxShares = 4096
 
-// rates holds the rate of each address that was used recently.
-type rates = lru.Cache[netip.Prefix, *rate.Limiter]
+// share is what the sessions of an address share: the rate at which their input is read, and places
+// for those that draw a frame at the same time, so that they leave processors to other addresses.
+type share struct {
+	rate  *rate.Limiter
+	turns chan struct{}
+}
 
-func newRates() *rates {
-	of, _ := lru.New[netip.Prefix, *rate.Limiter](maxRates) // fails only for a negative size
+// renderTime is how many times as long as drawing a frame its place stays taken. In this time, the
+// renderer compares the frame with the last one and writes the difference, in a goroutine of its own.
+const renderTime = 2
+
+// shares holds the share of each address that was used recently.
+type shares = lru.Cache[netip.Prefix, share]
+
+func newShares() *shares {
+	of, _ := lru.New[netip.Prefix, share](maxShares) // fails only for a negative size
 	return of
 }
 
-// rateOf returns the rate of an address.
-func (h *host) rateOf(network netip.Prefix) *rate.Limiter {
-	fresh := rate.NewLimiter(bytesPerSecond, bytesBurst)
-	if known, ok, _ := h.rates.PeekOrAdd(network, fresh); ok {
-		h.rates.Get(network) // marks it as used
+// shareOf returns the share of an address.
+func (h *host) shareOf(network netip.Prefix) share {
+	fresh := share{rate.NewLimiter(bytesPerSecond, bytesBurst), make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+	if known, ok, _ := h.shares.PeekOrAdd(network, fresh); ok {
+		h.shares.Get(network) // marks it as used
 		return known
 	}
 	return fresh

@@ -77,7 +77,7 @@ func TestPlaces(t *testing.T) {
 // that a connection which has had a session waits again from its end.
 func TestPlaces_Oldest(t *testing.T) {
 	t.Parallel()
-	h := &host{config: Config{Metrics: NewMetrics()}, clients: clients{limits: DefaultLimits()}, rates: newRates(), connections: t.Context()}
+	h := &host{config: Config{Metrics: NewMetrics()}, clients: clients{limits: DefaultLimits()}, shares: newShares(), connections: t.Context()}
 	var all []*client
 	for n := range maxPlaces + 1 {
 		near, far := net.Pipe()
@@ -129,12 +129,49 @@ func TestRate(t *testing.T) {
 	})
 }
 
+// Ensure that as many sessions of an address as there are places draw at the same time, that a place
+// stays taken while the frame is rendered, and that other addresses do not wait.
+func TestTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := &host{config: Config{Metrics: NewMetrics()}, shares: newShares(), connections: t.Context()}
+		connect := func(ip string) *client {
+			near, _ := net.Pipe()
+			c := h.newClient(addressed{near, remoteAddr(ip)})
+			c.waiting.Stop()
+			return c
+		}
+		first, second, other := connect("192.0.2.1"), connect("192.0.2.1"), connect("192.0.2.2")
+		began := time.Now()
+		var ends []func()
+		for range cap(first.turns) {
+			ends = append(ends, first.turn(t.Context()))
+		}
+		gone, leave := context.WithCancel(t.Context())
+		leave()
+		second.turn(gone)()
+		other.turn(t.Context())()
+		assert.Zero(t, time.Since(began))
+
+		<-time.After(time.Second)
+		ends[0]()
+		second.turn(t.Context())()
+		assert.Equal(t, (1+renderTime)*time.Second, time.Since(began))
+		for _, end := range ends[1:] {
+			end()
+		}
+		for _, c := range []*client{first, second, other} {
+			c.close()
+		}
+	})
+}
+
 // Ensure that each exchange of keys counts to the rate of the client's address, with every kind of
 // host key.
 func TestRate_Exchange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := &host{config: Config{Metrics: NewMetrics()}, rates: newRates(), connections: t.Context()}
+		h := &host{config: Config{Metrics: NewMetrics()}, shares: newShares(), connections: t.Context()}
 		near, _ := net.Pipe()
 		c := h.newClient(addressed{near, remoteAddr("192.0.2.1")})
 		defer c.waiting.Stop()

@@ -36,6 +36,9 @@ type Session struct {
 	// terminal. It returns an error if ctx is done first. What arrives faster must be dropped,
 	// not left unread.
 	Pace func(ctx context.Context) error
+	// Turn waits until the session may draw a frame of its screen, or until ctx is done. The
+	// session then draws the frame and calls end.
+	Turn func(ctx context.Context) (end func())
 	// Env contains the terminal's TERM and the client's variables for language and
 	// colors.
 	Env []string

@@ -42,6 +42,7 @@ type Model struct {
 	// drawn is the last frame. Programs that draw the same frame share its text. This saves
 	// memory: the renderer's cells point into the frames that they were drawn from.
 	drawn unique.Handle[string]
+	turn  func(ctx context.Context) (end func()) // Terminal.Turn
 }
 
 // New returns the program. Its commands end when ctx is done or Close is called.
@@ -261,6 +262,9 @@ func (m *Model) closingMessage() string {
 
 // View implements tea.Model.
 func (m *Model) View() tea.View {
+	if m.turn != nil {
+		defer m.turn(m.ctx)()
+	}
 	var v tea.View
 	if p := m.top(); p == nil {
 		v = ui.Opening(m.env)

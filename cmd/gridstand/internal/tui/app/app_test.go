@@ -74,6 +74,21 @@ func send(t *testing.T, m *Model, msg tea.Msg) tea.Msg {
 
 func press(char rune) tea.KeyPressMsg { return tea.KeyPressMsg{Code: char, Text: string(char)} }
 
+// Ensure that each frame is drawn in a turn.
+func TestModel_Turn(t *testing.T) {
+	t.Parallel()
+	page := newFakePage(t.Context())
+	m := newModel(t, page)
+	begun, ended := 0, 0
+	m.turn = func(context.Context) func() {
+		begun++
+		return func() { ended++ }
+	}
+	send(t, m, press('x'))
+	send(t, m, page.task("task"))
+	assert.Equal(t, []int{2, 2}, []int{begun, ended})
+}
+
 // Ensure that keys go to the visible page and a task's message to the page that started the task,
 // that a closed page receives no messages, and that the page below it is told that it is visible
 // again.

@@ -35,6 +35,9 @@ type Terminal struct {
 	// Pace waits until the program may handle the next key, mouse movement or size of a remote
 	// terminal, and returns an error if ctx is done first. If it is nil, there is no limit.
 	Pace func(ctx context.Context) error
+	// Turn waits until the program may draw a frame. The program then draws and calls end. If it is
+	// nil, the program never waits.
+	Turn func(ctx context.Context) (end func())
 	// Env has the environment variables used to detect the color depth.
 	Env []string
 	// Plain turns colors off.
@@ -65,6 +68,7 @@ func Run(ctx context.Context, m *Model, t Terminal) error {
 			options = append(options, tea.WithColorProfile(colorprofile.Env(t.Env)))
 		}
 	}
+	m.turn = t.Turn
 	program := tea.NewProgram(m, options...)
 	running, end := context.WithCancel(ctx)
 	var remote sync.WaitGroup

@@ -52,10 +52,14 @@ func (c *client) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write implements net.Conn.
+// Write implements net.Conn. It closes the connection if the client has left, because Read notices this
+// only after it has read, at its rate, what the client had sent.
 func (c *client) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
 	c.metrics.sent.Add(float64(n))
+	if err != nil {
+		c.close()
+	}
 	return n, err
 }
 

@@ -166,6 +166,31 @@ func TestTurn(t *testing.T) {
 	})
 }
 
+// Ensure that the host does not wait to read what a client has sent if it notices that the client has left.
+func TestRate_Left(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := &host{config: Config{Metrics: NewMetrics()}, shares: newShares(), connections: t.Context()}
+		near, far := net.Pipe()
+		c := h.newClient(addressed{near, remoteAddr("192.0.2.1")})
+		defer c.waiting.Stop()
+		began, read := time.Now(), make(chan error)
+		c.charge(bytesBurst)
+		go func() {
+			_, err := c.Read(make([]byte, 1))
+			read <- err
+		}()
+		_, err := far.Write([]byte("x"))
+		require.NoError(t, err)
+		synctest.Wait()
+		require.NoError(t, far.Close())
+		_, err = c.Write([]byte("frame"))
+		require.Error(t, err)
+		require.ErrorIs(t, <-read, net.ErrClosed)
+		assert.Zero(t, time.Since(began))
+	})
+}
+
 // Ensure that each exchange of keys counts to the rate of the client's address, with every kind of
 // host key.
 func TestRate_Exchange(t *testing.T) {

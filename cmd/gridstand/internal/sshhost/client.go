@@ -26,6 +26,9 @@ type client struct {
 // newClient returns a connection that closes when the host stops.
 func (h *host) newClient(conn net.Conn) *client {
 	c := &client{Conn: conn, metrics: h.config.Metrics, network: networkOf(conn.RemoteAddr())}
+	if tcp, ok := conn.(interface{ SetWriteBuffer(bytes int) error }); ok {
+		_ = tcp.SetWriteBuffer(writeBuffer)
+	}
 	c.share = h.shareOf(c.network)
 	c.closed, c.close = context.WithCancel(h.connections)
 	context.AfterFunc(c.closed, func() { _ = conn.Close() })

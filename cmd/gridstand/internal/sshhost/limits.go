@@ -32,8 +32,10 @@ const (
 	// after the last one.
 	silentTimeout = 10 * time.Second
 	loginTimeout  = 30 * time.Second
-	// stallTimeout is the time that a client may take to read output.
+	// stallTimeout is the time that a client may take to read output. It begins when the
+	// system's buffer for the output, of writeBuffer bytes, is full.
 	stallTimeout = time.Minute
+	writeBuffer  = 64 << 10
 )
 
 // Reasons why the host refuses a session or closes a connection that has none. The first two

@@ -191,6 +191,30 @@ func TestRate_Left(t *testing.T) {
 	})
 }
 
+// buffered is a connection that has a buffer in the system.
+type buffered struct {
+	net.Conn
+	size *int
+}
+
+func (b buffered) SetWriteBuffer(size int) error {
+	*b.size = size
+	return nil
+}
+
+// Ensure that the system holds little output for a client that does not read it, or stallTimeout would
+// begin minutes late.
+func TestLimits_Buffer(t *testing.T) {
+	t.Parallel()
+	h := &host{config: Config{Metrics: NewMetrics()}, shares: newShares(), connections: t.Context()}
+	near, _ := net.Pipe()
+	size := 0
+	c := h.newClient(buffered{near, &size})
+	c.waiting.Stop()
+	c.close()
+	assert.Equal(t, writeBuffer, size)
+}
+
 // Ensure that each exchange of keys counts to the rate of the client's address, with every kind of
 // host key.
 func TestRate_Exchange(t *testing.T) {

@@ -28,6 +28,8 @@ const (
 	bytesPerRead    = 128
 	bytesPerCall    = 256
 	bytesPerRequest = 2 << 10
+	// bytesPerHandshake is the number of bytes that a client may send for a TLS handshake.
+	bytesPerHandshake = 4 << 10
 	// readsWithoutCall is the number of reads that a connection without a call counts as when it is closed.
 	readsWithoutCall = 50
 	// maxWait is how long a call may wait until its address has paid for what it has read before, or

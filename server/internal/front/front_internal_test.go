@@ -267,6 +267,7 @@ func TestCredentials_InTurn(t *testing.T) {
 		}
 		require.ErrorContains(t, handshake(clientAddress), context.DeadlineExceeded.Error())
 		require.NoError(t, handshake(otherAddress))
+		assert.InDelta(t, Burst*100-1, f.budget(otherAddress).reads.Tokens(), 0.1, "a handshake is part of its connection")
 		require.NoError(t, handshake(proxyAddress))
 		time.AfterFunc(HandshakeTimeout/2, leave[0])
 		require.NoError(t, handshake(clientAddress))

@@ -132,6 +132,7 @@ func (h *handshake) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInf
 	if h.tls == nil {
 		return h.withoutTLS(accepted)
 	}
+	accepted.allow(bytesPerHandshake)
 	encrypted := tls.Server(httpConn{accepted}, h.tls)
 	if err := encrypted.Handshake(); err != nil {
 		if plain := (tls.RecordHeaderError{}); errors.As(err, &plain) && plain.Conn != nil && isRequest(plain.RecordHeader[:]) {

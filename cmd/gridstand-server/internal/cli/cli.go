@@ -124,10 +124,10 @@ These limits have no flag. One address, on each server:
   Connections    The oldest that has sent no request is closed if another needs
                  its place. A connection with a refused call is closed after
                  100 refusals a second, with a burst of 1,000.
-  Reads          A new connection, a call and a mistake count as one, a watch of
-                 a challenge as two, a signature and a connection without a call
-                 as 50. They use at most half of the processors, and wait for
-                 up to a second.
+  Reads          A new connection with up to 4 kB for its TLS handshake, a call
+                 and a mistake count as one, a watch of a challenge as two, a
+                 signature and a connection without a call as 50. They use at
+                 most half of the processors, and wait for up to a second.
   Bots           think on at most half of the places, which are one fewer than
                  there are processors.
   Lists          A tenth of the first page of public challenges, if there are

@@ -43,8 +43,8 @@ creates a service credential with gridstand-server ssh-credential, and adds this
 host to the server's --proxies. People without a key can only watch. Clients do
 not get a shell.
 
-Limits without a flag: 256 connections that have no session, 16 of them from one
-address (the one that has waited longest is closed); 10 seconds to exchange keys
+Limits without a flag: 256 connections that have no session (the address with
+most of them loses the one that has waited longest); 10 seconds to exchange keys
 and 30 to open a session; 128 kB of input a second from one address, with a
 burst of 1 MB, of which an exchange of keys and a session count as 8 kB and a
 key, a mouse movement and a change of size as 512 bytes; half of the processors

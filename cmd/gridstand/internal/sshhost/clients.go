@@ -6,10 +6,9 @@ import (
 	"sync"
 )
 
-// Connections without a session, most of which have not logged in yet, have places of their
-// own: so many in total and of one address. If there is none left for another connection, the one
-// that has waited longest is closed.
-const maxPlaces, maxPlacesPerAddress = 256, 16
+// maxPlaces is the number of connections without a session, most of which have not logged in yet. If there
+// is no place for another one, the address with most of them loses the one that has waited longest.
+const maxPlaces = 256
 
 // clients are the open connections. Those without a session are in the order in which they
 // began to wait for one.
@@ -26,27 +25,25 @@ type clients struct {
 func (l *clients) add(c *client) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.makeRoom(c.network)
+	l.makeRoom()
 	l.all = append(l.all, c)
 }
 
-// makeRoom closes a connection if there is no place for another of its address.
-func (l *clients) makeRoom(address netip.Prefix) {
-	var waiting, near []*client
+// makeRoom closes a connection if there is no place for another one.
+func (l *clients) makeRoom() {
+	waiting, most, of := 0, []*client(nil), map[netip.Prefix][]*client{}
 	for _, c := range l.all {
 		if c.sessions > 0 || c.closed.Err() != nil {
 			continue
 		}
-		waiting = append(waiting, c)
-		if c.network == address {
-			near = append(near, c)
+		waiting++
+		of[c.network] = append(of[c.network], c)
+		if near := of[c.network]; len(near) > len(most) {
+			most = near
 		}
 	}
-	switch {
-	case len(near) >= maxPlacesPerAddress:
-		near[0].refuse(errPlaces)
-	case len(waiting) >= maxPlaces:
-		waiting[0].refuse(errPlaces)
+	if waiting >= maxPlaces {
+		most[0].refuse(errPlaces)
 	}
 }
 
@@ -89,7 +86,7 @@ func (l *clients) finish(c *client) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if c.sessions == 1 {
-		l.makeRoom(c.network)
+		l.makeRoom()
 		l.all = append(slices.DeleteFunc(l.all, func(other *client) bool { return other == c }), c)
 		c.waiting.Reset(loginTimeout)
 	}

@@ -63,8 +63,7 @@ func TestPlaces(t *testing.T) {
 		synctest.Wait()
 		var refused dto.Metric
 		require.NoError(t, h.metrics.refusals.WithLabelValues("places").Write(&refused))
-		assert.InDelta(t, 5*200-4*maxPlacesPerAddress, refused.GetCounter().GetValue(), 0,
-			"the IPv6 addresses are in one network")
+		assert.InDelta(t, 5*200-maxPlaces, refused.GetCounter().GetValue(), 0)
 		other := h.dialFrom("198.51.100.1")
 		open(t, other, "watch")
 		same := h.dialFrom("192.0.2.1")
@@ -73,19 +72,51 @@ func TestPlaces(t *testing.T) {
 	})
 }
 
-// Ensure that the connection that has waited longest goes if there are no more places at all, and
-// that a connection which has had a session waits again from its end.
+// newHost returns a host without connections.
+func newHost(t *testing.T) *host {
+	t.Helper()
+	return &host{config: Config{Metrics: NewMetrics()}, clients: clients{limits: DefaultLimits()}, shares: newShares(), connections: t.Context()}
+}
+
+// waits adds a connection without a session.
+func (h *host) waits(t *testing.T, address string) *client {
+	t.Helper()
+	near, far := net.Pipe()
+	c := h.newClient(addressed{near, remoteAddr(address)})
+	t.Cleanup(func() {
+		c.waiting.Stop()
+		c.close()
+		_ = far.Close()
+	})
+	h.clients.add(c)
+	return c
+}
+
+// Ensure that the network with most connections without a session loses one if there are no more places.
+func TestPlaces_Most(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	fewer := h.waits(t, "192.0.2.1")
+	for range maxPlaces/3 + 1 {
+		h.waits(t, "192.0.2.1")
+	}
+	var most []*client
+	for n := range maxPlaces - maxPlaces/3 - 1 {
+		most = append(most, h.waits(t, []string{"2001:db8::1", "2001:db8:0:ff::2"}[n%2])) // both in one /56 network
+	}
+	require.Error(t, most[0].closed.Err())
+	require.NoError(t, most[1].closed.Err())
+	require.NoError(t, fewer.closed.Err())
+}
+
+// Ensure that the connection that has waited longest goes if there are no more places and each has another
+// address, and that a connection which has had a session waits again from its end.
 func TestPlaces_Oldest(t *testing.T) {
 	t.Parallel()
-	h := &host{config: Config{Metrics: NewMetrics()}, clients: clients{limits: DefaultLimits()}, shares: newShares(), connections: t.Context()}
+	h := newHost(t)
 	var all []*client
 	for n := range maxPlaces + 1 {
-		near, far := net.Pipe()
-		defer far.Close()
-		c := h.newClient(addressed{near, remoteAddr(netip.AddrFrom4([4]byte{10, 0, byte(n >> 8), byte(n)}).String())})
-		defer c.waiting.Stop()
-		defer c.close()
-		h.clients.add(c)
+		c := h.waits(t, netip.AddrFrom4([4]byte{10, 0, byte(n >> 8), byte(n)}).String())
 		if all = append(all, c); n == 1 {
 			require.NoError(t, h.clients.begin(all[0]))
 			h.clients.finish(all[0])

@@ -37,6 +37,9 @@ const (
 	maxWait = time.Second
 	// retryAfter is how long a client over another limit should wait before it retries.
 	retryAfter = 5 * time.Second
+	// Reading and Changing are the parts of a processor that a call may occupy. Calls that change something
+	// wait for the store most of the time, and SQLite commits those that wait together.
+	Reading, Changing = 16, 1
 	// refusalsPerSecond and refusalBurst are the refusals after which connections of an address are
 	// closed if their calls are refused again.
 	refusalsPerSecond = 100
@@ -54,8 +57,8 @@ const (
 type Budget struct {
 	address                    string
 	connections, calls, unread atomic.Int64 // open connections; open calls, streams and HTTP requests; bytes
-	// reads is for calls by what they cost, or nil if there is no limit. running has a slot for each
-	// call other than moves that runs.
+	// reads is for calls by what they cost, or nil if there is no limit. running has the parts of processors
+	// that calls other than moves occupy.
 	reads    *rate.Limiter
 	running  *semaphore.Weighted
 	refusals *rate.Limiter
@@ -114,7 +117,7 @@ func (b *Budgets) budget(address string) *Budget {
 	if found == nil {
 		found = &Budget{
 			address: address, refusals: rate.NewLimiter(refusalsPerSecond, refusalBurst),
-			running: semaphore.NewWeighted(int64(max(1, runtime.GOMAXPROCS(0)/2))),
+			running: semaphore.NewWeighted(int64(max(1, runtime.GOMAXPROCS(0)/2)) * Reading),
 		}
 		if n := b.Limits.ReadsPerAddressPerSecond; n > 0 {
 			found.reads = rate.NewLimiter(rate.Limit(n), Burst*n)
@@ -180,24 +183,25 @@ func (b *Budgets) Charge(address string, n int) {
 	}
 }
 
-// Enter waits until another call of the address may run. An address may use half of the processors for
-// calls other than moves. If err is nil, the caller must call leave when the call ends.
-func (b *Budgets) Enter(ctx context.Context, address string) (leave func(), err error) {
+// Enter waits until another call of the address may run, which is Reading or Changing. An address may use
+// half of the processors for calls other than moves. If err is nil, the caller must call leave when the call
+// ends.
+func (b *Budgets) Enter(ctx context.Context, address string, part int64) (leave func(), err error) {
 	if b.Limits.ReadsPerAddressPerSecond == 0 || address == "" || b.storeAway.Load() {
 		return func() {}, nil
 	}
 	running := b.budget(address).running
-	if !running.TryAcquire(1) {
+	if !running.TryAcquire(part) {
 		waiting, cancel := context.WithTimeout(ctx, maxWait)
 		defer cancel()
-		if running.Acquire(waiting, 1) != nil {
+		if running.Acquire(waiting, part) != nil {
 			if ctx.Err() == nil && b.storeAway.Load() {
 				return func() {}, nil
 			}
 			return nil, cmp.Or[error](ctx.Err(), b.exceeded())
 		}
 	}
-	return func() { running.Release(1) }, nil
+	return func() { running.Release(part) }, nil
 }
 
 // StoreUp records whether the store answers. While it does not, calls wait for it and not for a
@@ -206,10 +210,10 @@ func (b *Budgets) StoreUp(up bool) { b.storeAway.Store(!up) }
 
 // EnterCall is like Enter for a unary call or a page, and leaves when the response has been encoded:
 // encoding a list takes longer than reading it.
-func (b *Budgets) EnterCall(ctx context.Context, address string) error {
+func (b *Budgets) EnterCall(ctx context.Context, address string, part int64) error {
 	s := callOf(ctx)
 	s.encoded() // A page may need several calls.
-	leave, err := b.Enter(ctx, address)
+	leave, err := b.Enter(ctx, address, part)
 	if err != nil {
 		return err
 	}

@@ -134,26 +134,53 @@ func TestEnterBudget(t *testing.T) {
 		var err error
 		for began := time.Now(); time.Since(began) == 0; {
 			last := leave
-			if leave, err = budgets.Enter(t.Context(), clientAddress); err != nil {
+			if leave, err = budgets.Enter(t.Context(), clientAddress, Reading); err != nil {
 				leave = last
 			}
 		}
 		assert.Equal(t, "reads_per_address_per_second", fieldOf(err))
-		other, err := budgets.Enter(t.Context(), otherAddress)
+		other, err := budgets.Enter(t.Context(), otherAddress, Reading)
 		require.NoError(t, err)
 		other()
 		time.AfterFunc(maxWait/2, leave)
-		_, err = budgets.Enter(t.Context(), clientAddress)
+		_, err = budgets.Enter(t.Context(), clientAddress, Reading)
 		require.NoError(t, err)
 
 		time.AfterFunc(maxWait/2, func() { budgets.StoreUp(false) })
 		for range 3 { // The first of them waits when the store goes away.
-			_, err = budgets.Enter(t.Context(), clientAddress)
+			_, err = budgets.Enter(t.Context(), clientAddress, Reading)
 			require.NoError(t, err)
 		}
 		budgets.StoreUp(true)
-		_, err = budgets.Enter(t.Context(), clientAddress)
+		_, err = budgets.Enter(t.Context(), clientAddress, Reading)
 		assert.Equal(t, "reads_per_address_per_second", fieldOf(err))
+	})
+}
+
+// Ensure that many calls of an address that change something run at the same time, so that they can wait for
+// the store together, in the place of those that read.
+func TestEnterBudget_Changing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		budgets := NewBudgets(&limits.Limits{ReadsPerAddressPerSecond: 100}, nil)
+		var running []func()
+		for began := time.Now(); ; {
+			leave, err := budgets.Enter(t.Context(), clientAddress, Changing)
+			if err != nil {
+				assert.Equal(t, maxWait, time.Since(began))
+				break
+			}
+			running = append(running, leave)
+		}
+		assert.Len(t, running, max(1, runtime.GOMAXPROCS(0)/2)*Reading)
+		for _, leave := range running[1:Reading] {
+			leave()
+		}
+		_, err := budgets.Enter(t.Context(), clientAddress, Reading)
+		assert.Equal(t, "reads_per_address_per_second", fieldOf(err))
+		running[0]()
+		_, err = budgets.Enter(t.Context(), clientAddress, Reading)
+		require.NoError(t, err)
 	})
 }
 
@@ -164,7 +191,7 @@ func TestEnterCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 100})
 		_, c := f.connect(t, clientAddress)
-		slots := int64(max(1, runtime.GOMAXPROCS(0)/2))
+		slots := int64(max(1, runtime.GOMAXPROCS(0)/2)) * Reading
 		runs := func() bool {
 			synctest.Wait()
 			if !c.budget.running.TryAcquire(slots) {
@@ -175,7 +202,7 @@ func TestEnterCall(t *testing.T) {
 		}
 		s, cancel, _ := c.open(anyMethod)
 		bounded, end := context.WithCancel(s)
-		require.NoError(t, f.EnterCall(bounded, clientAddress))
+		require.NoError(t, f.EnterCall(bounded, clientAddress, Reading))
 		end()
 		assert.True(t, runs())
 		cancel()
@@ -184,7 +211,7 @@ func TestEnterCall(t *testing.T) {
 		request := httptest.NewRequestWithContext(peer.NewContext(t.Context(), &peer.Peer{Addr: c.RemoteAddr()}), http.MethodGet, "/", http.NoBody)
 		f.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			for range 2 { // A page may need two calls.
-				assert.NoError(t, f.EnterCall(r.Context(), clientAddress))
+				assert.NoError(t, f.EnterCall(r.Context(), clientAddress, Reading))
 				assert.True(t, runs())
 			}
 			_, _ = w.Write([]byte("done"))

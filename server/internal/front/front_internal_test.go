@@ -259,10 +259,10 @@ func TestCredentials_InTurn(t *testing.T) {
 		}
 		var leave []func()
 		for range max(1, runtime.GOMAXPROCS(0)/2) {
-			end, err := f.Enter(t.Context(), clientAddress)
+			end, err := f.Enter(t.Context(), clientAddress, Reading)
 			require.NoError(t, err)
 			leave = append(leave, end)
-			_, err = f.Enter(t.Context(), proxyAddress)
+			_, err = f.Enter(t.Context(), proxyAddress, Reading)
 			require.NoError(t, err)
 		}
 		require.ErrorContains(t, handshake(clientAddress), context.DeadlineExceeded.Error())

@@ -113,10 +113,10 @@ func (s signer) Sign(random io.Reader, digest []byte, options crypto.SignerOpts)
 	ctx, cancel := context.WithTimeout(context.Background(), HandshakeTimeout)
 	defer cancel()
 	running := s.conn.budget.running
-	if err := running.Acquire(ctx, 1); err != nil {
+	if err := running.Acquire(ctx, Reading); err != nil {
 		return nil, err
 	}
-	defer running.Release(1)
+	defer running.Release(Reading)
 	return s.Signer.Sign(random, digest, options)
 }
 

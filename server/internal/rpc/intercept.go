@@ -32,7 +32,7 @@ func (s *Service) Unary(ctx context.Context, request any, info *grpc.UnaryServer
 	bounded, cancel := context.WithTimeout(ctx, span)
 	defer cancel()
 
-	err := s.read(bounded, request)
+	err := s.read(bounded, info.FullMethod, request)
 	if err == nil {
 		bounded, err = s.authenticate(bounded, info.FullMethod)
 	}
@@ -73,3 +73,8 @@ func (s *Service) Stream(server any, stream grpc.ServerStream, info *grpc.Stream
 // isContractMethod reports whether a method belongs to the contract rather than to health
 // or reflection.
 func isContractMethod(method string) bool { return strings.HasPrefix(method, "/gridstand.") }
+
+// isRead reports whether a method of the contract changes nothing.
+func isRead(method string) bool {
+	return strings.Contains(method, "/Get") || strings.Contains(method, "/List")
+}

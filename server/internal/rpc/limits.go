@@ -26,7 +26,7 @@ func (s *Service) Charge(ctx context.Context, reads int) error {
 // EnterCall waits until another call of the client of an HTTP request may run, see front.Budgets.EnterCall.
 // If that takes too long, it returns the status that a call would get.
 func (s *Service) EnterCall(ctx context.Context) error {
-	if err := s.Budgets.EnterCall(ctx, s.Address(ctx)); err != nil {
+	if err := s.Budgets.EnterCall(ctx, s.Address(ctx), front.Reading); err != nil {
 		return s.toStatus(ctx, "", err)
 	}
 	return nil
@@ -132,7 +132,7 @@ func readCost(request any) int {
 }
 
 // read admits a call that is not a move, of which the front has charged one read.
-func (s *Service) read(ctx context.Context, request any) error {
+func (s *Service) read(ctx context.Context, method string, request any) error {
 	cost := readCost(request)
 	if cost == 0 {
 		return nil
@@ -141,7 +141,11 @@ func (s *Service) read(ctx context.Context, request any) error {
 	if err := s.Budgets.Check(address, cost-1); err != nil {
 		return err
 	}
-	return s.Budgets.EnterCall(ctx, address)
+	part := int64(front.Changing)
+	if isRead(method) {
+		part = front.Reading
+	}
+	return s.Budgets.EnterCall(ctx, address, part)
 }
 
 // skipCost returns the number of reads that a look-up for a list counts as, in addition to one, if the

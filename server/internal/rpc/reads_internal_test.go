@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"google.golang.org/grpc"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -30,4 +31,24 @@ func TestReadCost(t *testing.T) {
 	} {
 		assert.Equal(t, tt.cost, readCost(tt.request), "%v", tt.request)
 	}
+}
+
+// Ensure that the calls that change something are known: many of them run at the same time.
+func TestIsRead(t *testing.T) {
+	t.Parallel()
+	var changing []string
+	for _, service := range []grpc.ServiceDesc{
+		pb.GameService_ServiceDesc, pb.ChallengeService_ServiceDesc, pb.LeaderboardService_ServiceDesc, pb.PlayerService_ServiceDesc,
+	} {
+		for _, method := range service.Methods {
+			if !isRead("/" + service.ServiceName + "/" + method.MethodName) {
+				changing = append(changing, method.MethodName)
+			}
+		}
+	}
+	assert.ElementsMatch(t, []string{
+		"CreateGame", "JoinGame", "Move", "Undo", "Resign", "React",
+		"CreateChallenge", "JoinChallenge", "LeaveChallenge", "StartChallenge", "RaceNow",
+		"CreatePlayer", "Rename", "RotateToken", "AddKey", "RemoveKey", "CreateSessionLink", "OpenSession", "EndSession",
+	}, changing)
 }

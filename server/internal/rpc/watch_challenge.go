@@ -7,6 +7,7 @@ import (
 	"google.golang.org/grpc"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
@@ -34,7 +35,7 @@ func (s *Service) OpenWatchChallenge(ctx context.Context, request *pb.WatchChall
 	if err := s.Budgets.Check(address, 1); err != nil { // in addition to that of each call
 		return nil, err
 	}
-	leave, err := s.Budgets.Enter(ctx, address)
+	leave, err := s.Budgets.Enter(ctx, address, front.Reading)
 	if err != nil {
 		return nil, err
 	}

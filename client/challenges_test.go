@@ -140,54 +140,6 @@ func TestWatchChallenge(t *testing.T) {
 	}
 }
 
-func TestNewChallenge(t *testing.T) {
-	t.Parallel()
-	var requests []*pb.CreateChallengeRequest
-	f := &fake{createChallenge: func(n int, r *pb.CreateChallengeRequest) (*pb.Challenge, error) {
-		requests = append(requests, r)
-		if n == 1 {
-			return nil, refuse(codes.ResourceExhausted, pb.ReasonRateLimited)
-		}
-		return &pb.Challenge{Id: challengeID}, nil
-	}}
-	request := &pb.CreateChallengeRequest{Variant: "classic"}
-	c, err := f.client(t).NewChallenge(waittest.Context(t), request)
-	require.NoError(t, err)
-	assert.Empty(t, request.GetRequestId(), "the caller's request was modified")
-	assert.Equal(t, challengeID, c.GetId())
-	require.Len(t, requests, 2)
-	assert.NotEmpty(t, requests[0].GetRequestId())
-	assert.Equal(t, requests[0].GetRequestId(), requests[1].GetRequestId())
-	assert.Equal(t, "classic", requests[0].GetVariant())
-}
-
-func TestAddBot(t *testing.T) {
-	t.Parallel()
-	var requests []*pb.JoinChallengeRequest
-	f := &fake{joinChallenge: func(n int, r *pb.JoinChallengeRequest) (*pb.Challenge, error) {
-		requests = append(requests, r)
-		if n == 1 {
-			return nil, refuse(codes.ResourceExhausted, pb.ReasonRateLimited)
-		}
-		return &pb.Challenge{Id: challengeID}, nil
-	}}
-	adder := f.client(t)
-	c, err := adder.AddBot(waittest.Context(t), challengeID, "greedy")
-	require.NoError(t, err)
-	assert.Equal(t, challengeID, c.GetId())
-	require.Len(t, requests, 2)
-	assert.Len(t, requests[0].GetRequestId(), 26)
-	assert.Equal(t, requests[0].GetRequestId(), requests[1].GetRequestId())
-	assert.Equal(t, challengeID+"greedy", requests[0].GetChallengeId()+requests[0].GetBot())
-
-	_, err = adder.AddBot(waittest.Context(t), otherID, "greedy")
-	require.ErrorIs(t, err, client.ErrBadStream, "an answer with another challenge")
-	require.Len(t, requests, 3)
-	_, err = adder.AddBot(waittest.Context(t), challengeID, "")
-	require.ErrorIs(t, err, client.ErrInvalid)
-	require.Len(t, requests, 3, "a call without a bot would add the account itself")
-}
-
 func TestChallengeTime(t *testing.T) {
 	t.Parallel()
 	for reason, key := range map[string]string{

@@ -139,28 +139,6 @@ func TestToken_MarkedWithTLS(t *testing.T) {
 	}
 }
 
-// Ensure that Replace creates an account on a server that no longer uses TLS, and keeps
-// the old account if that fails.
-func TestReplace_InClearText(t *testing.T) {
-	t.Parallel()
-	s, store := newTwoFaced(t), newStore(t)
-	const target = "localhost:7"
-	before, _, err := client.LogIn(waittest.Context(t), s.dial(t, target, true), store, client.OneName("ada"))
-	require.NoError(t, err)
-	c := s.dial(t, target, false)
-	_, err = client.Replace(waittest.Context(t), c, store, "ADA")
-	require.ErrorIs(t, err, client.ErrNameTaken)
-	kept, _, err := store.Load(target)
-	require.NoError(t, err)
-	assert.Equal(t, before, kept)
-
-	cred, err := client.Replace(waittest.Context(t), c, store, "bob")
-	require.NoError(t, err)
-	assert.False(t, cred.TLS)
-	_, _, err = client.LogIn(waittest.Context(t), c, store, noName)
-	require.NoError(t, err)
-}
-
 func TestExposed(t *testing.T) {
 	t.Parallel()
 	for target, want := range map[string]bool{

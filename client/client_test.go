@@ -63,16 +63,6 @@ func TestDial_BadCAFile(t *testing.T) {
 	assert.ErrorContains(t, err, "client_test.go")
 }
 
-func TestDial_NoServer(t *testing.T) {
-	t.Parallel()
-	address := process.FreeAddress(t)
-	c := dial(t, client.Config{Target: address})
-	_, err := c.Games.GetServerInfo(waittest.Context(t), &pb.GetServerInfoRequest{})
-	assert.ErrorIs(t, err, client.ErrUnreachable)
-	assert.ErrorIs(t, err, client.ErrServerUnavailable)
-	assert.EqualError(t, err, "dial tcp "+address+": connect: connection refused")
-}
-
 func TestToken_SentWithEveryCall(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

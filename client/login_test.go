@@ -328,30 +328,6 @@ func TestLogInAs(t *testing.T) {
 	assert.Equal(t, second, load(t, store, config.Target))
 }
 
-func TestLogIn_ForgottenByOneServer(t *testing.T) {
-	t.Parallel()
-	a, config, store := startAccounts(t)
-	durable := logIn(t, dial(t, config), store, client.OneName("ada"))
-	kept := a.players
-
-	// An in-memory server replaces the durable one twice.
-	for range 2 {
-		a.mu.Lock()
-		a.players, a.storage = map[string]*pb.Player{}, pb.Storage_STORAGE_EMBEDDED
-		a.mu.Unlock()
-		other, notice, err := client.LogIn(waittest.Context(t), dial(t, config), store, noName)
-		require.NoError(t, err)
-		assert.NotEmpty(t, notice)
-		assert.NotEqual(t, durable.Token, other.Token)
-	}
-
-	a.mu.Lock()
-	a.players, a.storage = kept, pb.Storage_STORAGE_DURABLE
-	a.mu.Unlock()
-	assert.Equal(t, durable, logIn(t, dial(t, config), store, noName))
-	assert.Equal(t, durable, load(t, store, dial(t, config).Target()))
-}
-
 // Ensure that if servers take turns at one address, the client keeps an account for each.
 func TestLogIn_ServersTakeTurns(t *testing.T) {
 	t.Parallel()

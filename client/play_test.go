@@ -74,57 +74,59 @@ func TestMove_BrokenConnection(t *testing.T) {
 	assert.ErrorIs(t, told[0], client.ErrUnreachable)
 }
 
-func TestMove_Refused(t *testing.T) {
-	t.Parallel()
-	for name, failures := range map[string][]error{
-		"at the first try":                                {conflict("9")},
-		"after an unknown outcome":                        {storageAway(), conflict("9")},
-		"after several unknown outcomes and a rate limit": {storageAway(), refuse(codes.ResourceExhausted, pb.ReasonRateLimited), conflict("9")},
-	} {
-		f := &fake{move: func(n int, _ context.Context, _ *pb.MoveRequest) (*pb.Event, error) {
-			return nil, failures[n-1]
-		}}
-		_, err := f.client(t).Seat(knownAt(3)).Move(waittest.Context(t), 3, client.Slide(pb.Direction_DIRECTION_UP), false)
-		require.ErrorIs(t, err, client.ErrVersionConflict, name)
-		assert.NotErrorIs(t, err, client.ErrUnsettled, name)
-		version, ok := client.CurrentVersion(err)
-		assert.True(t, ok, name)
-		assert.Equal(t, int32(9), version, name)
-		assert.Equal(t, len(failures), f.made("move"), name)
-	}
-}
-
-// Ensure that a move whose outcome is unknown says so if the context ends during a try or a wait.
+// Ensure that a move whose outcome is unknown says so if the context ends or the client is closed during
+// a try or a wait, and that a later call is neither made nor reported as one that may have taken effect.
 func TestMove_OutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	for _, waits := range []bool{false, true} {
-		ctx, cancel := context.WithCancel(waittest.Context(t))
-		f := &fake{move: func(n int, _ context.Context, _ *pb.MoveRequest) (*pb.Event, error) {
-			if n == 6 {
-				cancel()
+		for _, closes := range []bool{false, true} {
+			ctx, cancel := context.WithCancel(waittest.Context(t))
+			f := &fake{}
+			c := f.client(t)
+			end := func() {
+				if cancel(); closes {
+					assert.NoError(t, c.Close())
+				}
 			}
-			return nil, storageAway()
-		}}
-		seat := f.client(t).Seat(knownAt(3))
-		if waits {
-			seat.OnRetry = func(int, time.Duration, error) { cancel() }
-		}
-		_, err := seat.Move(ctx, 3, client.Slide(pb.Direction_DIRECTION_UP), false)
-		require.ErrorIs(t, err, client.ErrUnsettled)
-		assert.ErrorIs(t, err, context.Canceled)
-		if waits {
-			assert.ErrorIs(t, err, client.ErrStorageUnavailable)
+			if closes {
+				ctx = waittest.Context(t)
+			}
+			f.move = func(_ int, called context.Context, _ *pb.MoveRequest) (*pb.Event, error) {
+				if !waits {
+					end()
+					<-called.Done()
+				}
+				return nil, storageAway()
+			}
+			seat := c.Seat(knownAt(3))
+			seat.OnRetry = func(int, time.Duration, error) { end() }
+			move := func() error {
+				_, err := seat.Move(ctx, 3, client.Slide(pb.Direction_DIRECTION_UP), false)
+				require.ErrorIs(t, err, context.Canceled)
+				assert.Equal(t, closes, strings.Contains(err.Error(), "the client is closed"), err)
+				return err
+			}
+			err := move()
+			require.ErrorIs(t, err, client.ErrUnsettled)
+			assert.Equal(t, waits, errors.Is(err, client.ErrStorageUnavailable), err)
+			err = move()
+			require.NotErrorIs(t, err, client.ErrUnsettled)
+			assert.Equal(t, codes.Canceled, client.FromError(err).Code)
+			assert.Equal(t, 1, f.made("move"))
 		}
 	}
 }
 
-// Ensure that a refusal that does not tell whether an earlier try took effect does not hide that.
-func TestMove_RefusedInDoubt(t *testing.T) {
+// Ensure that a refusal that does not tell whether an earlier try took effect does not hide that, unlike a
+// version conflict.
+func TestMove_Refused(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		failures []error
 		doubtful bool
 	}{
+		"another move":                              {[]error{conflict("9")}, false},
+		"another move after a lost reply":           {[]error{storageAway(), conflict("9")}, false},
 		"the token was replaced after a lost reply": {[]error{storageAway(), badToken()}, true},
 		"the game is gone after a lost reply":       {[]error{storageAway(), refuse(codes.NotFound, pb.ReasonGameNotFound)}, true},
 		"the game is damaged after a lost reply":    {[]error{storageAway(), refuse(codes.DataLoss, pb.ReasonGameDamaged)}, true},
@@ -132,6 +134,9 @@ func TestMove_RefusedInDoubt(t *testing.T) {
 		"a proxy fails":                             {[]error{refuse(codes.Unknown, "")}, true},
 		"the server fails":                          {[]error{refuse(codes.Internal, "")}, true},
 		"the token was replaced before":             {[]error{badToken()}, false},
+		"another move after a lost reply and a rate limit": {
+			[]error{storageAway(), refuse(codes.ResourceExhausted, pb.ReasonRateLimited), conflict("9")}, false,
+		},
 		"the token was replaced during a rate limit": {
 			[]error{refuse(codes.ResourceExhausted, pb.ReasonRateLimited), badToken()}, false,
 		},
@@ -145,6 +150,8 @@ func TestMove_RefusedInDoubt(t *testing.T) {
 		_, err := f.client(t).Seat(knownAt(3)).Move(waittest.Context(t), 3, client.Slide(pb.Direction_DIRECTION_UP), false)
 		require.Error(t, err, name)
 		assert.Equal(t, tt.doubtful, errors.Is(err, client.ErrUnsettled), "%s: %v", name, err)
+		version, _ := client.CurrentVersion(err)
+		assert.Equal(t, errors.Is(tt.failures[len(tt.failures)-1], conflict("9")), version == 9, "%s: %v", name, err)
 		assert.Equal(t, len(tt.failures), f.made("move"), name)
 	}
 }
@@ -155,18 +162,6 @@ func TestMove_Malformed(t *testing.T) {
 	f := &fake{}
 	_, err := f.client(t).SeatAt("a\xff", 0).Move(waittest.Context(t), 3, client.Slide(pb.Direction_DIRECTION_UP), false)
 	require.ErrorContains(t, err, "UTF-8")
-	require.NotErrorIs(t, err, client.ErrUnsettled)
-	assert.Zero(t, f.made("move"))
-}
-
-// Ensure that a call that was not made is not reported as one that may have taken effect.
-func TestMove_ContextAlreadyDone(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(waittest.Context(t))
-	cancel()
-	f := &fake{}
-	_, err := f.client(t).Seat(knownAt(3)).Move(ctx, 3, client.Slide(pb.Direction_DIRECTION_UP), false)
-	require.ErrorIs(t, err, context.Canceled)
 	require.NotErrorIs(t, err, client.ErrUnsettled)
 	assert.Zero(t, f.made("move"))
 }
@@ -226,34 +221,58 @@ func TestResign_NamesTheSeat(t *testing.T) {
 	assert.ErrorIs(t, err, client.ErrNotSeated)
 }
 
-func TestNewGame_MakesOneGame(t *testing.T) {
+// Ensure that a call that creates something is repeated with the same request_id until its outcome is
+// known, and that the next one has another.
+func TestCreate_Once(t *testing.T) {
 	t.Parallel()
-	var mu sync.Mutex
 	var ids []string
-	f := &fake{createGame: func(n int, r *pb.CreateGameRequest) (*pb.Game, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		ids = append(ids, r.GetRequestId())
-		if n%2 == 1 {
-			return nil, storageAway()
+	answer := func(n int, r interface{ GetRequestId() string }) error {
+		if ids = append(ids, r.GetRequestId()); n%2 == 1 {
+			return storageAway()
 		}
-		assert.Equal(t, "twos", r.GetVariant())
-		assert.True(t, r.GetPrivate())
-		assert.Equal(t, time.Minute, r.GetTurnLimit().AsDuration())
-		return gameAt(1), nil
-	}}
-	c := f.client(t)
-	opts := client.GameOptions{Private: true, TurnLimit: time.Minute}
+		return nil
+	}
+	f := &fake{
+		createGame: func(n int, r *pb.CreateGameRequest) (*pb.Game, error) {
+			assert.Equal(t, "twos", r.GetVariant())
+			assert.True(t, r.GetPrivate())
+			assert.Equal(t, time.Minute, r.GetTurnLimit().AsDuration())
+			return gameAt(1), answer(n, r)
+		},
+		createChallenge: func(n int, r *pb.CreateChallengeRequest) (*pb.Challenge, error) {
+			assert.Equal(t, "classic", r.GetVariant())
+			return &pb.Challenge{Id: challengeID}, answer(n, r)
+		},
+		joinChallenge: func(n int, r *pb.JoinChallengeRequest) (*pb.Challenge, error) {
+			assert.Equal(t, "greedy", r.GetBot())
+			return &pb.Challenge{Id: challengeID}, answer(n, r)
+		},
+	}
+	c, ctx, request := f.client(t), waittest.Context(t), &pb.CreateChallengeRequest{Variant: "classic"}
 	for range 2 {
-		g, err := c.NewGame(waittest.Context(t), "twos", opts)
+		g, err := c.NewGame(ctx, "twos", client.GameOptions{Private: true, TurnLimit: time.Minute})
 		require.NoError(t, err)
 		assert.Equal(t, gameID, g.GetId())
+		created, err := c.NewChallenge(ctx, request)
+		require.NoError(t, err)
+		assert.Equal(t, challengeID, created.GetId())
+		assert.Empty(t, request.GetRequestId(), "the caller's request was modified")
+		joined, err := c.AddBot(ctx, challengeID, "greedy")
+		require.NoError(t, err)
+		assert.Equal(t, challengeID, joined.GetId())
 	}
-	require.Len(t, ids, 4)
-	assert.Regexp(t, `^[a-z2-7]{26}$`, ids[0])
-	assert.Equal(t, ids[0], ids[1])
-	assert.Equal(t, ids[2], ids[3])
-	assert.NotEqual(t, ids[0], ids[2])
+	require.Len(t, ids, 12)
+	for i := 0; i < len(ids); i += 2 {
+		assert.Regexp(t, `^[a-z2-7]{26}$`, ids[i])
+		assert.Equal(t, ids[i], ids[i+1])
+		assert.NotContains(t, ids[:i], ids[i])
+	}
+	_, err := c.AddBot(ctx, otherID, "greedy")
+	require.ErrorIs(t, err, client.ErrBadStream, "an answer with another challenge")
+	made := f.made("joinChallenge")
+	_, err = c.AddBot(ctx, challengeID, "")
+	require.ErrorIs(t, err, client.ErrInvalid)
+	assert.Equal(t, made, f.made("joinChallenge"), "a call without a bot would add the account itself")
 }
 
 func TestResolve(t *testing.T) {

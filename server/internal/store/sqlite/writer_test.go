@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -85,90 +84,55 @@ func waiting(t *testing.T, d *db, n int) {
 	})
 }
 
-// Ensure that work that fails or panics leaves nothing behind, and does not affect other
-// work in its transaction.
+// Ensure that work that fails or panics leaves nothing behind and does not affect other work in its
+// transaction, and that a refusal is returned unwrapped and does not repeat that work.
 func TestWrite_FailingWork(t *testing.T) {
 	t.Parallel()
-	d := openDB(t, Options{Memory: true})
 	mine := errors.New("mine")
-	release := block(t, d)
-	var group sync.WaitGroup
-	errs := make([]error, 30)
-	for n := range errs {
-		group.Go(func() {
-			errs[n] = d.write(t.Context(), func(c *sqlite3.Conn) error {
-				if err := exec(c, "INSERT INTO test VALUES (?)", n); err != nil || n%3 > 0 {
-					return err
-				}
-				if n > 20 {
-					panic(mine)
-				}
-				return mine
-			})
-		})
-	}
-	waiting(t, d, len(errs))
-	release()
-	group.Wait()
-	var want []int
-	for n, err := range errs {
-		if n%3 == 0 {
-			require.ErrorContains(t, err, mine.Error())
-			continue
-		}
-		require.NoError(t, err)
-		want = append(want, n)
-	}
-	assert.Equal(t, want, rows(t, d))
-}
-
-// Ensure that a refusal is returned unwrapped, and neither repeats nor undoes the other work in its
-// transaction.
-func TestWrite_Refusal(t *testing.T) {
-	t.Parallel()
-	d := openDB(t, Options{Memory: true})
-	mine, runs := errors.New("mine"), 0
-	var want []int
-	release := block(t, d)
-	var group sync.WaitGroup
-	for n := range 30 {
-		refused := n%3 == 0
-		if !refused {
-			want = append(want, n)
-		}
-		group.Go(func() {
-			err := d.write(t.Context(), func(c *sqlite3.Conn) error {
-				if runs++; refused {
-					return refusal{mine}
-				}
-				return exec(c, "INSERT INTO test VALUES (?)", n)
-			})
-			if refused {
-				assert.Equal(t, mine, err)
-			} else {
-				assert.NoError(t, err)
+	for name, fail := range map[string]func(c *sqlite3.Conn, n int) error{
+		"failure": func(c *sqlite3.Conn, n int) error {
+			if err := exec(c, "INSERT INTO test VALUES (?)", n); err != nil {
+				return err
 			}
-		})
+			if n > 20 {
+				panic(mine)
+			}
+			return mine
+		},
+		"refusal": func(*sqlite3.Conn, int) error { return refusal{mine} },
+	} {
+		d, runs := openDB(t, Options{Memory: true}), 0
+		release := block(t, d)
+		var group sync.WaitGroup
+		errs := make([]error, 30)
+		for n := range errs {
+			group.Go(func() {
+				errs[n] = d.write(t.Context(), func(c *sqlite3.Conn) error {
+					if runs++; n%3 == 0 {
+						return fail(c, n)
+					}
+					return exec(c, "INSERT INTO test VALUES (?)", n)
+				})
+			})
+		}
+		waiting(t, d, len(errs))
+		release()
+		group.Wait()
+		var want []int
+		for n, err := range errs {
+			switch {
+			case n%3 > 0:
+				require.NoError(t, err, name)
+				want = append(want, n)
+			case name == "refusal":
+				require.Equal(t, mine, err)
+			default:
+				require.ErrorContains(t, err, mine.Error())
+			}
+		}
+		assert.Equal(t, want, rows(t, d), name)
+		assert.Equal(t, name == "refusal", runs == len(errs), "%s: %d runs", name, runs)
 	}
-	waiting(t, d, 30)
-	release()
-	group.Wait()
-	assert.Equal(t, 30, runs)
-	assert.Equal(t, want, rows(t, d))
-}
-
-// Ensure that an append is undone if the work that it includes is refused.
-func TestAppend_RefusedThen(t *testing.T) {
-	t.Parallel()
-	s := openStore(t, Options{Memory: true})
-	mine := errors.New("mine")
-	_, err := s.Games.Append(t.Context(), "a", store.Entry{Next: store.ID{Version: 1, Digest: 1}, Then: func(ctx context.Context, _ time.Time) error {
-		return s.Engine.(*engine).db.write(ctx, func(*sqlite3.Conn) error { return refusal{mine} })
-	}})
-	require.ErrorIs(t, err, mine)
-	tail, err := s.Games.Tail(t.Context(), "a")
-	require.NoError(t, err)
-	assert.Zero(t, tail)
 }
 
 // Ensure that work does not run if its caller returned before the work began.

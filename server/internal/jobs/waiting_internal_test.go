@@ -31,6 +31,19 @@ func newWaiting(t *testing.T, m *Manager, hub *match.Hub) *match.Match {
 	return served
 }
 
+// processes processes the game that is due, if any, and returns the number of games.
+func processes(t *testing.T, s *store.Store, m *Manager, hub *match.Hub) int {
+	t.Helper()
+	jobs, err := s.Queue.Lease(t.Context(), 1, leaseFor)
+	require.NoError(t, err)
+	for _, job := range jobs {
+		next, err := m.process(t.Context(), hub, job)
+		require.NoError(t, err)
+		require.NoError(t, s.Queue.Ack(t.Context(), job, next))
+	}
+	return len(jobs)
+}
+
 // Ensure that a game that waits for players ends ten minutes after its players have left it, on
 // whichever server they were, and that it does not end while they are there.
 func TestManager_Waiting(t *testing.T) {
@@ -45,14 +58,7 @@ func TestManager_Waiting(t *testing.T) {
 		work := func(d time.Duration) bool {
 			t.Helper()
 			forward(d)
-			jobs, err := s.Queue.Lease(ctx, 1, leaseFor)
-			require.NoError(t, err)
-			for _, job := range jobs {
-				next, err := m.process(ctx, hub, job)
-				require.NoError(t, err)
-				require.NoError(t, s.Queue.Ack(ctx, job, next))
-			}
-			return len(jobs) > 0
+			return processes(t, s, m, hub) > 0
 		}
 		waits := func() bool { return served.State().Status == replay.Waiting }
 		assert.True(t, work(leaseFor+time.Second))
@@ -89,14 +95,7 @@ func TestManager_NotOverdue(t *testing.T) {
 		require.NoError(t, err)
 		for _, due := range []int{1, 0} {
 			forward(2 * leaseFor)
-			jobs, err := s.Queue.Lease(ctx, 1, leaseFor)
-			require.NoError(t, err)
-			require.Len(t, jobs, due)
-			for _, job := range jobs {
-				next, err := m.process(ctx, hub, job)
-				require.NoError(t, err)
-				require.NoError(t, s.Queue.Ack(ctx, job, next))
-			}
+			require.Equal(t, due, processes(t, s, m, hub))
 		}
 	})
 }

@@ -30,16 +30,20 @@ const (
 	bytesPerRequest = 2 << 10
 	// bytesPerHandshake is the number of bytes that a client may send for a TLS handshake.
 	bytesPerHandshake = 4 << 10
-	// readsWithoutCall is the number of reads that a connection without a call counts as when it is closed.
+	// readsWithoutCall is the number of reads that a connection without a call counts as when it is closed,
+	// unless it has been open for as long as a handshake may take: programs are connected to all servers, and
+	// may call only one of them.
 	readsWithoutCall = 50
 	// maxWait is how long a call may wait until its address has paid for what it has read before, or
 	// until others of its calls have ended.
 	maxWait = time.Second
 	// retryAfter is how long a client over another limit should wait before it retries.
 	retryAfter = 5 * time.Second
-	// Reading and Changing are the parts of a processor that a call may occupy. Calls that change something
-	// wait for the store most of the time, and SQLite commits those that wait together.
-	Reading, Changing = 16, 1
+	// Reading is the part of a processor that a call occupies unless it changes something.
+	Reading = 16
+	// Changing is the part of a processor that a call occupies if it changes something. Such calls wait for
+	// the store most of the time, and SQLite commits those that wait together.
+	Changing = 1
 	// refusalsPerSecond and refusalBurst are the refusals after which connections of an address are
 	// closed if their calls are refused again.
 	refusalsPerSecond = 100

@@ -16,6 +16,7 @@ type conn struct {
 	net.Conn
 	front  *Front
 	budget *Budget
+	opened time.Time
 	// proxy is set if the connection belongs to a proxy. It carries the calls of many clients,
 	// so it is not closed because of one of them.
 	proxy bool
@@ -153,7 +154,7 @@ func (c *conn) Close() error {
 		c.front.leave(c.hijacker)
 	}
 	c.budget.connections.Add(-1)
-	if !c.proxy && !c.called.Load() {
+	if !c.proxy && !c.called.Load() && time.Since(c.opened) < HandshakeTimeout {
 		c.budget.charge(readsWithoutCall)
 	}
 	c.front.mu.Lock()

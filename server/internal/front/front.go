@@ -130,7 +130,9 @@ func (f *Front) refusal(e *limits.ExceededError, address string) error {
 func (f *Front) enter(accepted net.Conn) (_ *conn, exceeded string) {
 	peer := accepted.RemoteAddr()
 	b := f.budget(Key(peer))
-	c := &conn{Conn: accepted, front: f, budget: b, proxy: f.Proxies.Trusted(peer), unread: map[*Budget]int64{}}
+	c := &conn{
+		Conn: accepted, front: f, budget: b, opened: time.Now(), proxy: f.Proxies.Trusted(peer), unread: map[*Budget]int64{},
+	}
 	n := b.connections.Add(1)
 	switch {
 	case c.proxy:

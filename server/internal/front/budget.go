@@ -202,7 +202,8 @@ func (b *Budgets) Enter(ctx context.Context, address string, part int64) (leave 
 			if ctx.Err() == nil && b.storeAway.Load() {
 				return func() {}, nil
 			}
-			return nil, cmp.Or[error](ctx.Err(), b.exceeded())
+			return nil, cmp.Or[error](ctx.Err(), b.Limits.Exceeded(&b.Limits.ReadsPerAddressPerSecond,
+				"reads from one address a second, and earlier ones are still running", time.Second))
 		}
 	}
 	return func() { running.Release(part) }, nil

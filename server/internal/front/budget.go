@@ -39,10 +39,10 @@ const (
 	maxWait = time.Second
 	// retryAfter is how long a client over another limit should wait before it retries.
 	retryAfter = 5 * time.Second
-	// Reading is the part of a processor that a call occupies unless it changes something.
+	// Reading is the number of slots that a processor has. A call takes all of one, unless it changes something.
 	Reading = 16
-	// Changing is the part of a processor that a call occupies if it changes something. Such calls wait for
-	// the store most of the time, and SQLite commits those that wait together.
+	// Changing is the number of slots that a call takes if it changes something. Such calls wait for the store
+	// most of the time, and SQLite commits those that wait together.
 	Changing = 1
 	// refusalsPerSecond and refusalBurst are the refusals after which connections of an address are
 	// closed if their calls are refused again.
@@ -61,8 +61,8 @@ const (
 type Budget struct {
 	address                    string
 	connections, calls, unread atomic.Int64 // open connections; open calls, streams and HTTP requests; bytes
-	// reads is for calls by what they cost, or nil if there is no limit. running has the parts of processors
-	// that calls other than moves occupy.
+	// reads is for calls by what they cost, or nil if there is no limit. running has the slots of the
+	// processors for calls other than moves.
 	reads    *rate.Limiter
 	running  *semaphore.Weighted
 	refusals *rate.Limiter
@@ -187,18 +187,23 @@ func (b *Budgets) Charge(address string, n int) {
 	}
 }
 
-// Enter waits until another call of the address may run, which is Reading or Changing. An address may use
-// half of the processors for calls other than moves. If err is nil, the caller must call leave when the call
-// ends.
-func (b *Budgets) Enter(ctx context.Context, address string, part int64) (leave func(), err error) {
+// Enter waits until another call of the address may run, which takes Reading or Changing slots. An address
+// may use half of the processors for calls other than moves. If err is nil, the caller must call leave when
+// the call ends.
+func (b *Budgets) Enter(ctx context.Context, address string, slots int64) (leave func(), err error) {
+	return b.enterWithin(ctx, address, slots, maxWait)
+}
+
+// enterWithin is like Enter, with the time that the call may wait.
+func (b *Budgets) enterWithin(ctx context.Context, address string, slots int64, wait time.Duration) (leave func(), err error) {
 	if b.Limits.ReadsPerAddressPerSecond == 0 || address == "" || b.storeAway.Load() {
 		return func() {}, nil
 	}
 	running := b.budget(address).running
-	if !running.TryAcquire(part) {
-		waiting, cancel := context.WithTimeout(ctx, maxWait)
+	if !running.TryAcquire(slots) {
+		waiting, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
-		if running.Acquire(waiting, part) != nil {
+		if running.Acquire(waiting, slots) != nil {
 			if ctx.Err() == nil && b.storeAway.Load() {
 				return func() {}, nil
 			}
@@ -206,7 +211,7 @@ func (b *Budgets) Enter(ctx context.Context, address string, part int64) (leave 
 				"reads from one address a second, and earlier ones are still running", time.Second))
 		}
 	}
-	return func() { running.Release(part) }, nil
+	return func() { running.Release(slots) }, nil
 }
 
 // StoreUp records whether the store answers. While it does not, calls wait for it and not for a
@@ -215,10 +220,10 @@ func (b *Budgets) StoreUp(up bool) { b.storeAway.Store(!up) }
 
 // EnterCall is like Enter for a unary call or a page, and leaves when the response has been encoded:
 // encoding a list takes longer than reading it.
-func (b *Budgets) EnterCall(ctx context.Context, address string, part int64) error {
+func (b *Budgets) EnterCall(ctx context.Context, address string, slots int64) error {
 	s := callOf(ctx)
 	s.encoded() // A page may need several calls.
-	leave, err := b.Enter(ctx, address, part)
+	leave, err := b.Enter(ctx, address, slots)
 	if err != nil {
 		return err
 	}

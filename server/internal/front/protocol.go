@@ -93,7 +93,7 @@ func inTurn(get getCertificate) getCertificate {
 	return func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 		shared, err := get(hello)
 		c := hello.Conn.(httpConn).conn
-		if err != nil || c.proxy || c.front.Limits.ReadsPerAddressPerSecond == 0 {
+		if err != nil || c.proxy {
 			return shared, err
 		}
 		own := *shared
@@ -110,13 +110,11 @@ type signer struct {
 
 // Sign implements crypto.Signer.
 func (s signer) Sign(random io.Reader, digest []byte, options crypto.SignerOpts) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), HandshakeTimeout)
-	defer cancel()
-	running := s.conn.budget.running
-	if err := running.Acquire(ctx, Reading); err != nil {
+	leave, err := s.conn.front.enterWithin(context.Background(), s.conn.budget.address, Reading, HandshakeTimeout)
+	if err != nil {
 		return nil, err
 	}
-	defer running.Release(Reading)
+	defer leave()
 	return s.Signer.Sign(random, digest, options)
 }
 

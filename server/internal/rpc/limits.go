@@ -141,11 +141,11 @@ func (s *Service) read(ctx context.Context, method string, request any) error {
 	if err := s.Budgets.Check(address, cost-1); err != nil {
 		return err
 	}
-	part := int64(front.Changing)
+	slots := int64(front.Changing)
 	if isRead(method) {
-		part = front.Reading
+		slots = front.Reading
 	}
-	return s.Budgets.EnterCall(ctx, address, part)
+	return s.Budgets.EnterCall(ctx, address, slots)
 }
 
 // skipCost returns the number of reads that a look-up for a list counts as, in addition to one, if the

@@ -78,7 +78,7 @@ func (c *client) turn(ctx context.Context) (end func()) {
 		return func() {}
 	}
 	began := time.Now()
-	return func() { time.AfterFunc(renderTime*time.Since(began), func() { <-c.turns }) }
+	return func() { time.AfterFunc(renderFactor*time.Since(began), func() { <-c.turns }) }
 }
 
 // exchanged counts an exchange of keys, which takes up to a few milliseconds of processor

@@ -20,8 +20,8 @@ type Limits struct {
 	Idle time.Duration
 }
 
-// DefaultLimits returns limits for a host with one gigabyte of memory. A session takes about
-// one megabyte at 80 × 24, and five at maxColumns × maxRows.
+// DefaultLimits returns limits for a host with two gigabytes of memory. A session takes about
+// one megabyte at 80 × 24, and up to seven at maxColumns × maxRows.
 func DefaultLimits() Limits {
 	return Limits{Sessions: 200, SessionsPerAddress: 50, Idle: 2 * time.Hour}
 }
@@ -69,9 +69,9 @@ type share struct {
 	turns chan struct{}
 }
 
-// renderTime is how many times as long as drawing a frame its place stays taken. In this time, the
-// renderer compares the frame with the last one and writes the difference, in a goroutine of its own.
-const renderTime = 2
+// renderFactor times the time for drawing a frame is the time that its place then stays taken. The
+// renderer, a goroutine of its own, compares the frame with the last one and writes the difference.
+const renderFactor = 2
 
 // shares holds the share of each address that was used recently.
 type shares = lru.Cache[netip.Prefix, share]

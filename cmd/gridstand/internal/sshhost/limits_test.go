@@ -165,7 +165,7 @@ func TestRate(t *testing.T) {
 func TestTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := &host{config: Config{Metrics: NewMetrics()}, shares: newShares(), connections: t.Context()}
+		h := newHost(t)
 		connect := func(ip string) *client {
 			near, _ := net.Pipe()
 			c := h.newClient(addressed{near, remoteAddr(ip)})
@@ -187,7 +187,7 @@ func TestTurn(t *testing.T) {
 		<-time.After(time.Second)
 		ends[0]()
 		second.turn(t.Context())()
-		assert.Equal(t, (1+renderTime)*time.Second, time.Since(began))
+		assert.Equal(t, (1+renderFactor)*time.Second, time.Since(began))
 		for _, end := range ends[1:] {
 			end()
 		}
@@ -201,7 +201,7 @@ func TestTurn(t *testing.T) {
 func TestRate_Left(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := &host{config: Config{Metrics: NewMetrics()}, shares: newShares(), connections: t.Context()}
+		h := newHost(t)
 		near, far := net.Pipe()
 		c := h.newClient(addressed{near, remoteAddr("192.0.2.1")})
 		defer c.waiting.Stop()
@@ -237,7 +237,7 @@ func (b buffered) SetWriteBuffer(size int) error {
 // begin minutes late.
 func TestLimits_Buffer(t *testing.T) {
 	t.Parallel()
-	h := &host{config: Config{Metrics: NewMetrics()}, shares: newShares(), connections: t.Context()}
+	h := newHost(t)
 	near, _ := net.Pipe()
 	size := 0
 	c := h.newClient(buffered{near, &size})
@@ -251,7 +251,7 @@ func TestLimits_Buffer(t *testing.T) {
 func TestRate_Exchange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := &host{config: Config{Metrics: NewMetrics()}, shares: newShares(), connections: t.Context()}
+		h := newHost(t)
 		near, _ := net.Pipe()
 		c := h.newClient(addressed{near, remoteAddr("192.0.2.1")})
 		defer c.waiting.Stop()

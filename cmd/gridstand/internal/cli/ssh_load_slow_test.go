@@ -23,9 +23,9 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/gridstand/gridstand/client"
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // TestSSHHost_Load reports the resources that an SSH host needs for 200 clients (50
@@ -136,34 +136,16 @@ func (h *sshHost) logins(n int) time.Duration {
 	return took[n/2]
 }
 
-// playFast moves 150 times per second until ctx is done. It starts anew before the board is full.
+// playFast moves 150 times per second until ctx is done.
 func playFast(ctx context.Context, seat *client.Seat, game client.Game) {
 	every := time.NewTicker(time.Second / 150)
 	defer every.Stop()
-	first := game.GetVersion()
-	for version, board := first, game.GetPosition().GetTwenty48(); ctx.Err() == nil; <-every.C {
-		var event *pb.Event
-		var err error
-		if emptyCells(board) > 2 {
-			event, err = seat.Move(ctx, version, client.Slide(board.GetLegalMoves()[0]), false)
-		} else {
-			event, err = seat.Undo(ctx, version, &first)
-		}
+	for version, position := game.GetVersion(), game.GetPosition(); ctx.Err() == nil; <-every.C {
+		event, err := seat.Move(ctx, version, client.Slide(playertest.Lasting(version, position)), false)
 		if err == nil {
-			version, board = event.GetVersion(), event.GetPosition().GetTwenty48()
+			version, position = event.GetVersion(), event.GetPosition()
 		}
 	}
-}
-
-// emptyCells returns the number of empty cells of a board.
-func emptyCells(board *pb.Twenty48Board) int {
-	n := 0
-	for _, tile := range board.GetTiles() {
-		if tile == 0 {
-			n++
-		}
-	}
-	return n
 }
 
 // playSlowly makes two moves per second, unless they are illegal, until ctx is done.

@@ -29,7 +29,7 @@ func TestStart_WebFiles(t *testing.T) {
 	_, err = s.node.front.Enter(ended, "127.0.0.1", front.Reading)
 	require.ErrorIs(t, err, context.Canceled, "another call would wait")
 
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.Addr().String()+"/assets/main.js", http.NoBody)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.Addr().String()+"/assets/any/main.js", http.NoBody)
 	require.NoError(t, err)
 	response, err := http.DefaultClient.Do(request)
 	require.NoError(t, err)

@@ -49,16 +49,13 @@ type Meta struct {
 // shell is the data for the template that all pages share.
 type shell struct {
 	Meta
-	// Page is the name of the page's module, or empty if the page has none. ID identifies
+	// Page is the page's name in main.js, or empty if the page only shows Heading and Text. ID identifies
 	// what the page shows.
-	Page, ID string
-	// Heading and Text are shown if the page has no module.
+	Page, ID      string
 	Heading, Text string
 	// Assets is the path of the directory of the page's files. It contains their hash, so that
 	// browsers can keep them.
 	Assets string
-	// Modules are the files that the page needs. The browser loads them all in parallel.
-	Modules []string
 	// Origin is the public URL of the server's pages if it is known, and otherwise the one that the
 	// request names. URL is the page's own, for link previews. It is empty if only the request names
 	// its host, which may be any, unless that is a loopback address.
@@ -68,7 +65,7 @@ type shell struct {
 	Site string
 }
 
-// about returns the description of a page for link previews, given its module and the ID
+// about returns the description of a page for link previews, given its name and the ID
 // of what it shows. If the page has no specific description, the error is errNotDescribed.
 // If the page shows something that does not exist, the error has the code NotFound.
 type about func(ctx context.Context, page, id string) (Meta, error)
@@ -87,10 +84,10 @@ func pages(about about, find find, public string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler().ServeHTTP(w, r) })
 }
 
-// kinds are the kinds of pages: each has a pattern for paths, its module, the name of the part of the path
+// kinds are the kinds of pages: each has a pattern for paths, its name in main.js, the name of the part of the path
 // that is the page's ID, or "", and a description for pages without a specific one.
 var kinds = []struct {
-	pattern, module, key string
+	pattern, page, key string
 	Meta
 }{
 	{"/{$}", "tv", "", Meta{
@@ -124,13 +121,12 @@ func newPages(about about, find find, public string) http.Handler {
 	s := site{shells, files.directory(), about, find, public}
 	mux := http.NewServeMux()
 	for _, kind := range kinds {
-		page := shell{Meta: kind.Meta, Page: kind.module, Modules: files.imports(kind.module + ".js")}
+		page := shell{Meta: kind.Meta, Page: kind.page}
 		mux.HandleFunc("GET "+kind.pattern, func(w http.ResponseWriter, r *http.Request) { s.page(w, r, page, kind.key) })
 		if kind.pattern != "/{$}" {
 			mux.HandleFunc("GET "+kind.pattern+"/{$}", withoutSlash)
 		}
 	}
-	mux.Handle("GET /assets/{file}", files)
 	mux.Handle("GET /assets/{version}/{file}", files) // another version is that of another server
 	mux.HandleFunc("GET "+s.assets+"/{file}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
@@ -307,7 +303,6 @@ func pack(data []byte) []byte {
 }
 
 // directory returns the path of a directory that has these files, whose name is their hash.
-// Modules import each other by relative paths, so they all come from one directory.
 func (a assets) directory() string {
 	var all []byte
 	for _, name := range slices.Sorted(maps.Keys(a)) {
@@ -316,30 +311,8 @@ func (a assets) directory() string {
 	return "/assets/" + digest(all)
 }
 
-// staticImport matches a module's static imports.
-var staticImport = regexp.MustCompile(`(?:from|import) ?['"]\./([a-z0-9-]+\.js)['"]`)
-
-// imports returns a module and all modules that it imports statically, directly or
-// indirectly.
-func (a assets) imports(name string) []string {
-	var found []string
-	var visit func(name string)
-	visit = func(name string) {
-		f, ok := a[name]
-		if !ok || slices.Contains(found, name) {
-			return
-		}
-		found = append(found, name)
-		for _, m := range staticImport.FindAllSubmatch(f.plain, -1) {
-			visit(string(m[1]))
-		}
-	}
-	visit(name)
-	return found
-}
-
 // ServeHTTP serves a file. Unless its path contains the files' hash, browsers revalidate it every
-// time, so that a page does not mix modules from two versions for long.
+// time, so that a page does not mix files from two versions for long.
 func (a assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("file")
 	f, ok := a[name]

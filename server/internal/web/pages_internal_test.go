@@ -6,9 +6,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -18,8 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// maxSize is the maximum total size in bytes of a page's compressed HTML, CSS and JavaScript, including
-// modules that it loads later.
+// maxSize is the maximum total size in bytes of the pages' compressed HTML, CSS and JavaScript.
 const maxSize = 45_000
 
 // adasPages returns the same description for every game's page, and none for other pages.
@@ -152,7 +152,7 @@ func TestPages_UnknownPath(t *testing.T) {
 		assert.False(t, strings.ContainsAny(text, "\x00\a\x1b\u202e\u2066\ufffd"), target)
 	}
 	assert.Equal(t, http.StatusOK, get(t, "/g/kx3fq2lhau3j3mvt67orv2pzel").StatusCode)
-	for _, target := range []string{"/assets/none.js", "/assets/shell.html", readSite().directory() + "/none.js"} {
+	for _, target := range []string{"/assets/other/none.js", "/assets/other/shell.html", readSite().directory() + "/none.js"} {
 		assert.Equal(t, http.StatusNotFound, get(t, target).StatusCode, target)
 	}
 }
@@ -241,23 +241,23 @@ func TestPages_Assets(t *testing.T) {
 	directory := readSite().directory()
 	for name, kind := range map[string]string{
 		"main.js": "text/javascript; charset=utf-8", "style.css": "text/css; charset=utf-8",
-		"failed.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml",
+		"icon.svg": "image/svg+xml",
 	} {
-		r := get(t, "/assets/"+name)
+		r := get(t, "/assets/other/"+name)
 		plain := body(t, r)
 		assert.Equal(t, http.StatusOK, r.StatusCode, name)
 		assert.Equal(t, kind, r.Header.Get("Content-Type"), name)
 		assert.Equal(t, "no-cache", r.Header.Get("Cache-Control"), name)
 		etag := r.Header.Get("ETag")
 		assert.Regexp(t, `^"[\w-]{16}"$`, etag, name)
-		assert.Equal(t, http.StatusNotModified, get(t, "/assets/"+name, "If-None-Match", etag).StatusCode, name)
+		assert.Equal(t, http.StatusNotModified, get(t, "/assets/other/"+name, "If-None-Match", etag).StatusCode, name)
 
-		for _, target := range []string{directory + "/" + name, "/assets/other/" + name} {
+		for _, target := range []string{directory + "/" + name, "/assets/another/" + name} {
 			r := get(t, target)
 			assert.Equal(t, plain, body(t, r), target)
 			assert.Equal(t, strings.HasPrefix(target, directory), strings.Contains(r.Header.Get("Cache-Control"), "immutable"), target)
 		}
-		packed := get(t, "/assets/"+name, "Accept-Encoding", "br, gzip")
+		packed := get(t, "/assets/other/"+name, "Accept-Encoding", "br, gzip")
 		assert.NotEqual(t, etag, packed.Header.Get("ETag"), name)
 		assert.Equal(t, "gzip", packed.Header.Get("Content-Encoding"), name)
 		z, err := gzip.NewReader(packed.Body)
@@ -275,7 +275,7 @@ func TestPages_AcceptEncoding(t *testing.T) {
 		"gzip": true, "GZIP": true, "gzip, deflate, br, zstd": true, "br;q=1, gzip;q=0.8": true, "gzip ; q=0.001": true,
 		"": false, "br": false, "gzip;q=0": false, "br, gzip; q=0.000": false, "x-gzips": false, "identity": false,
 	} {
-		for _, target := range []string{"/assets/main.js", "/"} {
+		for _, target := range []string{"/assets/other/main.js", "/"} {
 			r := get(t, target, "Accept-Encoding", accepted)
 			assert.Equal(t, want, r.Header.Get("Content-Encoding") == "gzip", "%q", accepted)
 			assert.Equal(t, "Accept-Encoding", r.Header.Get("Vary"))
@@ -284,46 +284,34 @@ func TestPages_AcceptEncoding(t *testing.T) {
 	assert.True(t, acceptsGzip(http.Header{"Accept-Encoding": {"br", "gzip"}}), "two headers")
 }
 
-// anyImport matches a module's imports, both static and dynamic.
-var anyImport = regexp.MustCompile(`(?:from|import) ?\(?['"]\./([a-z0-9-]+\.js)['"]`)
-
 // Ensure that minification keeps the pages small, although their sources have comments and
 // long names.
 func TestPages_Size(t *testing.T) {
 	t.Parallel()
-	files := readSite()
-	// Each page includes the shell, the style sheets, main.js and its imports.
-	common := []string{"shell.html", "main.js"}
-	for name := range files {
-		if path.Ext(name) == ".css" {
-			common = append(common, name)
-		}
-	}
-	seen := map[string]bool{}
-	for _, page := range []string{"account", "challenge", "daily", "game", "link", "play", "player", "race", "top", "tv"} {
-		loaded := append(slices.Clone(common), page+".js")
-		total := 0
-		for i := 0; i < len(loaded); i++ {
-			f, ok := files[loaded[i]]
-			require.True(t, ok, loaded[i])
+	total := 0
+	for name, f := range readSite() {
+		if path.Ext(name) != ".svg" {
 			total += len(f.gzip)
-			seen[loaded[i]] = true
-			for _, m := range anyImport.FindAllSubmatch(f.plain, -1) {
-				name := string(m[1])
-				if slices.Contains(loaded, "challenge.js") && (name == "tribolo.js" || name == "rematch.js") {
-					continue // Challenges are never games of Tribolo, and their pages do not offer rematches.
-				}
-				if !slices.Contains(loaded, name) {
-					loaded = append(loaded, name)
-				}
-			}
 		}
-		t.Logf("%s: %d bytes", page, total)
-		assert.LessOrEqual(t, total, maxSize, "%s loads %v", page, loaded)
 	}
-	for name := range files {
-		if path.Ext(name) == ".js" {
-			assert.True(t, seen[name], "no page loads %s", name)
+	t.Logf("%d bytes", total)
+	assert.LessOrEqual(t, total, maxSize)
+}
+
+// Ensure that every module is part of the pages.
+func TestPages_Modules(t *testing.T) {
+	t.Parallel()
+	modules, err := filepath.Glob("site/*.js")
+	require.NoError(t, err)
+	var all strings.Builder
+	for _, name := range modules {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		all.Write(text)
+	}
+	for _, name := range modules {
+		if name = filepath.Base(name); name != "main.js" {
+			assert.Contains(t, all.String(), " from './"+name+"'", "no module imports it")
 		}
 	}
 }

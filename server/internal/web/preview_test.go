@@ -52,7 +52,7 @@ func TestNoSniff(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for _, path := range []string{
-		"/", "/nothing", "/assets/main.js", "/assets/nothing", "/manifest.webmanifest", "/icon-192.png",
+		"/", "/nothing", "/assets/any/main.js", "/assets/any/nothing", "/manifest.webmanifest", "/icon-192.png",
 		"/g/kx3fq2lhau3j3mvt67orv2pzel/events", "/gridstand.v1.GameService/Cheat", "/gridstand.v1.GameService/GetGame",
 	} {
 		response, _ := s.do(t, http.MethodGet, path, "")

@@ -74,7 +74,7 @@ func TestResponses_Stalled(t *testing.T) {
 	go func() {
 		defer close(cut)
 		for err := error(nil); err == nil; {
-			_, err = io.WriteString(conn, "GET /assets/style.css HTTP/1.1\r\nHost: localhost\r\n\r\n")
+			_, err = io.WriteString(conn, "GET /assets/any/style.css HTTP/1.1\r\nHost: localhost\r\n\r\n")
 		}
 	}()
 	waittest.Receive(t, "the end of the connection", cut)

@@ -100,8 +100,7 @@ func newHandler(c Config, r *readers) http.Handler {
 	}
 	mux.HandleFunc("GET /manifest.webmanifest", manifest)
 	site := pages(c.about, c.find, c.Service.WebURL)
-	mux.Handle("GET /assets/{file}", site) // Without one of its files a page shows nothing, so they do not wait.
-	mux.Handle("GET /assets/{version}/{file}", site)
+	mux.Handle("GET /assets/{version}/{file}", site) // Without its files a page shows nothing, so they do not wait.
 	mux.Handle("/", c.inTurn(site))
 	return c.entry(crossOrigin{c.Origins, c.Service.WebURL, checkCalls(mux)})
 }

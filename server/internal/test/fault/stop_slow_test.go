@@ -151,7 +151,7 @@ func TestServerStopped_HeldOpen(t *testing.T) {
 		"incomplete HTTP headers":          write("GET / HTTP/1.1\r\nHost: gridst", 0),
 		"HTTP requests without their body": write(httpCall("ListGames", 20, ""), 0),
 		"incomplete HTTP bodies":           write(httpCall("ListGames", 20, "{"), 0),
-		"idle HTTP connections":            write("GET /assets/main.js HTTP/1.1\r\nHost: gridstand\r\n\r\n", 1),
+		"idle HTTP connections":            write("GET /assets/any/main.js HTTP/1.1\r\nHost: gridstand\r\n\r\n", 1),
 		// The responses to this many requests exceed what the server may send before the client
 		// reads.
 		"HTTP responses that are not read":           write(strings.Repeat(httpCall("ListVariants", 2, "{}"), 500), 1),

@@ -60,9 +60,6 @@ export const kept = () => stored() != null;
 /** Reports whether the account holds a seat, or made an entry. @param {{player?: {id: string}}} of */
 export const isMine = ({ player }) => !!player && player.id === account()?.id;
 
-/** The key under which a tab keeps the ids of the player's races. */
-export const raceKey = 'gridstand.race';
-
 /** Shows the account's name in the header, and above the player's own game. */
 export function nameHeader() {
   const link = /** @type {HTMLAnchorElement | null} */ (document.getElementById('me'));

@@ -1,6 +1,6 @@
-// The boards. This module draws the board of 2048, with sliding tiles; tribolo-board.js
-// draws the board of Tribolo.
+// The boards. This module draws that of 2048, with sliding tiles, and tribolo-board.js that of Tribolo.
 import { h } from './dom.js';
+import { tribolo } from './tribolo-board.js';
 import { slide } from './twenty48.js';
 
 /** @typedef {{animate?: boolean, legal?: boolean}} ShowOptions */
@@ -18,13 +18,10 @@ export const kindOf = (position) => (position?.tribolo ? 'tribolo' : 'twenty48')
  * @param {"twenty48" | "tribolo"} kind
  * @param {(cell: {x: number, y: number}) => void} [onCell]
  */
-export const createBoard = (kind, onCell) => ({ kind, ...boards[kind](onCell) });
-
-/**
- * Functions that make a board, by kind. Pages that show games of Tribolo add its board.
- * @type {Record<string, (onCell?: (cell: {x: number, y: number}) => void) => Board>}
- */
-export const boards = { twenty48 };
+export const createBoard = (kind, onCell) => ({
+  kind,
+  ...(kind === 'tribolo' ? tribolo(onCell) : twenty48()),
+});
 
 /** Sets a custom property. @param {any} element @param {string} name @param {number} value */
 const set = (element, name, value) => element.style.setProperty(`--${name}`, value);

@@ -2,11 +2,12 @@
 import { account, call, watch } from './api.js';
 import { createBoard } from './board.js';
 import * as words from './challenge-words.js';
+import { placeOn, showDistribution } from './daily-more.js';
 import { announce, copy, h, keys, reveal, shareRow, share as sheet, site, toast } from './dom.js';
 import { failed } from './failed.js';
 import { clock, comma, largestTile, plural, sync, until } from './game-state.js';
 import showGame from './game-view.js';
-import { celebrate } from './moments.js';
+import { celebrate, soundKey } from './moments.js';
 import { names } from './names.js';
 import { askName } from './naming.js';
 import { ownSeat } from './own.js';
@@ -305,7 +306,6 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   async function more() {
     if (!words.is(c, 'DAILY')) return;
     try {
-      const { placeOn, showDistribution } = await import('./daily-more.js');
       spread.replaceChildren(...(await showDistribution(c.id, news.mine?.score)));
       if (before && account() && !before.title) {
         before.title = `You were ${await placeOn(c.variant, day)}`;
@@ -414,6 +414,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   setInterval(draw, 1000);
   keys([
     ['c', 'copy the link', () => copy(site + path)],
+    soundKey,
     ['r', '', () => stage === 'WAITING' && roster.toggle()],
   ]);
 }

@@ -1,6 +1,7 @@
 // The card for the daily game on the start page.
 import { account, call, look } from './api.js';
 import { dayBefore, summary } from './challenge-words.js';
+import { placeOn, streakNow } from './daily-more.js';
 import { h } from './dom.js';
 import { clock, isOver, plural, sync, until } from './game-state.js';
 
@@ -47,11 +48,10 @@ export function createDaily() {
     links.replaceChildren(...all.filter(Boolean).flatMap((a) => [' · ', a]));
     element.hidden = false;
     if (!account()) return;
-    const more = await import('./daily-more.js');
-    const days = await more.streakNow();
+    const days = await streakNow();
     if (days > (attempt && isOver(attempt) ? 1 : 0)) run = ` · ${plural(days, 'day')} in a row`;
     draw();
-    if (day) yesterday.textContent += ` ${await more.placeOn(c.variant, day)}`;
+    if (day) yesterday.textContent += ` ${await placeOn(c.variant, day)}`;
   }
   load().catch(() => {});
   setInterval(() => {

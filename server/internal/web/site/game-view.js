@@ -4,13 +4,15 @@ import { createBoard, kindOf } from './board.js';
 import { announce, copy, h, keys, reveal, shareRow, site, toast } from './dom.js';
 import { failed } from './failed.js';
 import * as words from './game-state.js';
-import { celebrate, sound } from './moments.js';
+import { celebrate, sound, soundKey } from './moments.js';
 import { createMoves, createScores, rankOf } from './panel.js';
 import { persist } from './persist.js';
+import { rematch } from './places.js';
+import { offer, rise } from './reactions.js';
 import { createReplay } from './replay.js';
+import { verifyInSlices } from './verify.js';
 import table from './words.js';
 
-const { plural } = words;
 const verifyLimit = 8000; // maximum number of events that are verified automatically
 const goal = 2048; // the smallest tile that is celebrated
 const hurry = 10e3; // remaining time in milliseconds below which the clock is red
@@ -72,7 +74,7 @@ export default function show(root, { id = '' }, own) {
     const before = state.game;
     const changed = state.apply(update);
     const { event, reactions } = update;
-    if (reactions) import('./reactions.js').then((m) => m.rise(stage, reactions));
+    if (reactions) rise(stage, reactions);
     if (changed) {
       if (before && event) celebrateMove(before, event);
       latest = event?.version === drawn + 1 ? event : null;
@@ -143,8 +145,7 @@ export default function show(root, { id = '' }, own) {
       view.append(play, aside); // together with the board, so that the layout does not shift
       reveal(stage);
       findBest(game).catch(() => {});
-      if (!own && !state.over)
-        import('./reactions.js').then((m) => m.offer(react, () => (state.over ? '' : id)));
+      if (!own && !state.over) offer(react, () => (state.over ? '' : id));
       if (!own) openLinked();
     }
     if (!replay.at) showNow(latest);
@@ -175,7 +176,7 @@ export default function show(root, { id = '' }, own) {
     scores.show(game.seats, position);
     const open = game.seats.filter((/** @type {any} */ s) => s.open).length;
     const mine = seat() >= 0;
-    let text = open ? `Waiting for ${plural(open, 'player')}` : '';
+    let text = open ? `Waiting for ${words.plural(open, 'player')}` : '';
     let color = '';
     if (state.over && !replay.at) [text, color] = ending();
     else if (position.turn !== undefined && position.tribolo)
@@ -209,7 +210,7 @@ export default function show(root, { id = '' }, own) {
   }
   /** @param {any} event */
   function speak(event) {
-    const text = `${words.happened(state.game, event)}, ${plural(words.highest(event.position), 'point')}`;
+    const text = `${words.happened(state.game, event)}, ${words.plural(words.highest(event.position), 'point')}`;
     announce(state.over ? ending()[0] : text);
   }
   function command() {
@@ -231,8 +232,7 @@ export default function show(root, { id = '' }, own) {
     const { game } = state;
     if (game.challengeId) awaitSeed(game);
     else offerVerification();
-    if (game.position.twenty48 && !game.challengeId && !own)
-      import('./places.js').then((m) => links.prepend(m.rematch(id)));
+    if (game.position.twenty48 && !game.challengeId && !own) links.prepend(rematch(id));
   }
   /** Shows the position after the move in the address, if there is one. */
   async function openLinked() {
@@ -243,12 +243,9 @@ export default function show(root, { id = '' }, own) {
     if (found) replay.seek(found.version);
   }
   function offerVerification() {
-    // The browser remembers a failed import until the page is reloaded.
-    const check = () =>
-      verify().catch(() => verdict.replaceChildren(h('a.button', { href: '' }, 'Verify again')));
     if (state.version > verifyLimit)
-      verdict.append(h('button', { onclick: check }, 'Verify in this browser'));
-    else check();
+      verdict.append(h('button', { onclick: verify }, 'Verify in this browser'));
+    else verify();
   }
   /** Verifies an attempt once its challenge has closed. @param {any} game */
   async function awaitSeed({ challengeId }) {
@@ -265,7 +262,6 @@ export default function show(root, { id = '' }, own) {
   }
   async function verify() {
     verdict.textContent = 'Verifying in this browser …';
-    const { verifyInSlices } = await import('./verify.js');
     await replay.load();
     panel(state.game.position);
     const [first, last] = [replay.past[0], replay.past.at(-1)];
@@ -282,7 +278,7 @@ export default function show(root, { id = '' }, own) {
     verdict.classList.add(result.ok ? 'good' : 'bad');
     if (result.ok) {
       const { tiles, moves } = result.checks;
-      const right = tiles ? plural(tiles, 'tile') : plural(moves, 'move');
+      const right = tiles ? words.plural(tiles, 'tile') : words.plural(moves, 'move');
       verdict.textContent = `✓ Verified in this browser: seed, ${right} and the score are correct`;
     } else {
       const title = result.unknown ? 'Not verified' : 'This game is not valid';
@@ -298,6 +294,7 @@ export default function show(root, { id = '' }, own) {
   keys([
     ['f', 'full screen', () => play.requestFullscreen?.()],
     ['c', 'copy the link', () => copy(address())],
+    soundKey,
   ]);
   if (own) {
     draw();

@@ -1,7 +1,20 @@
 // Shows the page that the server selected in data-page.
-import { attempt, nameHeader, raceKey } from './api.js';
+import account from './account.js';
+import { attempt, nameHeader } from './api.js';
+import challenge from './challenge.js';
+import daily from './daily.js';
 import { keys, showKeys } from './dom.js';
+import game from './game-view.js';
+import link from './link.js';
+import play from './play.js';
+import player from './player.js';
+import race from './race.js';
+import { remind } from './reminder.js';
+import top from './top.js';
+import tv from './tv.js';
 
+/** @type {Record<string, (root: HTMLElement, data: any) => unknown>} */
+const pages = { account, challenge, daily, game, link, play, player, race, top, tv };
 const { page, ...data } = document.body.dataset;
 nameHeader();
 addEventListener('storage', nameHeader); // Another tab may have changed the account.
@@ -19,7 +32,7 @@ keys([
   ['d', 'daily game', () => location.assign('/daily')],
   ['t', 'TV', () => location.assign('/')],
 ]);
-if (attempt(() => sessionStorage.getItem(raceKey))) import('./reminder.js').then((m) => m.remind());
+remind();
 document.getElementById('keys')?.addEventListener('click', showKeys);
 
 const themeKey = 'gridstand.theme';
@@ -35,8 +48,7 @@ theme.onchange = () => {
 paint();
 
 const root = document.getElementById('main');
-if (root && page)
-  import(`./${page}.js`).then((module) => {
-    root.replaceChildren();
-    module.default(root, data);
-  });
+if (root && page) {
+  root.replaceChildren();
+  pages[page](root, data);
+}

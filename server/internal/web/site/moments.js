@@ -1,6 +1,6 @@
 // Moments to remember: short texts on the board, and sounds if the viewer wants them.
 import { attempt } from './api.js';
-import { announce, h, keys, toast } from './dom.js';
+import { announce, h, toast } from './dom.js';
 
 const shown = 2000; // milliseconds
 const least = 700; // milliseconds until a key removes the text; a player presses keys all the time
@@ -50,15 +50,14 @@ function chord(tones) {
 /** Plays the sound of a move: the more points, the higher. @param {number} gained */
 export const sound = (gained) => gained && chord([220 * 2 ** (Math.log2(gained) / 8)]);
 
-keys([
-  [
-    'm',
-    'sound on or off',
-    () => {
-      loud = !loud;
-      attempt(() => localStorage.setItem(key, loud ? 'on' : 'off'));
-      toast(loud ? 'Sound on' : 'Sound off');
-      chord([440]);
-    },
-  ],
-]);
+/** The key that pages with sounds bind. @type {import('./dom.js').Key} */
+export const soundKey = [
+  'm',
+  'sound on or off',
+  () => {
+    loud = !loud;
+    attempt(() => localStorage.setItem(key, loud ? 'on' : 'off'));
+    toast(loud ? 'Sound on' : 'Sound off');
+    chord([440]);
+  },
+];

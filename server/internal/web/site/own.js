@@ -4,6 +4,7 @@ import { h, keys } from './dom.js';
 import { comma, plural } from './game-state.js';
 import { createMoves, same } from './moves.js';
 import { ask, explain, persist } from './persist.js';
+import { noteWaiting } from './places.js';
 import { slide } from './twenty48.js';
 import words from './words.js';
 
@@ -172,7 +173,7 @@ export function ownSeat(first, seat, kind, next) {
   }
 
   async function begin() {
-    import('./places.js').then((m) => m.noteWaiting());
+    noteWaiting();
     const known = await kind.begin?.();
     if (known || moveCount() > 2) return;
     const goal = twenty48?.tiles[9] === undefined ? '' : ' Build a 2048.'; // It needs ten cells.

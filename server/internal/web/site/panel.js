@@ -3,6 +3,7 @@ import { account, look } from './api.js';
 import { h } from './dom.js';
 import { comma, happened, highest, largestTile } from './game-state.js';
 import { link } from './names.js';
+import { showSeats } from './tribolo-board.js';
 
 /** @import { State } from './game-state.js' */
 /** @import { Entry, Window } from '../types' */
@@ -23,13 +24,6 @@ export async function rankOf(of) {
   const { bestScore } = variants.find((/** @type {any} */ v) => v.variant === of.variant) || {};
   return bestScore ? look('GetRank', of) : undefined;
 }
-
-/**
- * Functions that fill an element with the scores of several seats, and return a function that shows
- * a position. Pages that show games of Tribolo add it.
- * @type {Record<string, (element: any, seats: any[]) => (position: any) => void>}
- */
-export const panels = {};
 
 /**
  * Makes the scores. Its show takes the seats and the position to show.
@@ -67,7 +61,7 @@ export function createScores(own) {
     element,
     /** @param {any[]} seats @param {any} position */
     show(seats, position) {
-      if (seated !== seats) fill = seats[1] ? panels.seats(element, seats) : solo(seats[0]);
+      if (seated !== seats) fill = seats[1] ? showSeats(element, seats) : solo(seats[0]);
       seated = seats;
       fill(position);
     },

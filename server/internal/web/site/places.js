@@ -1,10 +1,11 @@
 // Open places: races and games that wait for players, and the button that finds a race.
-import { attempt, isMine, look, raceKey } from './api.js';
+import { isMine, look } from './api.js';
 import { title } from './challenge-words.js';
 import { announce, h, reminders, toast } from './dom.js';
 import { ago, clock, idle, plural, seatName } from './game-state.js';
 import { names } from './names.js';
 import { draw, explain, persist, signIn } from './persist.js';
+import { remembered } from './reminder.js';
 
 /** @import { Challenge, Game } from '../types' */
 
@@ -116,7 +117,7 @@ export function noteWaiting() {
       shown = '';
       return;
     }
-    if (document.hidden || attempt(() => sessionStorage.getItem(raceKey))) return;
+    if (document.hidden || remembered()[0]) return;
     const races = await listRaces().catch(() => []);
     const race = races.findLast(
       (c) => c.status.endsWith('WAITING') && players(c)[0] && !c.entrants?.some(isMine),

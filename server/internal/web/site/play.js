@@ -9,7 +9,7 @@ import { ownSeat } from './own.js';
 import { draw, persist, signIn } from './persist.js';
 import { seatLink, showPlaces } from './places.js';
 import { createResult } from './result.js';
-import './tribolo-board.js';
+import { createTable, createWaiting } from './table.js';
 import { variantCard } from './variant-card.js';
 
 /** @import { Game, SeatRequest, Variant } from '../types' */
@@ -25,7 +25,7 @@ export default async function show(root, { id }) {
     const seat = seatIn(game);
     const kind = createResult(game, seat);
     if (game.status.endsWith('WAITING')) {
-      const { element, show: changed } = (await import('./table.js')).createWaiting();
+      const { element, show: changed } = createWaiting();
       Object.assign(kind, { element, changed, link: seatLink(game) });
     }
     root.replaceChildren();
@@ -78,8 +78,7 @@ export default async function show(root, { id }) {
     if (!gameId) {
       const [game] = await openGames(variant.id);
       if (game) return await play(game);
-      const table =
-        variant.seats > 1 ? (await import('./table.js')).createTable(variant) : undefined;
+      const table = variant.seats > 1 ? createTable(variant) : undefined;
       const request = () => ({ variant: variant.id, ...table?.request() });
       return offer(variant, 'Start', () => create(request()), table?.element);
     }

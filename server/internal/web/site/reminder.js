@@ -1,23 +1,24 @@
 // Reminders of the player's races on every other page of the tab, until their results were shown there.
-import { attempt, isMine, raceKey, watch } from './api.js';
+import { attempt, isMine, watch } from './api.js';
 import { announce, h, reminders } from './dom.js';
 import { clock, sync, until } from './game-state.js';
 
 /** @import { Challenge, WatchChallengeResponse } from '../types' */
 
+const key = 'gridstand.race';
 const most = 3; // races that a tab remembers, because each reminder has a stream
 const shown = 6e4; // milliseconds for which a result is offered
 const late = 3e5; // milliseconds after the end of a race until its result is no longer offered
 
 /** Returns the ids of the races that the tab remembers. @returns {string[]} */
-const remembered = () =>
-  attempt(() => sessionStorage.getItem(raceKey)?.split(' ').filter(Boolean)) || [];
+export const remembered = () =>
+  attempt(() => sessionStorage.getItem(key)?.split(' ').filter(Boolean)) || [];
 
 /** Forgets a race, or remembers it as the latest. @param {string} id @param {boolean} [keep] */
 function mark(id, keep) {
   const ids = remembered().filter((other) => other !== id);
   if (keep) ids.push(id);
-  attempt(() => sessionStorage.setItem(raceKey, ids.slice(-most).join(' ')));
+  attempt(() => sessionStorage.setItem(key, ids.slice(-most).join(' ')));
 }
 
 /** Remembers the player's race, or forgets it if it is closed or the player has left. @param {Challenge} c */

@@ -1,20 +1,15 @@
-// The board of Tribolo, and the scores of its seats. Importing this module adds them to the page.
-import { boards } from './board.js';
+// The board of Tribolo, and the scores of its seats.
 import { announce, h, svg } from './dom.js';
 import { cellName, comma, highest, owners, plural } from './game-state.js';
 import { link, names } from './names.js';
-import { panels } from './panel.js';
 
 /** @import { Board } from './board.js' */
-
-boards.tribolo = tribolo;
-panels.seats = showSeats;
 
 /**
  * @param {(cell: {x: number, y: number}) => void} [onCell]
  * @returns {Board}
  */
-function tribolo(onCell) {
+export function tribolo(onCell) {
   const columns = 16;
   const rows = 11;
   const element = svg('svg', {
@@ -130,8 +125,11 @@ function tribolo(onCell) {
   };
 }
 
-/** @param {any} element @param {any[]} seats */
-function showSeats(element, seats) {
+/**
+ * Fills an element with the scores of several seats, and returns a function that shows a position.
+ * @param {any} element @param {any[]} seats
+ */
+export function showSeats(element, seats) {
   const rows = seats.map((seat, i) =>
     h(
       'div.seat',

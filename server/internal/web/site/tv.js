@@ -4,13 +4,13 @@ import { createBoard, kindOf } from './board.js';
 import { createDaily } from './daily-card.js';
 import { announce, h, keys } from './dom.js';
 import * as words from './game-state.js';
+import { celebrate, soundKey } from './moments.js';
 import { names } from './names.js';
 import { listPlaces, raceNow } from './places.js';
-import './tribolo-board.js';
+import { offer, rise } from './reactions.js';
 import { variantCard } from './variant-card.js';
 import table from './words.js';
 
-const { idle, rank } = words;
 // Milliseconds between the first two searches if no game is live; later ones are further apart.
 // The first search can make the server start an exhibition, which the second one then finds.
 const firstWait = 500;
@@ -36,7 +36,7 @@ async function games(orderBy, status = 'ACTIVE', pageSize = 20) {
 /** Returns the reason why a game is shown. @param {any} game */
 function reasonFor(game) {
   if (game.exhibition) return 'an exhibition: only bots play';
-  return rank(game) ? `the best live ${game.variant} game` : 'the most watched live game';
+  return words.rank(game) ? `the best live ${game.variant} game` : 'the most watched live game';
 }
 
 /**
@@ -45,9 +45,9 @@ function reasonFor(game) {
  * @param {any[]} all the most watched game first @param {string[]} seen
  */
 function choose(all, seen) {
-  const best = all.toSorted((a, b) => rank(a) - rank(b));
+  const best = all.toSorted((a, b) => words.rank(a) - words.rank(b));
   const [fresh, other] = [seen, seen.slice(-1)].map((but) => best.find((g) => !but.includes(g.id)));
-  if (fresh && rank(fresh) <= rank(other)) return fresh;
+  if (fresh && words.rank(fresh) <= words.rank(other)) return fresh;
   return other || best[0];
 }
 
@@ -147,7 +147,7 @@ export default function show(root) {
     stage.href = address(game);
     take({ game });
     if (!running()) return;
-    import('./reactions.js').then((m) => m.offer(react, () => running() && state.game.id));
+    offer(react, () => running() && state.game.id);
     close = watch(`g/${game.id}`, {
       onUpdate: take,
       onState(now) {
@@ -163,11 +163,10 @@ export default function show(root) {
   function take(update) {
     const changed = state.apply(update);
     const { event, reactions } = update;
-    if (reactions) import('./reactions.js').then((m) => m.rise(stage, reactions));
+    if (reactions) rise(stage, reactions);
     if (changed && event) {
       const tile = words.largestTile(event.position);
-      if (tile > largest && tile >= goal)
-        import('./moments.js').then((m) => m.celebrate(table.newTile(`${tile}`), '.stage'));
+      if (tile > largest && tile >= goal) celebrate(table.newTile(`${tile}`), '.stage');
       largest = Math.max(largest, tile);
       if (state.over) reason.textContent = '';
       news++;
@@ -213,7 +212,9 @@ export default function show(root) {
       const lists = await Promise.all([games('WATCHERS'), games('SCORE'), games('RECENT')]);
       const found = choose(lists.flat(), seen);
       const better =
-        found && found.id !== state.game?.id && (!running() || rank(found) < rank(state.game));
+        found &&
+        found.id !== state.game?.id &&
+        (!running() || words.rank(found) < words.rank(state.game));
       if (found && (byUser || better)) {
         wait = firstWait;
         asked = byUser;
@@ -243,7 +244,7 @@ export default function show(root) {
     const others = (/** @type {any[]} */ all) =>
       all.filter((g) => g.id !== state.game?.id).slice(0, wallSize);
     let on = others(await games('RECENT', 'ACTIVE', wallSize + 1));
-    let title = on.some((g) => idle(g) < 30e3) ? 'Live now' : 'Games in progress';
+    let title = on.some((g) => words.idle(g) < 30e3) ? 'Live now' : 'Games in progress';
     if (!on.length) {
       on = others(await games('RECENT', 'FINISHED', wallSize + 1));
       title = 'Played last';
@@ -276,7 +277,8 @@ export default function show(root) {
     const now = performance.now();
     // If the game was already idle when TV chose it, the server may start an exhibition.
     const least = asked ? idleTime : firstWait;
-    const dull = () => idle(state.game) >= idleTime || [2, 4].includes(rank(state.game));
+    const dull = () =>
+      words.idle(state.game) >= idleTime || [2, 4].includes(words.rank(state.game));
     const due = !running() || (dull() && now - since >= least);
     if (due && now >= next) find();
     const tick = ticks++;
@@ -290,8 +292,5 @@ export default function show(root) {
   tick();
   setInterval(tick, 1000);
 
-  keys([
-    ['n', 'next game', () => find(true)],
-    ['Enter', '', () => play.click()],
-  ]);
+  keys([['n', 'next game', () => find(true)], soundKey, ['Enter', '', () => play.click()]]);
 }

@@ -2,7 +2,6 @@
 import { createBoard } from './board.js';
 import { h } from './dom.js';
 import { plural } from './game-state.js';
-import './tribolo-board.js';
 
 /** @import { Game, Variant } from '../types' */
 

@@ -2,6 +2,8 @@
 
 import { draws } from './draws.js';
 import { sha256 } from './sha256.js';
+import * as tribolo from './tribolo.js';
+import * as twenty48 from './twenty48.js';
 
 /** @import { Draw, Event, GameState, Seat, Verdict } from '../types' */
 
@@ -278,8 +280,7 @@ export function* recompute(events, rules) {
  * to 1
  */
 export async function verifyInSlices(events, progress) {
-  const tribolo = events[0]?.created?.variant === 'tribolo';
-  const rules = await (tribolo ? import('./tribolo.js') : import('./twenty48.js'));
+  const rules = events[0]?.created?.variant === 'tribolo' ? tribolo : twenty48;
   const steps = recompute(events, rules);
   for (let start = performance.now(); ; ) {
     const { done, value } = steps.next();

@@ -5,8 +5,7 @@ import { test } from 'node:test';
 import { element, settle } from './dom.mjs';
 import { ada, Writer } from './testgame.mjs';
 
-const { default: show } = await import('../site/game.js');
-for (const part of ['places', 'reactions', 'verify']) await import(`../site/${part}.js`);
+const { default: show } = await import('../site/game-view.js');
 
 globalThis.BroadcastChannel = undefined; // It would keep the test running.
 globalThis.requestAnimationFrame = setImmediate;

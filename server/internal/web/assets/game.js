@@ -1,1 +1,0 @@
-import"./tribolo-board.js";import{default as e}from"./game-view.js";export{e as default};

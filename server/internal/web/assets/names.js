@@ -1,1 +1,0 @@
-import{h as n}from"./dom.js";import{seatName as t}from"./game-state.js";const p=(o,r)=>o.bot||o.player?.bot?[n("span.bot","bot")," ",r]:[r],c=o=>o.flatMap((r,e)=>[e?", ":"",...p(r,t(r))]),l=o=>{const r=o.player&&`/p/${encodeURIComponent(o.player.name)}`;return p(o,r?n("a",{href:r},t(o)):t(o))};export{l as link,c as names};

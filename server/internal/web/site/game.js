@@ -1,4 +1,0 @@
-// The page of a game.
-import './tribolo-board.js';
-
-export { default } from './game-view.js';

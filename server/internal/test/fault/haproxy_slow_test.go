@@ -121,6 +121,25 @@ func TestThroughProxy_Unread(t *testing.T) {
 	})
 }
 
+// Ensure that the proxy closes the connections of an address that makes too many calls, and no others.
+func TestThroughProxy_Flood(t *testing.T) {
+	t.Parallel()
+	env := newUncheckedEnv(t)
+	backend, _ := env.serveMeasured("--proxies", "127.0.0.1")
+	front := throughProxy(t, backend, "http_req_rate gt 100000", "http_req_rate gt 1000")
+	player := env.player(front)
+	flooder, err := dialRaw(t.Context(), dialFrom(t, 1), front.addr, slowWindow)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = flooder.conn.Close() })
+	var reading sync.WaitGroup
+	reading.Go(func() { flooder.read(func(uint32, string) {}) })
+	waittest.Until(t, "the proxy closes the connection", func() bool {
+		return flooder.calls(pb.GameService_Move_FullMethodName, tinyBatch) != nil
+	})
+	reading.Wait()
+	player.start(t, "6x6")
+}
+
 // Ensure that the proxy sends no calls to a server that says that it is stopping, although it accepts
 // connections, and sends calls to it again once it serves.
 func TestThroughProxy_NotServing(t *testing.T) {

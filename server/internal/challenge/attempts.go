@@ -54,20 +54,16 @@ func (s *Challenges) Window(ctx context.Context, attempt *replay.State, fresh bo
 // they count. It is idempotent.
 func (s *Challenges) Record(ctx context.Context, boards *leaderboard.Boards, final *replay.State) error {
 	for _, result := range leaderboard.ResultsOf(final) {
-		if result.ChallengeID == "" {
-			if err := boards.Record(ctx, result); err != nil {
+		if result.ChallengeID != "" {
+			c, err := s.Remembered(ctx, result.ChallengeID)
+			if errors.Is(err, ErrNotFound) {
+				continue // The challenge has expired.
+			} else if err != nil {
 				return err
 			}
-			continue
+			result.Expires = c.expires.Truncate(time.Second).Add(time.Second) // Boards expire at whole seconds, so round up.
 		}
-		c, err := s.Remembered(ctx, result.ChallengeID)
-		if errors.Is(err, ErrNotFound) {
-			continue // The challenge has expired.
-		} else if err != nil {
-			return err
-		}
-		// Boards expire at whole seconds, so round up.
-		if err := boards.RecordChallenge(ctx, result, c.expires.Truncate(time.Second).Add(time.Second)); err != nil {
+		if err := boards.Record(ctx, result); err != nil {
 			return err
 		}
 	}

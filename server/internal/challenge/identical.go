@@ -20,7 +20,7 @@ func (s *Challenges) Identical(ctx context.Context, boards *leaderboard.Boards, 
 		return nil, err
 	}
 	groups := map[[sha256.Size]byte][]string{}
-	err = boards.ChallengeGames(ctx, c.Variant, c.ID, func(gameIDs []string) error {
+	err = boards.Games(ctx, leaderboard.Board{Variant: c.Variant, ChallengeID: c.ID}, func(gameIDs []string) error {
 		for _, gameID := range gameIDs {
 			records, err := s.Log.Entries(ctx, gameID, 2, comparedMoves)
 			if err != nil {
@@ -34,7 +34,7 @@ func (s *Challenges) Identical(ctx context.Context, boards *leaderboard.Boards, 
 				moves.Write(r.Raw) // Hash the encoded moves, because equal moves have equal encodings.
 			}
 			first := [sha256.Size]byte(moves.Sum(nil))
-			if !slices.Contains(groups[first], gameID) { // ChallengeGames may visit a game twice.
+			if !slices.Contains(groups[first], gameID) { // Games may visit a game twice.
 				groups[first] = append(groups[first], gameID)
 			}
 		}

@@ -41,13 +41,15 @@ type Result struct {
 	// and the day, and which of two equal scores ranks first.
 	Time time.Time
 	// ChallengeID is the id of the challenge if the result counts toward a challenge's
-	// standings. It is empty if the result counts toward the variant's boards.
+	// standings, which expire at the time Expires. It is empty if the result counts toward the
+	// variant's boards.
 	ChallengeID string
+	Expires     time.Time
 }
 
 // ResultsOf returns the results of the seats that count, or nil if the game is not over. It
 // returns nil for a race, because the standings of races are computed from the games
-// themselves.
+// themselves. It leaves Expires unset.
 func ResultsOf(final *replay.State) []Result {
 	var list []Result
 	if final.Attempt.Kind == replay.Race {
@@ -94,31 +96,29 @@ func New(boards store.Boards, tokens *page.Tokens, now func(context.Context) (ti
 	return &Boards{Boards: boards, tokens: tokens, time: now}
 }
 
-// Record records a result on the three boards of its variant. It is idempotent and the order
-// of results does not matter, so it may be retried after an error. It ignores scores of 0,
-// expired weeks and days, and hidden players.
+// Record records a result on the three boards of its variant, or in the standings of its challenge. It is
+// idempotent and the order of results does not matter, so it may be retried after an error. It ignores
+// scores of 0 unless they are of a challenge, expired boards, and hidden players.
 func (b *Boards) Record(ctx context.Context, r Result) error {
-	if r.Score <= 0 {
+	if r.Score <= 0 && r.ChallengeID == "" {
 		return nil
 	}
 	member, err := memberOf(r)
 	if err != nil {
 		return err
 	}
-	return b.Boards.Record(ctx, store.BoardEntry{PlayerID: r.PlayerID, Score: r.Score, Member: member},
-		boardAt(r.Variant, All, r.Time).stored(), boardAt(r.Variant, Week, r.Time).stored(), boardAt(r.Variant, Day, r.Time).stored())
-}
-
-// RecordChallenge is like Record, but records the result of an attempt in its challenge's
-// standings, which expire at the given time. It also records scores of 0.
-func (b *Boards) RecordChallenge(ctx context.Context, r Result, expires time.Time) error {
-	member, err := memberOf(r)
-	if err != nil {
-		return err
+	var boards []store.Board
+	if r.ChallengeID != "" {
+		standings, _ := Board{Variant: r.Variant, ChallengeID: r.ChallengeID}.stored(r.Time)
+		standings.Expires = r.Expires
+		boards = append(boards, standings)
+	} else {
+		for _, window := range []Window{All, Week, Day} {
+			board, _ := Board{Variant: r.Variant, Window: window}.stored(r.Time)
+			boards = append(boards, board)
+		}
 	}
-	standings := challengeBoard(r.Variant, r.ChallengeID)
-	standings.Expires = expires
-	return b.Boards.Record(ctx, store.BoardEntry{PlayerID: r.PlayerID, Score: r.Score, Member: member}, standings)
+	return b.Boards.Record(ctx, store.BoardEntry{PlayerID: r.PlayerID, Score: r.Score, Member: member}, boards...)
 }
 
 const (
@@ -128,19 +128,12 @@ const (
 	gamesAgain = 20
 )
 
-// Games calls visit with the ids of the games on a variant's all-time board, in batches. Games
-// visits each id that stays on the board throughout at least once, unless more than gamesAgain players
-// are hidden between two batches. Games stops at the first error, including errors of visit.
-func (b *Boards) Games(ctx context.Context, variant string, visit func(gameIDs []string) error) error {
-	return b.games(ctx, boardAt(variant, All, time.Time{}).stored(), visit)
-}
-
-// ChallengeGames is like Games but reads the standings of a challenge.
-func (b *Boards) ChallengeGames(ctx context.Context, variant, challengeID string, visit func(gameIDs []string) error) error {
-	return b.games(ctx, challengeBoard(variant, challengeID), visit)
-}
-
-func (b *Boards) games(ctx context.Context, board store.Board, visit func(gameIDs []string) error) error {
+// Games calls visit with the ids of the games on an all-time board or in the standings of a challenge, in
+// batches. Games visits each id that stays on the board throughout at least once, unless more than
+// gamesAgain players are hidden between two batches. Games stops at the first error, including errors of
+// visit.
+func (b *Boards) Games(ctx context.Context, of Board, visit func(gameIDs []string) error) error {
+	board, _ := of.stored(time.Time{})
 	for first := int64(0); ; first += gamesBatch - gamesAgain {
 		page, err := b.Page(ctx, board, first, gamesBatch)
 		if err != nil || len(page.Entries) == 0 {

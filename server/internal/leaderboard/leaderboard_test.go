@@ -74,31 +74,32 @@ func TestBoards_Record_Nothing(t *testing.T) {
 
 // Ensure that an attempt without points ranks last in its challenge's standings and is not on
 // any leaderboard.
-func TestBoards_RecordChallenge_Zero(t *testing.T) {
+func TestBoards_Record_Zero(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		boards, ctx, at := open(t, s), t.Context(), now()
 		var want []Entry
 		for i, score := range []int32{4, 0, 0} {
 			r := result(i, i, score, at.Add(time.Duration(i)*time.Second))
-			r.ChallengeID = name("challenge", 1)
+			r.ChallengeID, r.Expires = name("challenge", 1), at.Add(time.Hour)
 			for range 2 {
-				require.NoError(t, boards.RecordChallenge(ctx, r, at.Add(time.Hour)))
+				require.NoError(t, boards.Record(ctx, r))
 			}
 			want = append(want, Entry{Rank: int32(i) + 1, PlayerID: r.PlayerID, Score: score, GameID: r.GameID, Time: r.Time})
 		}
 		for _, window := range []Window{All, Week, Day} {
-			everybody, err := boards.List(ctx, "classic", window, "", 10)
+			everybody, err := boards.List(ctx, Board{Variant: "classic", Window: window}, "", 10)
 			require.NoError(t, err)
 			assert.Empty(t, everybody.Entries)
 		}
-		listed, err := boards.ListChallenge(ctx, "classic", name("challenge", 1), "", 10)
+		standings := Board{Variant: "classic", ChallengeID: name("challenge", 1)}
+		listed, err := boards.List(ctx, standings, "", 10)
 		require.NoError(t, err)
 		assert.Equal(t, Page{Entries: want, Total: 3}, listed)
-		own, around, total, err := boards.RankChallenge(ctx, "classic", name("challenge", 1), want[2].PlayerID, 1)
+		entries, own, total, err := boards.Rank(ctx, standings, want[2].PlayerID, 1)
 		require.NoError(t, err)
-		assert.Equal(t, want[2], own)
-		assert.Equal(t, want[1:2], around)
+		assert.Equal(t, want[1:], entries)
+		assert.Equal(t, 1, own)
 		assert.EqualValues(t, 3, total)
 	})
 }
@@ -108,15 +109,15 @@ func TestBoards_Games(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		boards, ctx := open(t, s), t.Context()
-		want, challengeID := map[string]bool{}, name("challenge", 1)
+		want, standings := map[string]bool{}, Board{Variant: "classic", ChallengeID: name("challenge", 1)}
 		for i := range gamesBatch + 100 {
 			r := result(i, i, int32(10_000-i), now())
-			r.ChallengeID = challengeID
-			require.NoError(t, boards.RecordChallenge(ctx, r, now().Add(time.Hour)))
+			r.ChallengeID, r.Expires = standings.ChallengeID, now().Add(time.Hour)
+			require.NoError(t, boards.Record(ctx, r))
 			want[r.GameID] = true
 		}
 		got, steps := map[string]bool{}, 0
-		require.NoError(t, boards.ChallengeGames(ctx, "classic", challengeID, func(ids []string) error {
+		require.NoError(t, boards.Games(ctx, standings, func(ids []string) error {
 			assert.NotEmpty(t, ids)
 			for _, gameID := range ids {
 				got[gameID] = true
@@ -130,11 +131,11 @@ func TestBoards_Games(t *testing.T) {
 		assert.Equal(t, want, got)
 		assert.Equal(t, 2, steps)
 		failing := func([]string) error { return context.Canceled }
-		require.ErrorIs(t, boards.ChallengeGames(ctx, "classic", challengeID, failing), context.Canceled)
-		require.NoError(t, boards.Games(ctx, "nothing", failing))
+		require.ErrorIs(t, boards.Games(ctx, standings, failing), context.Canceled)
+		require.NoError(t, boards.Games(ctx, Board{Variant: "nothing"}, failing))
 		r := result(99_999, 99_999, 5, now())
 		require.NoError(t, boards.Record(ctx, r))
-		require.NoError(t, boards.Games(ctx, "classic", func(ids []string) error {
+		require.NoError(t, boards.Games(ctx, Board{Variant: "classic"}, func(ids []string) error {
 			assert.Equal(t, []string{r.GameID}, ids)
 			return nil
 		}))
@@ -150,11 +151,12 @@ func TestBoard_Expires(t *testing.T) {
 		Week: time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC),
 		Day:  time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC),
 	} {
-		assert.Equal(t, want, boardAt("classic", window, at).stored().Expires)
+		board, _ := Board{Variant: "classic", Window: window}.stored(at)
+		assert.Equal(t, want, board.Expires)
 	}
 }
 
-func TestBoardAt(t *testing.T) {
+func TestBoard_Window(t *testing.T) {
 	t.Parallel()
 	for at, want := range map[string][2]string{
 		"2026-11-20T12:00:00Z":      {"week-2026-W47", "day-2026-11-20"},
@@ -167,9 +169,10 @@ func TestBoardAt(t *testing.T) {
 	} {
 		parsed, err := time.Parse(time.RFC3339Nano, at)
 		require.NoError(t, err)
-		assert.Equal(t, "all", boardAt("v", All, parsed).name())
-		assert.Equal(t, want[0], boardAt("v", Week, parsed).name(), at)
-		assert.Equal(t, want[1], boardAt("v", Day, parsed).name(), at)
+		for window, want := range map[Window]string{All: "all", Week: want[0], Day: want[1]} {
+			board, _ := Board{Variant: "v", Window: window}.stored(parsed)
+			assert.Equal(t, want, board.Window, at)
+		}
 	}
 }
 

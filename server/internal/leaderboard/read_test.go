@@ -29,24 +29,24 @@ func TestBoards_TurnOfDay(t *testing.T) {
 
 		for _, window := range []Window{Week, Day} {
 			clock = evening
-			listed, err := boards.List(ctx, "classic", window, "", 2)
+			listed, err := boards.List(ctx, Board{Variant: "classic", Window: window}, "", 2)
 			require.NoError(t, err)
 			require.Len(t, listed.Entries, 2)
 			assert.EqualValues(t, 3, listed.Total)
-			entry, _, err := boards.Rank(ctx, "classic", window, name("player", 1), 0)
+			entries, own, _, err := boards.Rank(ctx, Board{Variant: "classic", Window: window}, name("player", 1), 0)
 			require.NoError(t, err)
-			assert.EqualValues(t, 2, entry.Rank)
+			assert.EqualValues(t, 2, entries[own].Rank)
 
 			clock = evening.Add(time.Second)
-			rest, err := boards.List(ctx, "classic", window, listed.Next, 2)
+			rest, err := boards.List(ctx, Board{Variant: "classic", Window: window}, listed.Next, 2)
 			require.NoError(t, err)
 			require.Len(t, rest.Entries, 1)
 			assert.Equal(t, name("player", 2), rest.Entries[0].PlayerID)
-			fresh, err := boards.List(ctx, "classic", window, "", 2)
+			fresh, err := boards.List(ctx, Board{Variant: "classic", Window: window}, "", 2)
 			require.NoError(t, err)
 			require.Len(t, fresh.Entries, 1)
 			assert.Equal(t, name("player", 9), fresh.Entries[0].PlayerID)
-			_, _, err = boards.Rank(ctx, "classic", window, name("player", 1), 0)
+			_, _, _, err = boards.Rank(ctx, Board{Variant: "classic", Window: window}, name("player", 1), 0)
 			require.ErrorIs(t, err, ErrNoScore)
 		}
 	})
@@ -61,12 +61,12 @@ func TestBoards_Rank_ManyNeighbors(t *testing.T) {
 		for i := range 2*MaxNeighbors + 3 {
 			require.NoError(t, boards.Record(ctx, result(i, i, int32(i)+1, at)))
 		}
-		entry, neighbors, err := boards.Rank(ctx, "classic", All, name("player", MaxNeighbors+1), MaxNeighbors+1)
+		entries, own, _, err := boards.Rank(ctx, Board{Variant: "classic"}, name("player", MaxNeighbors+1), MaxNeighbors+1)
 		require.NoError(t, err)
-		assert.EqualValues(t, MaxNeighbors+2, entry.Rank)
-		require.Len(t, neighbors, 2*MaxNeighbors)
-		assert.EqualValues(t, 2, neighbors[0].Rank)
-		assert.EqualValues(t, 2*MaxNeighbors+2, neighbors[2*MaxNeighbors-1].Rank)
+		assert.EqualValues(t, MaxNeighbors+2, entries[own].Rank)
+		require.Len(t, entries, 2*MaxNeighbors+1)
+		assert.EqualValues(t, 2, entries[0].Rank)
+		assert.EqualValues(t, 2*MaxNeighbors+2, entries[2*MaxNeighbors].Rank)
 	})
 }
 
@@ -77,14 +77,14 @@ func TestBoards_Distribution(t *testing.T) {
 		boards, ctx := open(t, s), t.Context()
 		for n, best := range []int32{0, 1, 11, 12, 1000, 1<<31 - 1} {
 			r := result(0, 0, best, now())
-			r.ChallengeID = name("challenge", n)
+			r.ChallengeID, r.Expires = name("challenge", n), now().Add(time.Hour)
 			want := make([]int32, min(12, int64(best)+1))
 			for i := range 20 {
 				r.PlayerID, r.GameID, r.Score = name("player", i), name("game", i), int32(int64(best)*int64(i)/19)
 				want[int64(r.Score)*int64(len(want))/(int64(best)+1)]++
-				require.NoError(t, boards.RecordChallenge(ctx, r, now().Add(time.Hour)))
+				require.NoError(t, boards.Record(ctx, r))
 			}
-			got, err := boards.Distribution(ctx, r.Variant, r.ChallengeID, best)
+			got, err := boards.Distribution(ctx, Board{Variant: r.Variant, ChallengeID: r.ChallengeID}, best)
 			require.NoError(t, err)
 			assert.Equal(t, want, got, "to %d", best)
 		}

@@ -23,64 +23,41 @@ const (
 // when the game ended.
 const keptFor = 7 * 24 * time.Hour
 
-// board identifies a leaderboard. All times in the same window yield equal values, so they
-// can be compared with ==.
-type board struct {
-	variant string
-	window  Window
-	// start is the first day of the window in days since 1970, or 0 for all time.
-	start int64
+// Board identifies a leaderboard of a variant or, if ChallengeID is set, the standings of a challenge.
+type Board struct {
+	Variant     string
+	Window      Window
+	ChallengeID string
 }
 
 const secondsPerDay = 24 * 60 * 60
 
-// boardAt returns the board that a result at time t belongs to.
-func boardAt(variant string, window Window, t time.Time) board {
-	b := board{variant: variant, window: window}
-	if window == All {
-		return b
-	}
+// stored returns the board that a result at time t belongs to, in its stored form, and the first day of
+// its window in days since 1970. That is 0 for the standings of a challenge, which have no Expires, and for
+// all time; both do not depend on t.
+func (b Board) stored(t time.Time) (s store.Board, start int64) {
 	t = t.UTC()
-	b.start = time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC).Unix() / secondsPerDay
-	if window == Week {
-		b.start -= int64(t.Weekday()+6) % 7 // number of days since Monday
-	}
-	return b
-}
-
-func (b board) startTime() time.Time { return time.Unix(b.start*secondsPerDay, 0).UTC() }
-
-// name returns the window's name in the store.
-func (b board) name() string {
-	switch b.window {
-	case Week:
-		year, week := b.startTime().ISOWeek()
-		return fmt.Sprintf("week-%04d-W%02d", year, week)
-	case Day:
-		return b.startTime().Format("day-2006-01-02")
+	first := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+	switch {
+	case b.ChallengeID != "":
+		return store.Board{Variant: b.Variant, Window: "challenge-" + b.ChallengeID}, 0
+	case b.Window == Week:
+		first = first.AddDate(0, 0, -int(t.Weekday()+6)%7) // Monday
+		year, week := first.ISOWeek()
+		s.Window, s.Expires = fmt.Sprintf("week-%04d-W%02d", year, week), first.AddDate(0, 0, 7).Add(keptFor)
+	case b.Window == Day:
+		s.Window, s.Expires = first.Format("day-2006-01-02"), first.AddDate(0, 0, 1).Add(keptFor)
 	default:
-		return "all"
+		return store.Board{Variant: b.Variant, Window: "all"}, 0
 	}
+	s.Variant = b.Variant
+	return s, first.Unix() / secondsPerDay
 }
 
-// stored returns the board in its stored form.
-func (b board) stored() store.Board {
-	s := store.Board{Variant: b.variant, Window: b.name()}
-	switch b.window {
-	case All:
-	case Week:
-		s.Expires = b.startTime().AddDate(0, 0, 7).Add(keptFor)
-	case Day:
-		s.Expires = b.startTime().AddDate(0, 0, 1).Add(keptFor)
+// query returns what the page tokens of the board are bound to.
+func (b Board) query() string {
+	if b.ChallengeID != "" {
+		return "standings " + b.ChallengeID
 	}
-	return s
-}
-
-// challengeWindow is the prefix of the name of the window for a challenge's standings. The
-// challenge's id follows it.
-const challengeWindow = "challenge-"
-
-// challengeBoard returns the board with the standings of a challenge.
-func challengeBoard(variant, challengeID string) store.Board {
-	return store.Board{Variant: variant, Window: challengeWindow + challengeID}
+	return fmt.Sprintf("scores %d %s", b.Window, b.Variant)
 }

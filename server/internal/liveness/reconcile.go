@@ -7,6 +7,7 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/leaderboard"
 )
 
 // reconcileEvery returns the interval at which renew and reconcile run. It is well below the
@@ -28,7 +29,7 @@ func (r *Recovery) renew(ctx context.Context) {
 	var ids []string
 	for _, v := range variants.All() {
 		ids = append(ids, v.ID)
-		err := r.Leaderboard.Games(ctx, v.ID, func(gameIDs []string) error {
+		err := r.Leaderboard.Games(ctx, leaderboard.Board{Variant: v.ID}, func(gameIDs []string) error {
 			return r.Log.Expire(ctx, until, gameIDs...)
 		})
 		if err != nil {

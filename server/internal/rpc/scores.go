@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"slices"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -42,7 +43,7 @@ func (s *Service) ListScores(ctx context.Context, request *pb.ListScoresRequest)
 	if _, ok := variants.Current(request.GetVariant()); !ok {
 		return nil, errVariantNotFound
 	}
-	listed, err := s.Leaderboard.List(ctx, request.GetVariant(), w, request.GetPageToken(), size)
+	listed, err := s.Leaderboard.List(ctx, leaderboard.Board{Variant: request.GetVariant(), Window: w}, request.GetPageToken(), size)
 	if err != nil {
 		return nil, err
 	}
@@ -75,16 +76,15 @@ func (s *Service) GetRank(ctx context.Context, request *pb.GetRankRequest) (*pb.
 	if _, err := s.Accounts.Get(ctx, id); err != nil {
 		return nil, err
 	}
-	own, neighbors, err := s.Leaderboard.Rank(ctx, request.GetVariant(), w, id, request.GetNeighbors())
+	ranked, own, _, err := s.Leaderboard.Rank(ctx, leaderboard.Board{Variant: request.GetVariant(), Window: w}, id, request.GetNeighbors())
 	if err != nil {
 		return nil, err
 	}
-	entries, err := s.entries(ctx, append(neighbors, own))
+	entries, err := s.entries(ctx, ranked)
 	if err != nil {
 		return nil, err
 	}
-	last := len(entries) - 1
-	return &pb.GetRankResponse{Entry: entries[last], Neighbors: entries[:last]}, nil
+	return &pb.GetRankResponse{Entry: entries[own], Neighbors: slices.Concat(entries[:own], entries[own+1:])}, nil
 }
 
 // entries converts the entries of a leaderboard and adds the players' names.

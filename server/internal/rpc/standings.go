@@ -61,7 +61,7 @@ func (s *Service) ListStandings(ctx context.Context, request *pb.ListStandingsRe
 	default:
 		response, err = s.standingsPage(ctx, c, request.GetPageToken(), size)
 		if lines := response.GetStandings(); err == nil && request.GetPageToken() == "" && len(lines) > 0 {
-			response.Distribution, err = s.Leaderboard.Distribution(ctx, c.Variant, c.ID, lines[0].GetScore())
+			response.Distribution, err = s.Leaderboard.Distribution(ctx, boardOf(c), lines[0].GetScore())
 		}
 	}
 	if response.GetTotal() == 0 { // The challenge may have expired since it was read.
@@ -72,10 +72,15 @@ func (s *Service) ListStandings(ctx context.Context, request *pb.ListStandingsRe
 	return response, err
 }
 
+// boardOf returns the board with the standings of a challenge that is not a race.
+func boardOf(c *challenge.Challenge) leaderboard.Board {
+	return leaderboard.Board{Variant: c.Variant, ChallengeID: c.ID}
+}
+
 // standingsPage returns a page of the standings of a challenge that is not a race, without their
 // distribution.
 func (s *Service) standingsPage(ctx context.Context, c *challenge.Challenge, token string, size int) (*pb.ListStandingsResponse, error) {
-	listed, err := s.Leaderboard.ListChallenge(ctx, c.Variant, c.ID, token, size)
+	listed, err := s.Leaderboard.List(ctx, boardOf(c), token, size)
 	if err != nil {
 		return nil, err
 	}
@@ -86,12 +91,10 @@ func (s *Service) standingsPage(ctx context.Context, c *challenge.Challenge, tok
 // standingsAround returns a player's entry and its neighbors in the standings of a
 // challenge that is not a race.
 func (s *Service) standingsAround(ctx context.Context, c *challenge.Challenge, playerID string, neighbors int32) (*pb.ListStandingsResponse, error) {
-	own, entries, total, err := s.Leaderboard.RankChallenge(ctx, c.Variant, c.ID, playerID, neighbors)
+	entries, _, total, err := s.Leaderboard.Rank(ctx, boardOf(c), playerID, neighbors)
 	if err != nil {
 		return nil, err
 	}
-	entries = append(entries, own)
-	slices.SortFunc(entries, func(a, b leaderboard.Entry) int { return cmp.Compare(a.Rank, b.Rank) })
 	lines, err := s.boardStandings(ctx, entries)
 	return &pb.ListStandingsResponse{Standings: lines, Total: total}, err
 }

@@ -88,7 +88,7 @@ func (env *env) boards(ctx context.Context, t *testing.T, at time.Time) map[stri
 	boards := leaderboard.New(ports.Boards, page.NewTokens(ports.Secrets), now)
 	for _, v := range variants.All() {
 		for _, window := range []leaderboard.Window{leaderboard.All, leaderboard.Week, leaderboard.Day} {
-			shown, err := boards.List(ctx, v.ID, window, "", page.MaxSize)
+			shown, err := boards.List(ctx, leaderboard.Board{Variant: v.ID, Window: window}, "", page.MaxSize)
 			require.NoError(t, err)
 			require.Empty(t, shown.Next, "one page is compared")
 			if shown.Total > 0 {

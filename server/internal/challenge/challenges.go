@@ -17,7 +17,7 @@ import (
 )
 
 // Config configures a Challenges. All fields are required, except Outages. Only the methods
-// that depend on whether a race is closed use it: Get, GetAll, Window, Hidden and Seed.
+// that depend on whether a race is closed use it: Get, GetAll, List, Window, Hidden and Seed.
 type Config struct {
 	Store store.Challenges
 	Log   *gamelog.Log
@@ -48,7 +48,7 @@ type Challenges struct {
 
 	// recents caches the latest challenges in the list of each kind; see recent. A new race makes this
 	// server read that of races again.
-	recents cached.Reads[replay.ChallengeKind, []listed]
+	recents cached.Reads[replay.ChallengeKind, []*Challenge]
 	// gathering is held while a call of Now looks for a race.
 	gathering *semaphore.Weighted
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/gridstand/gridstand/game/replay"
@@ -32,63 +33,73 @@ func SourceOf(address string) uint16 {
 	return max(1, binary.BigEndian.Uint16(digest[:]))
 }
 
-// listed is a challenge in a list.
-type listed struct {
-	place store.Place
-	from  source
-	// joinable is set for a race in which a player waits for others, and absent if its players do not
-	// watch it.
-	joinable, absent bool
-}
-
 // source identifies where a challenge comes from: its Source or, if that is unknown, its creator.
-type source struct {
-	address uint16
-	creator string
+func (c *Challenge) source() string {
+	if c.Source == 0 {
+		return c.Creator.ID
+	}
+	return strconv.Itoa(int(c.Source))
 }
 
-// List returns a page of up to n places in the list of public challenges, latest first, after
-// the given one. next is the place after which the next page begins, or the zero Place if this
+// place returns the challenge's place in lists.
+func (c *Challenge) place() store.Place {
+	return store.Place{Rank: c.CreateTime.UnixMilli(), GameID: c.ID}
+}
+
+// joinable reports whether a player waits for others in a race.
+func (c *Challenge) joinable() bool {
+	return c.Kind == replay.Race && c.OpenTime.IsZero() && c.players() > 0 && len(c.Entrants) < MaxEntrants
+}
+
+// List returns a page of up to n public challenges, latest first, after the given place in their list, and
+// the store's time. next is the place after which the next page begins, or the zero Place if this
 // is the last page. A kind of 0 means all kinds. Daily games are not listed.
 //
 // One address cannot fill the first page, however many accounts it uses: if a source has more
 // than its share of it, other sources' latest challenges replace the oldest of that source, races
 // that wait for players first. The next page begins with the first challenge that was replaced,
 // so it may repeat others.
-func (s *Challenges) List(ctx context.Context, kind replay.ChallengeKind, after store.Place, n int) (page []store.Place, next store.Place, err error) {
-	page, err = s.Store.List(ctx, uint8(kind), after, n+1) // The extra place shows whether there is another page.
+func (s *Challenges) List(
+	ctx context.Context, kind replay.ChallengeKind, after store.Place, n int,
+) (page []*Challenge, now time.Time, next store.Place, err error) {
+	places, err := s.Store.List(ctx, uint8(kind), after, n+1) // The extra place shows whether there is another page.
 	if err != nil {
-		return nil, next, fmt.Errorf("listing challenges: %w", err)
+		return nil, now, next, fmt.Errorf("listing challenges: %w", err)
 	}
-	if len(page) <= n {
-		return page, next, nil
+	if len(places) > n {
+		places, next = places[:n], places[n-1]
 	}
-	page = page[:n]
-	if after != (store.Place{}) {
-		return page, page[n-1], nil
+	page, now, err = s.GetAll(ctx, idsOf(places)...)
+	if err == nil && after == (store.Place{}) && next != (store.Place{}) {
+		page, next, err = s.share(ctx, kind, page, next)
 	}
-	return s.firstPage(ctx, kind, page)
+	return page, now, next, err
 }
 
-// firstPage returns the first page of a list and the place after which the next page begins.
-// page contains the latest challenges.
-func (s *Challenges) firstPage(ctx context.Context, kind replay.ChallengeKind, page []store.Place) (first []store.Place, next store.Place, err error) {
-	latest, err := s.describe(ctx, page)
-	if err != nil {
-		return nil, next, err
+func idsOf(places []store.Place) []string {
+	ids := make([]string, len(places))
+	for i, place := range places {
+		ids[i] = place.GameID
 	}
-	share, counts := max(1, len(page)/pageShare), map[source]int{}
-	within := func(l listed) bool {
-		counts[l.from]++
-		return counts[l.from] <= share
+	return ids
+}
+
+// share returns the first page of a list and the place after which the next page begins. page contains the
+// latest challenges, the last of which is at the place last.
+func (s *Challenges) share(
+	ctx context.Context, kind replay.ChallengeKind, page []*Challenge, last store.Place,
+) (first []*Challenge, next store.Place, err error) {
+	share, counts := max(1, len(page)/pageShare), map[string]int{}
+	within := func(c *Challenge) bool {
+		counts[c.source()]++
+		return counts[c.source()] <= share
 	}
-	last := page[len(page)-1]
-	var surplus []store.Place
-	for _, l := range latest {
-		if within(l) {
-			first = append(first, l.place)
+	var surplus []*Challenge
+	for _, c := range page {
+		if within(c) {
+			first = append(first, c)
 		} else {
-			surplus = append(surplus, l.place)
+			surplus = append(surplus, c)
 		}
 	}
 	if len(surplus) == 0 {
@@ -100,20 +111,21 @@ func (s *Challenges) firstPage(ctx context.Context, kind replay.ChallengeKind, p
 	}
 	var others []store.Place
 	for _, joinable := range []bool{true, false} {
-		for _, l := range recent {
-			if len(others) < len(surplus) && l.joinable == joinable && comparePlaces(l.place, last) > 0 && within(l) {
-				others = append(others, l.place)
+		for _, c := range recent {
+			if len(others) < len(surplus) && c.joinable() == joinable && comparePlaces(c.place(), last) > 0 && within(c) {
+				others = append(others, c.place())
 			}
 		}
 	}
-	kept := len(surplus) - len(others)
-	next = last
-	if len(others) > 0 {
-		next = page[slices.Index(page, surplus[kept])-1]
+	if len(others) == 0 {
+		return page, last, nil
 	}
-	first = slices.Concat(first, surplus[:kept], others)
-	slices.SortFunc(first, comparePlaces)
-	return first, next, nil
+	kept := len(surplus) - len(others)
+	next = page[slices.Index(page, surplus[kept])-1].place()
+	replacing, _, err := s.GetAll(ctx, idsOf(others)...)
+	first = slices.Concat(first, surplus[:kept], replacing)
+	slices.SortFunc(first, func(a, b *Challenge) int { return comparePlaces(a.place(), b.place()) })
+	return first, next, err
 }
 
 // comparePlaces orders places as lists do: latest first.
@@ -123,38 +135,13 @@ func comparePlaces(a, b store.Place) int {
 
 // recent returns the latest challenges in the list of the given kind, as they were at most
 // recentFor ago. Races that this server has created since are included.
-func (s *Challenges) recent(ctx context.Context, kind replay.ChallengeKind) ([]listed, error) {
-	return s.recents.Get(ctx, kind, recentFor, func() ([]listed, error) {
+func (s *Challenges) recent(ctx context.Context, kind replay.ChallengeKind) ([]*Challenge, error) {
+	return s.recents.Get(ctx, kind, recentFor, func() ([]*Challenge, error) {
 		places, err := s.Store.List(ctx, uint8(kind), store.Place{}, maxRecent)
 		if err != nil {
 			return nil, fmt.Errorf("listing challenges: %w", err)
 		}
-		return s.describe(ctx, places)
+		recent, _, err := s.readAll(ctx, idsOf(places)...)
+		return recent, err
 	})
-}
-
-// describe reads the challenges at the given places. It omits those that no longer exist.
-func (s *Challenges) describe(ctx context.Context, places []store.Place) ([]listed, error) {
-	ids := make([]string, len(places))
-	ranks := make(map[string]int64, len(places))
-	for i, place := range places {
-		ids[i], ranks[place.GameID] = place.GameID, place.Rank
-	}
-	all, now, err := s.readAll(ctx, ids...)
-	if err != nil {
-		return nil, err
-	}
-	described := make([]listed, len(all))
-	for i, c := range all {
-		from := source{address: c.Source}
-		if c.Source == 0 {
-			from.creator = c.Creator.ID
-		}
-		described[i] = listed{
-			place: store.Place{Rank: ranks[c.ID], GameID: c.ID}, from: from,
-			joinable: c.Kind == replay.Race && c.OpenTime.IsZero() && c.players() > 0 && len(c.Entrants) < MaxEntrants,
-			absent:   c.Absent(now),
-		}
-	}
-	return described, nil
 }

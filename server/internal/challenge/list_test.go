@@ -35,10 +35,10 @@ func (env *env) first(n int) (ids []string) {
 // which the next one begins.
 func (env *env) page(after store.Place, n int) (ids []string, next store.Place) {
 	env.t.Helper()
-	places, next, err := env.server().List(env.t.Context(), 0, after, n)
+	all, _, next, err := env.server().List(env.t.Context(), 0, after, n)
 	require.NoError(env.t, err)
-	for _, place := range places {
-		ids = append(ids, place.GameID)
+	for _, c := range all {
+		ids = append(ids, c.ID)
 	}
 	return ids, next
 }

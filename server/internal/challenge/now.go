@@ -146,18 +146,17 @@ func (s *Challenges) Now(
 // waiting returns the ids of the public races that a player may enter, the oldest first, after the one
 // in which the player waits with others. alone is the race in which the player waits without any.
 func (s *Challenges) waiting(ctx context.Context, playerID string, now time.Time) (ids []string, alone string, err error) {
-	listed, err := s.recent(ctx, replay.Race)
-	for _, l := range slices.Backward(listed) {
-		c, ok := s.known.Get(l.place.GameID)
+	recent, err := s.recent(ctx, replay.Race)
+	for _, r := range slices.Backward(recent) {
+		c, ok := s.known.Get(r.ID)
 		switch {
 		case !ok || c.Status(now) > Scheduled:
-		case c.OpenTime.IsZero() && l.absent: // Nobody waits in a race that its players have left.
+		case c.Absent(now): // Nobody waits in a race that its players have left.
 		case c.Entrant(playerID) != nil && c.players() > 1:
 			ids = slices.Insert(ids, 0, c.ID)
-		case !c.OpenTime.IsZero():
-		case c.Entrant(playerID) != nil:
+		case c.Entrant(playerID) != nil && c.OpenTime.IsZero():
 			ids, alone = append(ids, c.ID), c.ID
-		case l.joinable && c.players() > 0 && c.players() < MaxEntrants:
+		case c.joinable():
 			ids = append(ids, c.ID)
 		}
 	}

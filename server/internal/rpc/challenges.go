@@ -77,7 +77,7 @@ func (s *Service) ListChallenges(ctx context.Context, request *pb.ListChallenges
 	if err != nil {
 		return nil, err
 	}
-	places, next, err := s.Challenges.List(ctx, replay.ChallengeKind(kind), after, size)
+	all, now, next, err := s.Challenges.List(ctx, replay.ChallengeKind(kind), after, size)
 	if err != nil {
 		return nil, err
 	}
@@ -86,10 +86,6 @@ func (s *Service) ListChallenges(ctx context.Context, request *pb.ListChallenges
 		if response.NextPageToken, err = s.Tokens.SealPlace(ctx, query, next); err != nil {
 			return nil, err
 		}
-	}
-	all, now, err := s.Challenges.GetAll(ctx, collect(places, func(p store.Place) string { return p.GameID })...)
-	if err != nil {
-		return nil, err
 	}
 	creators := collect(all, func(c *challenge.Challenge) string { return c.Creator.ID })
 	if all, err = s.present(ctx, all...); err != nil {

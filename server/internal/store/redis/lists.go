@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -24,26 +23,10 @@ var pageScript = newScript("page.lua")
 //	player:{<player id>}:games       by the time of the last event
 //
 // "*" stands for all statuses or variants. Private games are only in players' lists.
-type lists struct {
-	client goredis.UniversalClient
-	// lasting maps each player to the time at which the expiry of the player's list was
-	// last set.
-	lasting *lru.Cache[string, time.Time]
-}
-
-// maxLasting is the maximum number of players in lasting.
-const maxLasting = 1 << 16
+type lists struct{ client goredis.UniversalClient }
 
 // maxListings limits the size of a pipeline, so that it does not delay other commands.
 const maxListings = 500
-
-func newLists(client goredis.UniversalClient) lists {
-	lasting, err := lru.New[string, time.Time](maxLasting)
-	if err != nil {
-		panic(err) // New fails only if the size is below 1.
-	}
-	return lists{client, lasting}
-}
 
 func (s lists) Write(ctx context.Context, listings []store.Listing, keep time.Duration) error {
 	for batch := range slices.Chunk(listings, maxListings) {
@@ -59,23 +42,16 @@ func (s lists) Write(ctx context.Context, listings []store.Listing, keep time.Du
 func (s lists) write(ctx context.Context, listings []store.Listing, keep time.Duration) error {
 	pipe := s.client.Pipeline()
 	public := listChanges{newer: map[string][]goredis.Z{}, set: map[string][]goredis.Z{}, gone: map[string][]any{}}
-	var prolonged []string
 	for _, listing := range listings {
 		if !listing.Private {
 			public.list(listing, "")
 			public.list(listing, listing.Variant)
 		}
-		prolonged = append(prolonged, s.queuePlayers(ctx, pipe, listing, keep)...)
+		queuePlayers(ctx, pipe, listing, keep)
 	}
 	public.queue(ctx, pipe)
-	now := time.Now()
-	if _, err := pipe.Exec(ctx); err != nil {
-		return err
-	}
-	for _, player := range prolonged {
-		s.lasting.Add(player, now)
-	}
-	return nil
+	_, err := pipe.Exec(ctx)
+	return err
 }
 
 // listChanges collects the writes to the public lists, by key.
@@ -123,30 +99,22 @@ func (c listChanges) queue(ctx context.Context, pipe goredis.Pipeliner) {
 	}
 }
 
-// queuePlayers queues the commands that add a game to its players' lists, and returns the
-// players whose list expiry they set.
-func (s lists) queuePlayers(ctx context.Context, pipe goredis.Pipeliner, l store.Listing, keep time.Duration) (prolonged []string) {
-	// A list is kept longer than necessary, so that its expiry need not be set at every
-	// move. Setting it takes Redis nearly as long as the rest of writing a listing.
-	spare := keep / 100
+// queuePlayers queues the commands that add a game to its players' lists.
+func queuePlayers(ctx context.Context, pipe goredis.Pipeliner, l store.Listing, keep time.Duration) {
 	for _, player := range l.Players {
 		list := store.List{PlayerID: player}
 		key := listKey(list)
 		pipe.ZAddGT(ctx, key, member(list, l))
-		if keep <= 0 {
-			continue
+		// The expiry is not set at every move, which would take Redis nearly as long as the rest of
+		// writing a listing. The list is kept longer than necessary for a game that is active for long,
+		// and the last listing of a game sets it again.
+		if keep > 0 && l.Status != store.Active {
+			pipe.PExpire(ctx, key, 2*keep)
 		}
-		// A game's last listing is not Active and therefore always sets the expiry. This
-		// way, a list that Redis lost and that is recreated also gets an expiry.
-		if at, ok := s.lasting.Get(player); l.Status != store.Active || !ok || time.Since(at) > spare {
-			pipe.PExpire(ctx, key, keep+spare)
-			prolonged = append(prolonged, player)
-		}
-		if l.Status == store.Finished {
+		if keep > 0 && l.Status == store.Finished {
 			pipe.ZRemRangeByScore(ctx, key, "-inf", before(l.Updated, keep))
 		}
 	}
-	return prolonged
 }
 
 func (s lists) Forget(ctx context.Context, l store.List, gameIDs ...string) error {

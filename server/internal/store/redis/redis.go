@@ -75,7 +75,7 @@ func portsOn(c Clients, client goredis.UniversalClient, pipeline *goredis.AutoPi
 		Sessions:    sessions{accounts{client}},
 		Credentials: credentials{client},
 		Boards:      boards{client},
-		Lists:       newLists(client),
+		Lists:       lists{client},
 		Queue:       queue{client},
 		Challenges:  challenges{client, c.Appends},
 		Profiles:    profiles{client},

@@ -138,9 +138,9 @@ var (
 
 // Errors that originate in this package.
 var (
-	// ErrUnreachable is returned if no connection could be made, or if it broke before a
-	// server answered. CauseOf may return the reason. The error also matches
-	// ErrServerUnavailable.
+	// ErrUnreachable is returned if no connection could be made, or if it broke or the time
+	// of the call ran out before a server answered. CauseOf may return the reason. The error
+	// also matches ErrServerUnavailable.
 	ErrUnreachable = errors.New("no server answers")
 	// ErrUnsettled wraps the error of a call that may have taken effect.
 	ErrUnsettled = errors.New("it is not known whether this took effect")
@@ -249,7 +249,9 @@ func (e *Error) Is(err error) bool {
 	}
 }
 
-func (e *Error) unreachable() bool { return e.Code == codes.Unavailable && e.Reason == "" }
+func (e *Error) unreachable() bool {
+	return e.Reason == "" && (e.Code == codes.Unavailable || e.Code == codes.DeadlineExceeded)
+}
 
 // tooLarge reports whether gRPC itself refused the request because of its size.
 func (e *Error) tooLarge() bool {

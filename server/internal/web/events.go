@@ -87,6 +87,9 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.conn, s.raw = conn, rawConn(conn.Conn)
+	if s.raw != nil {
+		limitUnread(s.raw, e.Stall)
+	}
 	s.first = append(answerHead(r, header), reconnectHint()...)
 	disconnected()
 	handedOver = e.readers.start(s)

@@ -5,6 +5,7 @@ package web
 import (
 	"net"
 	"syscall"
+	"time"
 )
 
 // rawConn returns nil, because this platform has no way to write without blocking or to look for a closed
@@ -14,3 +15,5 @@ func rawConn(net.Conn) syscall.RawConn { return nil }
 func hasInput(syscall.RawConn) bool { return false }
 
 func tryWrite(syscall.RawConn, []byte) int { return 0 }
+
+func limitUnread(syscall.RawConn, time.Duration) {}

@@ -5,7 +5,9 @@ package web
 import (
 	"errors"
 	"net"
+	"runtime"
 	"syscall"
+	"time"
 )
 
 // hasInput reports whether the client has closed the connection or sent unexpected data
@@ -41,4 +43,17 @@ func tryWrite(c syscall.RawConn, b []byte) (n int) {
 		return true
 	})
 	return max(0, n)
+}
+
+// limitUnread makes the kernel break a connection whose client takes nothing for d although there is data
+// for it. Writes do not detect that as long as the data fits into the kernel's buffer, and the kernel would
+// wait a quarter of an hour for a client without a network. It does nothing except on Linux.
+func limitUnread(c syscall.RawConn, d time.Duration) {
+	const userTimeout = 0x12 // TCP_USER_TIMEOUT
+	if runtime.GOOS != "linux" {
+		return
+	}
+	_ = c.Control(func(fd uintptr) {
+		_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, userTimeout, int(d.Milliseconds()))
+	})
 }

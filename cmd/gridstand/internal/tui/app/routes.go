@@ -35,8 +35,6 @@ func (m *Model) open(r ui.Route, old *ui.Tasks) tea.Cmd {
 // page returns the page of a route, or nil if the server has to be asked for it.
 func (m *Model) page(r ui.Route) ui.Page {
 	switch {
-	case r.Page != nil:
-		return r.Page(m.ctx)
 	case r.Enter != "" && m.env.WatchOnly != "":
 		return challenge.NewWatch(m.ctx, m.env, r.Enter)
 	case r.Play != "" || r.Join != "" || r.New != nil || r.Enter != "" || r.Daily != nil || r.NewChallenge != nil:

@@ -237,32 +237,17 @@ func TestStandIn(t *testing.T) {
 	assert.Nil(t, p.held())
 }
 
-// Ensure that a new game with the same seats is created only once, however often keys are pressed, after
-// a game that was given up.
-func TestNewGame_Once(t *testing.T) {
+// Ensure that a new game has the same seats as the game that was given up for it, also if that was over.
+func TestNewGame_Seats(t *testing.T) {
 	t.Parallel()
-	resigned := false
-	s := &tuitest.Server{
-		OnResign: func() (*pb.Event, error) {
-			resigned = true
-			return nil, &client.Error{Reason: pb.ReasonGameOver}
-		},
-		OnNewGame: func(_ string, o client.GameOptions) (*pb.Game, error) {
-			assert.Len(t, o.Seats, 3)
-			assert.NotNil(t, o.Seats[0].GetCaller())
-			assert.Equal(t, "minimax", o.Seats[2].GetBot())
-			return newGame("", o)
-		},
-	}
-	p, d := newTribolo(t, s)
+	_, d := newTribolo(t, &tuitest.Server{
+		OnResign: func() (*pb.Event, error) { return nil, &client.Error{Reason: pb.ReasonGameOver} },
+	})
 	d.Press("n", "y")
-	for _, key := range []string{"n", "u", "n"} {
-		assert.Nil(t, p.Key(tuitest.Key(key)), key)
-		assert.Nil(t, p.Question)
-	}
-	assert.Contains(t, d.Screen(), "new game")
-	assert.False(t, next(t, d).starting)
-	assert.True(t, resigned)
+	seats := d.Leave().(ui.ReplaceMsg).Route.New.Options.Seats
+	require.Len(t, seats, 3)
+	assert.NotNil(t, seats[0].GetCaller())
+	assert.Equal(t, "minimax", seats[2].GetBot())
 }
 
 // Ensure that the page shows players as they join, and that the game begins once all seats
@@ -317,7 +302,6 @@ func TestWrongBoard(t *testing.T) {
 				},
 				func(p *page) tea.Cmd { return p.fetched(client.Game{Game: whole}, nil) },
 				func(p *page) tea.Cmd { return p.resigned(event, nil) },
-				func(p *page) tea.Cmd { return p.created(client.Game{Game: whole}, nil) },
 			} {
 				p := New(t.Context(), tuitest.Env(&tuitest.Server{}), games[0]).(*page)
 				before := p.Game.GetVersion()

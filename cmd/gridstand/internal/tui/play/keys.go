@@ -18,7 +18,7 @@ func (p *page) Keys() ui.KeyMap {
 }
 
 func (p *page) rulesKey() ui.Key {
-	return ui.On("r", "r", "rules", !p.starting, ui.Run(ui.Open(ui.Route{Rules: p.Game.GetVariant()}))).Footer(7)
+	return ui.On("r", "r", "rules", true, ui.Run(ui.Open(ui.Route{Rules: p.Game.GetVariant()}))).Footer(7)
 }
 
 // copyKey returns the key that copies the link of the game, or of a challenge during an attempt.
@@ -121,10 +121,7 @@ func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 	if cmd, done := (ui.KeyTable{{p.rulesKey(), p.copyKey(), p.backKey()}}).Press(msg); done {
 		return cmd
 	}
-	switch {
-	case p.starting:
-		return nil
-	case p.Over():
+	if p.Over() {
 		cmd, _ := p.resultKeys().Press(msg)
 		return cmd
 	}

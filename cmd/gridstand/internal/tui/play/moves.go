@@ -40,7 +40,7 @@ type reply struct {
 // push makes a move, or queues it behind the requests that come before it.
 func (p *playing) push(m *Move) tea.Cmd {
 	switch {
-	case p.Over() || p.starting:
+	case p.Over():
 		return nil
 	case p.contest != nil && p.contest.Expired():
 		p.notice = "Time is up."
@@ -64,7 +64,7 @@ func (p *playing) first(r *request) tea.Cmd {
 // send sends the first request of the queue, unless one is in flight. It skips moves that
 // have become illegal.
 func (p *playing) send() tea.Cmd {
-	if p.inFlight != nil || p.starting {
+	if p.inFlight != nil {
 		return nil
 	}
 	for len(p.queue) > 0 && p.queue[0].move != nil && !p.queue[0].move.Legal(&p.State) {

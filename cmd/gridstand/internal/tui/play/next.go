@@ -20,7 +20,7 @@ func (p *playing) resign() tea.Cmd {
 }
 
 // resigned handles the reply to a resignation. Unless the game is an attempt, it then
-// creates a new game, even if the old one turns out to be over or gone. If an attempt is gone, it says so.
+// opens a new game, even if the old one turns out to be over or gone. If an attempt is gone, it says so.
 func (p *playing) resigned(e *pb.Event, err error) tea.Cmd {
 	switch {
 	case err == nil:
@@ -30,7 +30,6 @@ func (p *playing) resigned(e *pb.Event, err error) tea.Cmd {
 	case p.contest == nil && (errors.Is(err, client.ErrNotSeated) ||
 		errors.Is(err, client.ErrGameNotFound) || errors.Is(err, client.ErrGameDamaged)):
 	default:
-		p.starting = false
 		p.fail(err)
 		return nil
 	}
@@ -40,27 +39,9 @@ func (p *playing) resigned(e *pb.Event, err error) tea.Cmd {
 	return p.create()
 }
 
+// create opens a new game like this one in its place.
 func (p *playing) create() tea.Cmd {
-	p.starting = true
-	server, variant, options := p.env.Server, p.Game.GetVariant(), p.nextOptions()
-	return ui.Call(p.Tasks, func(ctx context.Context) (client.Game, error) { return server.NewGame(ctx, variant, options) }, p.created)
-}
-
-// created replaces the page by that of the new game, which already knows the user's best score.
-func (p *playing) created(g client.Game, err error) tea.Cmd {
-	if err != nil {
-		p.starting = false
-		p.fail(err)
-		return nil
-	}
-	return ui.Replace(p.Tasks, ui.Route{Page: func(ctx context.Context) ui.Page {
-		next := newPage(ctx, p.env, g.Game)
-		next.places.all = p.places.all
-		if p.Over() && !p.shared() {
-			next.notice = "The previous game ended with " + describe.Comma(p.Score()) + " points."
-		}
-		return next
-	}})
+	return ui.Replace(p.Tasks, ui.Route{New: &ui.NewGame{Variant: p.Game.GetVariant(), Options: p.nextOptions()}})
 }
 
 const cancel = "cancel" // label of the key n
@@ -93,8 +74,8 @@ func (p *playing) askNew() *ui.Question {
 	case s.Score() == 0:
 		text = "It has no points yet."
 	}
-	giveUp := func() tea.Cmd { p.starting = true; return p.resign() } // resign first, so that the score counts
-	return &ui.Question{Title: "Give up this game?", Text: text, Yes: "give up, new game", No: cancel, Then: giveUp}
+	// Resign first, so that the score counts.
+	return &ui.Question{Title: "Give up this game?", Text: text, Yes: "give up, new game", No: cancel, Then: p.resign}
 }
 
 // leave closes the page. It first asks for confirmation if the clock of a race would run on.

@@ -26,10 +26,6 @@ type page struct {
 // New returns the page of a game in which the user has a seat. Its commands end when ctx is
 // done.
 func New(ctx context.Context, env *ui.Env, g *pb.Game) ui.Page {
-	return newPage(ctx, env, g)
-}
-
-func newPage(ctx context.Context, env *ui.Env, g *pb.Game) *page {
 	p := &page{playing: playing{seated: seated{gamestate.New(g), env}, Tasks: ui.NewTasks(ctx), mode: newMode(g)}}
 	if g.GetChallengeId() != "" && p.Twenty48() != nil {
 		p.contest = gamestate.NewContest(env, p.Tasks, g.GetChallengeId(), g.GetId())

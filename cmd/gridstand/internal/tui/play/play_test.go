@@ -259,7 +259,6 @@ func TestEndAndNext(t *testing.T) {
 			}
 			return recorded, nil
 		}
-		s.OnNewGame = newGame
 		p, d := newPlay(t, s)
 		d.Until("the places", func() bool { return p.places.day != nil })
 		d.Press("up", "left", "left")
@@ -287,26 +286,8 @@ func TestEndAndNext(t *testing.T) {
 		}, []tea.Msg{d.Leave(), d.Leave()})
 		d.Press("n")
 		assert.Nil(t, p.Question)
-		p = next(t, d)
-		assert.False(t, p.Over())
-		assert.Equal(t, &recorded, p.places.all)
-		assert.Contains(t, tuitest.Drive(t, d.Env, p).Screen(), "ended with 12,340 points")
+		assert.Equal(t, &ui.NewGame{Variant: "classic"}, d.Leave().(ui.ReplaceMsg).Route.New)
 	})
-}
-
-// next waits until the page is replaced by that of another game, which it returns.
-func next(t *testing.T, d *tuitest.Driver) *page {
-	t.Helper()
-	p := d.Leave().(ui.ReplaceMsg).Route.Page(t.Context()).(*page)
-	assert.NotEqual(t, tuitest.GameID, p.Game.GetId())
-	return p
-}
-
-// newGame creates a game of 2048 on the test server.
-func newGame(string, client.GameOptions) (*pb.Game, error) {
-	g := tuitest.Game(tuitest.Board(4, 4))
-	g.Id = "zzzzzzzzzzzzzzzzzzzzzzzzzz"
-	return g, nil
 }
 
 // Ensure that the page shows errors and stays usable after them, and gives up a game only after a
@@ -316,9 +297,6 @@ func TestRefusals(t *testing.T) {
 	s, calls := asked()
 	noSeat := &client.Error{Reason: pb.ReasonNotSeated, Message: "no seat"}
 	s.OnResign = func() (*pb.Event, error) { return nil, noSeat }
-	s.OnNewGame = func(string, client.GameOptions) (*pb.Game, error) {
-		return nil, &client.Error{Reason: pb.ReasonRateLimited, Message: "too many games"}
-	}
 	p, d := newPlay(t, s)
 	d.Press("up", "up")
 	take(t, calls).answer <- answer{err: noSeat}
@@ -331,8 +309,7 @@ func TestRefusals(t *testing.T) {
 	d.Press("esc")
 	assert.Nil(t, p.Question)
 	d.Press("n", "y")
-	d.Until("the second refusal", func() bool { return p.problem == "too many games" })
-	assert.False(t, p.starting)
+	assert.Equal(t, "classic", d.Leave().(ui.ReplaceMsg).Route.New.Variant, "also if the user no longer has a seat")
 	d.Send(tuitest.Result(p.updated, client.Update{}, &client.Error{Reason: pb.ReasonBadToken}))
 	assert.Contains(t, d.Screen(), "no longer accepts")
 	assert.NotContains(t, p.ClosingMessage(), "Resume")

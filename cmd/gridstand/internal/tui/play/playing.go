@@ -22,7 +22,7 @@ const (
 )
 
 // playing is the game that the user plays, as of the last event that the server acknowledged. It
-// sends the user's moves and creates the next game.
+// sends the user's moves and opens the next game.
 type playing struct {
 	seated
 	*ui.Tasks
@@ -41,8 +41,6 @@ type playing struct {
 	solving  *solving // the solver that is playing, or nil
 	places   places
 
-	// starting is set while the next game is being created.
-	starting bool
 	// closed is set while the result is hidden because the user closed it.
 	closed  bool
 	ended   time.Time // when the page saw the game end; zero if it was already over

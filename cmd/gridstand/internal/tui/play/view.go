@@ -159,8 +159,6 @@ func (p *page) status() string {
 		waited = p.env.Now.Sub(p.inFlight.since)
 	}
 	switch {
-	case p.starting:
-		return t.Dim().Render("Starting a new game …")
 	case p.problem != "":
 		return t.Bad().Render("! " + p.problem)
 	case p.ConnectionProblem() != "":
@@ -193,7 +191,7 @@ func (p *page) status() string {
 }
 
 // resultOpen reports whether the result is visible.
-func (p *page) resultOpen() bool { return p.Over() && !p.closed && !p.starting }
+func (p *page) resultOpen() bool { return p.Over() && !p.closed }
 
 // result draws the panel of a finished game.
 func (p *page) result(in panelInput) string {

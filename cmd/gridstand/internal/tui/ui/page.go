@@ -174,8 +174,6 @@ type Route struct {
 	NewChallenge *NewChallenge
 	// Name asks a guest for a name.
 	Name bool
-	// Page shows the page that it returns, whose commands end when ctx is done.
-	Page func(ctx context.Context) Page
 }
 
 // NewChallenge is a challenge to create.

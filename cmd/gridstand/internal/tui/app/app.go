@@ -31,9 +31,8 @@ type Model struct {
 	env    *ui.Env
 	ctx    context.Context
 	tasks  *ui.Tasks
-	pages  []ui.Page  // the stack; the last page is visible
-	help   *ui.Scroll // position in the help; nil if it is closed
-	notice string     // why a page could not be opened
+	pages  []ui.Page // the stack; the last page is visible
+	notice string    // why a page could not be opened
 	// opening cancels the request for the next page; it is nil if none is in flight. During the request, other
 	// keys than stopKey are dropped, so that the same key does not open the page twice.
 	opening context.CancelFunc
@@ -90,7 +89,7 @@ func (m *Model) push(p ui.Page, old *ui.Tasks) tea.Cmd {
 		m.pages = m.pages[:i]
 	}
 	notice := m.config.Notice
-	m.help, m.notice, m.config.Notice = nil, notice, ""
+	m.notice, m.config.Notice = notice, ""
 	m.pages = append(m.pages, p)
 	if notice == "" {
 		return p.Init()
@@ -106,7 +105,6 @@ func (m *Model) push(p ui.Page, old *ui.Tasks) tea.Cmd {
 // pop closes the visible page. If it is the only page, pop quits the program instead, and
 // the page stays visible until then.
 func (m *Model) pop() tea.Cmd {
-	m.help = nil
 	if len(m.pages) == 1 {
 		return m.quit()
 	}
@@ -138,8 +136,8 @@ func (m *Model) quit() tea.Cmd {
 		text = "1 other is connected."
 	}
 	return m.top().Own().Ask(&ui.Question{
-		Title: "Quit anyway?", Text: text + " The server ends with this program.", Yes: "quit", No: "stay",
-		Then: func() tea.Cmd { return tea.Quit },
+		Title: "Quit anyway?", Text: text + " The server ends with this program.", No: "stay",
+		Choices: ui.Yes("quit", ui.Run(tea.Quit)),
 	})
 }
 
@@ -218,23 +216,16 @@ func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 		return nil, true
 	}
 	m.notice = ""
-	asks := m.top().Own().Question != nil
-	if _, typing := m.top().(ui.Typing); typing && !asks {
+	page, own := m.top(), m.top().Own()
+	switch _, typing := page.(ui.Typing); {
+	case typing && own.Dialog == nil:
 		return nil, false
-	}
-	switch {
 	case ui.Pressed(msg, ui.SuspendKey):
 		return tea.Suspend, true
-	case m.help != nil:
-		if !m.help.Key(msg) {
-			m.help = nil
-		}
-		return nil, true
+	case own.Dialog != nil:
+		return own.Answer(msg), true
 	case ui.Pressed(msg, ui.HelpKey):
-		m.help = ui.NewScroll()
-		return nil, true
-	case asks:
-		return m.top().Own().Answer(msg), true
+		return own.Ask(ui.NewHelp(func() ui.KeyMap { return ui.KeysOf(page, len(m.pages) == 1) })), true
 	}
 	return nil, false
 }
@@ -269,7 +260,7 @@ func (m *Model) View() tea.View {
 	if p := m.top(); p == nil {
 		v = ui.Opening(m.env)
 	} else {
-		v = ui.Draw(m.env, p, ui.Around{Last: len(m.pages) == 1, Help: m.help, Notice: m.notice})
+		v = ui.Draw(m.env, p, ui.Around{Last: len(m.pages) == 1, Notice: m.notice})
 	}
 	if m.ended {
 		v.Content = ""

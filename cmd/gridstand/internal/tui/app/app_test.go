@@ -127,7 +127,7 @@ func TestModel_Places(t *testing.T) {
 		{Code: 'x', Text: "x", BaseCode: 'x'},
 		{Code: tea.KeyUp},
 	} {
-		if m.help != nil {
+		if p.Dialog != nil {
 			key = press('x')
 		}
 		send(t, m, key)
@@ -197,7 +197,7 @@ func TestModel_Opening(t *testing.T) {
 	assert.NotContains(t, m.View().Content, "Opening …")
 	assert.Equal(t, tuitest.Me, m.env.Me)
 	m.Update(press('?'))
-	assert.NotNil(t, m.help, "keys work again")
+	assert.NotNil(t, m.top().Own().Dialog, "keys work again")
 }
 
 // silent is a server that does not answer Join, which the client repeats until its context is done.

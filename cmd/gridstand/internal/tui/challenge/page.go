@@ -5,7 +5,6 @@ package challenge
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -35,7 +35,6 @@ type page struct {
 	busy bool
 	// leaving is set while the page tells the server that the user leaves the race.
 	leaving bool
-	bots    []string // bots to choose from, or nil
 	// problem is the reason why a key's action failed. done reports its success.
 	problem, done string
 }
@@ -150,12 +149,7 @@ func call[R, T any](p *page, do func(context.Context, R, ...grpc.CallOption) (T,
 	})
 }
 
-func (p *page) Keys() ui.KeyMap {
-	if p.bots != nil {
-		return ui.Keys(ui.Bind(fmt.Sprintf("1–%d", len(p.bots)), "choose"), ui.Bind("esc", "close"))
-	}
-	return p.table().Map()
-}
+func (p *page) Keys() ui.KeyMap { return p.table().Map() }
 
 // table returns the keys of the page in the challenge's current state.
 func (p *page) table() ui.KeyTable {
@@ -203,10 +197,7 @@ func (p *page) table() ui.KeyTable {
 func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 	p.problem, p.done = "", ""
 	p.Moment.Key(p.env.Now)
-	switch {
-	case p.bots != nil:
-		return p.chosen(msg)
-	case p.Challenge == nil && msg.String() != "q" && msg.String() != "esc":
+	if p.Challenge == nil && msg.String() != "q" && msg.String() != "esc" {
 		return nil
 	}
 	cmd, _ := p.table().Press(msg)
@@ -246,13 +237,13 @@ func (p *page) leave() tea.Cmd {
 		return ui.Back
 	}
 	return p.Ask(&ui.Question{
-		Title: "Leave the race?", Text: "It has not started yet. It can take place without you.", Yes: "leave", No: "stay",
-		Then: func() tea.Cmd {
+		Title: "Leave the race?", Text: "It has not started yet. It can take place without you.", No: "stay",
+		Choices: ui.Yes("leave", func() tea.Cmd {
 			p.leaving = true
 			return ui.Call(p.Tasks, func(ctx context.Context) (*pb.LeaveChallengeResponse, error) {
 				return p.env.Server.LeaveChallenge(ctx, &pb.LeaveChallengeRequest{ChallengeId: p.ID})
 			}, func(*pb.LeaveChallengeResponse, error) tea.Cmd { return ui.Back })
-		},
+		}),
 	})
 }
 
@@ -263,23 +254,21 @@ func (p *page) askBots() tea.Cmd {
 			p.problem = ui.Explain(err, ui.SameKey)
 			return nil
 		}
-		p.bots = ui.Find(variants, func(v *pb.Variant) bool { return v.GetId() == p.GetVariant() }).GetBots()
-		if len(p.bots) == 0 {
-			p.problem = "There is no bot for " + client.CleanText(p.GetVariant(), ui.NameLimit) + "."
+		q := &ui.Question{Title: "Add a bot", No: "close"}
+		for i, bot := range ui.Find(variants, func(v *pb.Variant) bool { return v.GetId() == p.GetVariant() }).GetBots() {
+			number, what := strconv.Itoa(i+1), describe.Bot(client.CleanText(bot, ui.NameLimit))
+			q.Choices = append(q.Choices, ui.On(number, number, what, true, func() tea.Cmd { return p.addBot(bot) }))
 		}
-		return nil
+		if len(q.Choices) == 0 {
+			p.problem = "There is no bot for " + client.CleanText(p.GetVariant(), ui.NameLimit) + "."
+			return nil
+		}
+		return p.Ask(q)
 	})
 }
 
-// chosen handles a key while the user is choosing a bot.
-func (p *page) chosen(msg tea.KeyPressMsg) tea.Cmd {
-	bots := p.bots
-	p.bots = nil
-	i, err := strconv.Atoi(msg.Text)
-	if err != nil || i < 1 || i > len(bots) {
-		return nil
-	}
+func (p *page) addBot(bot string) tea.Cmd {
 	return call(p, func(ctx context.Context, bot string, _ ...grpc.CallOption) (*pb.Challenge, error) {
 		return p.env.Server.AddBot(ctx, p.ID, bot)
-	}, bots[i-1])
+	}, bot)
 }

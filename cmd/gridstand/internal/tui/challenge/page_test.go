@@ -75,9 +75,9 @@ func TestPage_Roster(t *testing.T) {
 	}
 	does("join ready=false", "enter")
 	d.Press("b")
-	d.Until("the bots", func() bool { return p.bots != nil })
+	d.Until("the bots", func() bool { return p.Dialog != nil })
 	assert.Contains(t, d.Screen(), "1 greedy")
-	assert.Contains(t, d.Screen(), "1–2 choose")
+	assert.Contains(t, d.Screen(), "2 expectimax")
 	does("add expectimax", "2")
 	does("leave "+race.GetEntrants()[2].GetGameId(), "x")
 	does("start", "s")

@@ -21,9 +21,6 @@ func (p *page) View(width, height int) ui.View {
 		v.Right = []string{p.badge() + "   " + left, left}
 	}
 	v.Body = p.body(width, height)
-	if p.bots != nil {
-		v.Dialog, v.Brief = p.botBox(), "The window is too small for the list of bots."
-	}
 	return v
 }
 
@@ -204,14 +201,4 @@ func (p *page) invitation(width, height int) string {
 		standings = t.Dim().Render("No results yet.")
 	}
 	return ui.Stack(height, append([]string{standings}, blocks...)...)
-}
-
-// botBox returns the box that lists the bots that can be added.
-func (p *page) botBox() string {
-	var lines []string
-	for i, bot := range p.bots {
-		lines = append(lines, ui.Choice(p.env.Theme, strconv.Itoa(i+1), describe.Bot(client.CleanText(bot, ui.NameLimit))))
-	}
-	list := lipgloss.NewStyle().Align(lipgloss.Left).Render(strings.Join(lines, "\n"))
-	return ui.Box(p.env.Theme, "Add a bot", list)
 }

@@ -16,10 +16,10 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// form is the form for a new game or a new race: the variant, the time, whether it is private, and the
+// form is the dialog for a new game or a new race: the variant, the time, whether it is private, and the
 // occupant of each seat.
 type form struct {
-	env      *ui.Env
+	open     func(ui.Route) tea.Cmd // opens a page
 	race     bool
 	variants []*pb.Variant // the variants to choose from
 	times    []time.Duration
@@ -60,8 +60,8 @@ const usualTime = 2
 
 // newForm returns the form for a game or a race. chosen is the id of the variant to
 // preselect. newForm returns nil if there is no variant to choose from.
-func newForm(env *ui.Env, variants []*pb.Variant, chosen string, race bool) *form {
-	f := &form{env: env, race: race, variants: variants, times: turnLimits}
+func newForm(open func(ui.Route) tea.Cmd, variants []*pb.Variant, chosen string, race bool) *form {
+	f := &form{open: open, race: race, variants: variants, times: turnLimits}
 	times := field{label: "time per move"}
 	if race {
 		f.variants = slices.DeleteFunc(slices.Clone(variants), func(v *pb.Variant) bool { return v.GetKind() != pb.Kind_KIND_TWENTY48 })
@@ -118,13 +118,21 @@ func (f *form) addSeats() {
 	}
 }
 
-func (f *form) keys() ui.KeyMap {
+// Keys implements ui.Dialog.
+func (f *form) Keys() ui.KeyMap {
 	return ui.Keys(ui.Bind("↑ ↓", "field"), ui.Bind("← →", "change"), ui.Bind("r", "rules"), ui.Bind("enter", "start"),
 		ui.Bind("esc", "close"))
 }
 
-func (f *form) update(msg tea.KeyPressMsg) {
+// Key implements ui.Dialog.
+func (f *form) Key(msg tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
 	switch msg.String() {
+	case "esc", "q":
+		return nil, false
+	case "enter":
+		return f.open(f.route()), false
+	case "r":
+		return f.open(ui.Route{Rules: f.variant().GetId()}), true
 	case "down", "tab":
 		f.focus = min(f.focus+1, len(f.fields)-1)
 	case "up", "shift+tab":
@@ -134,6 +142,7 @@ func (f *form) update(msg tea.KeyPressMsg) {
 	case "right":
 		f.choose(1)
 	}
+	return nil, true
 }
 
 // choose chooses the next or the previous option of the focused field.
@@ -167,8 +176,7 @@ const (
 )
 
 // lines draws the fields.
-func (f *form) lines() string {
-	t := f.env.Theme
+func (f *form) lines(t ui.Theme) string {
 	lines := make([]string, len(f.fields))
 	for i, at := range f.fields {
 		label, option := ui.Pad(at.label, labelWidth), at.options[at.chosen]
@@ -182,14 +190,14 @@ func (f *form) lines() string {
 	return strings.Join(lines, "\n")
 }
 
-// box draws the form, with as much of its description as fits in the window.
-func (f *form) box() string {
+// Box implements ui.Dialog. It draws the form with as much of its description as fits in the window.
+func (f *form) Box(env *ui.Env) (box, brief string) {
 	const around = 4 // rows that the box adds
-	title := "New game"
+	title, brief := "New game", "The window is too small for the form."
 	if f.race {
 		title = "New race"
 	}
-	t, v, fields := f.env.Theme, f.variant(), f.lines()
+	t, v, fields := env.Theme, f.variant(), f.lines(env.Theme)
 	about := t.Dim().Width(formWidth).Render(client.CleanText(v.GetTitle()+": "+v.GetSummary(), 200))
 	keys := ui.Choice(t, "enter", "start") + "  " + ui.Choice(t, "← →", "change") + "  " + ui.Choice(t, "r", "rules")
 	for _, content := range []string{
@@ -197,9 +205,9 @@ func (f *form) box() string {
 		ui.Lines(false, fields, about, keys),
 		ui.Lines(false, fields, keys),
 	} {
-		if lipgloss.Height(content)+around <= f.env.Height {
-			return ui.Box(t, title, content)
+		if lipgloss.Height(content)+around <= env.Height {
+			return ui.Box(t, title, content), brief
 		}
 	}
-	return ui.Box(t, title, fields)
+	return ui.Box(t, title, fields), brief
 }

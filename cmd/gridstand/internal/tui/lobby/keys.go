@@ -10,14 +10,9 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-func (p *page) Keys() ui.KeyMap {
-	if p.form != nil {
-		return p.form.keys()
-	}
-	return p.table().Map()
-}
+func (p *page) Keys() ui.KeyMap { return p.table().Map() }
 
-// table returns the keys of the page while no form is open.
+// table returns the keys of the page.
 func (p *page) table() ui.KeyTable {
 	player := p.env.WatchOnly == ""
 	selects := func(do func()) func() tea.Cmd { return func() tea.Cmd { do(); return p.selected() } }
@@ -51,10 +46,7 @@ func (p *page) table() ui.KeyTable {
 
 func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 	p.notice = ""
-	switch {
-	case p.form != nil:
-		return p.inForm(msg)
-	case p.env.WatchOnly != "" && slices.Contains([]string{"n", "s", "R"}, msg.String()):
+	if p.env.WatchOnly != "" && slices.Contains([]string{"n", "s", "R"}, msg.String()) {
 		p.notice = p.env.WatchOnly
 		return nil
 	}
@@ -98,10 +90,12 @@ func (p *page) follows() tea.Cmd {
 
 // beginForm opens the form if the variants are known.
 func (p *page) beginForm(race bool) tea.Cmd {
-	if p.form = newForm(p.env, p.lists.Variants, p.chosen(), race); p.form == nil {
+	f := newForm(p.open, p.lists.Variants, p.chosen(), race)
+	if f == nil {
 		p.notice = "The variants are still loading. " + ui.SameKey
+		return nil
 	}
-	return nil
+	return p.Ask(f)
 }
 
 // enter opens the selected row.
@@ -169,20 +163,4 @@ func (p *page) nextVariant() {
 			return
 		}
 	}
-}
-
-func (p *page) inForm(msg tea.KeyPressMsg) tea.Cmd {
-	switch msg.String() {
-	case "esc", "q":
-		p.form = nil
-	case "enter":
-		route := p.form.route()
-		p.form = nil
-		return p.open(route)
-	case "r":
-		return p.open(ui.Route{Rules: p.form.variant().GetId()})
-	default:
-		p.form.update(msg)
-	}
-	return nil
 }

@@ -74,9 +74,9 @@ func TestForm(t *testing.T) {
 	d.Press("n", "up")
 	assert.Contains(t, d.Screen(), "▸ variant", "up on the first field keeps the focus there")
 	d.Press("esc")
-	require.Nil(t, p.form)
+	require.Nil(t, p.Dialog)
 	d.Press("n") // opens with the selected game's variant
-	require.Equal(t, "tribolo", p.form.variant().GetId())
+	require.Equal(t, "tribolo", p.Dialog.(*form).variant().GetId())
 	d.Press("left", "right", "down", "right", "right", "down", "right", "down", "down", "left", "down", "right", "enter")
 	g := d.Leave().(ui.OpenMsg).Route.New
 	require.NotNil(t, g)
@@ -90,7 +90,7 @@ func TestForm(t *testing.T) {
 
 	p, d = open(t, nil)
 	d.Press("R")
-	require.NotNil(t, p.form)
+	require.NotNil(t, p.Dialog)
 	d.Press("right", "down", "right", "down", "right", "enter")
 	r := d.Leave().(ui.OpenMsg).Route.NewChallenge.Request
 	assert.Equal(t, pb.ChallengeKind_CHALLENGE_KIND_RACE, r.GetKind())
@@ -203,7 +203,7 @@ func TestGuest(t *testing.T) {
 	d.Env.Width, d.Env.Height = 40, 12
 	for _, key := range []string{"n", "s"} {
 		d.Press(key)
-		assert.Nil(t, p.form)
+		assert.Nil(t, p.Dialog)
 		assert.Contains(t, d.Screen(), "! You came without an SSH key, so you\n can watch but not play.")
 	}
 	d.Press("enter")

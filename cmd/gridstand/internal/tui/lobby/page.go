@@ -62,7 +62,6 @@ type page struct {
 	daily   daily
 	profile *pb.GetProfileResponse // the user's, or nil while it is unknown
 	preview preview
-	form    *form // nil while closed
 	// problem is the reason why the lists are out of date, notice the reason why a key's action failed.
 	problem, notice string
 }
@@ -146,7 +145,9 @@ func (p *page) Resumed() tea.Cmd {
 	if p.Ctx.Err() == nil {
 		return nil
 	}
+	form := p.Dialog
 	p.Tasks, p.preview = ui.NewTasks(p.ctx), preview{}
+	p.Dialog = form
 	return tea.Batch(p.Init(), p.selected())
 }
 

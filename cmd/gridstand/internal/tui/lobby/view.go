@@ -38,9 +38,6 @@ func (p *page) View(width, height int) ui.View {
 	} else {
 		v.Body = p.body(width, height)
 	}
-	if p.form != nil {
-		v.Dialog, v.Brief = p.form.box(), "The window is too small for the form."
-	}
 	return v
 }
 

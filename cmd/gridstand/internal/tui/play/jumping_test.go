@@ -206,9 +206,10 @@ func TestHelp_Narrow(t *testing.T) {
 	p, d := newTribolo(t, &tuitest.Server{})
 	d.Env.Height = 15
 	for _, d.Env.Width = range []int{40, 24} {
-		at := ui.NewScroll()
-		assert.Contains(t, ui.Draw(d.Env, p, ui.Around{Help: at}).Content, "Keys ↓")
-		assert.True(t, at.Key(tuitest.Key("down")))
+		p.Ask(ui.NewHelp(p.Keys))
+		assert.Contains(t, d.Screen(), "Keys ↓")
+		d.Press("down")
+		assert.NotNil(t, p.Dialog)
 	}
 }
 

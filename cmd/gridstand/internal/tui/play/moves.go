@@ -193,7 +193,7 @@ func (p *playing) changed(changed bool, e *pb.Event) tea.Cmd {
 	cmds = append(cmds, p.Show(p.env, p.Tasks, len(p.queue) == 0))
 	if p.Over() {
 		p.ended = p.env.Now
-		p.queue, p.Question, p.solving, p.places = nil, nil, nil, places{}
+		p.queue, p.Dialog, p.solving, p.places = nil, nil, nil, places{}
 		if p.contest == nil { // Continue looks up the place of an attempt.
 			cmds = append(cmds, p.rank(1))
 		}

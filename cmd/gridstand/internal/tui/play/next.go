@@ -51,7 +51,7 @@ func (p *playing) unrank(title, yes string, then func() tea.Cmd) tea.Cmd {
 	if !p.Game.GetRanked() {
 		return then()
 	}
-	return p.Ask(&ui.Question{Title: title, Text: "This makes the game unranked.", Yes: yes, No: cancel, Then: then})
+	return p.Ask(&ui.Question{Title: title, Text: "This makes the game unranked.", Choices: ui.Yes(yes, then), No: cancel})
 }
 
 // askNew asks for confirmation before the user gives up the game. Unless it is an attempt,
@@ -75,7 +75,7 @@ func (p *playing) askNew() *ui.Question {
 		text = "It has no points yet."
 	}
 	// Resign first, so that the score counts.
-	return &ui.Question{Title: "Give up this game?", Text: text, Yes: "give up, new game", No: cancel, Then: p.resign}
+	return &ui.Question{Title: "Give up this game?", Text: text, Choices: ui.Yes("give up, new game", p.resign), No: cancel}
 }
 
 // leave closes the page. It first asks for confirmation if the clock of a race would run on.
@@ -85,7 +85,7 @@ func (p *playing) leave() tea.Cmd {
 	}
 	return p.Ask(&ui.Question{
 		Title: "Leave the race?", Text: "The clock runs on. You can return until it ends.",
-		Yes: "leave", No: "play on", Then: func() tea.Cmd { return ui.Back },
+		Choices: ui.Yes("leave", ui.Run(ui.Back)), No: "play on",
 	})
 }
 
@@ -95,7 +95,7 @@ func (p *playing) askGiveUp() *ui.Question {
 	if p.contest.Race() {
 		title = "Give up the race?"
 	}
-	return &ui.Question{Title: title, Text: describe.Kept(p.Score()), Yes: "give up", No: "play on", Then: p.resign}
+	return &ui.Question{Title: title, Text: describe.Kept(p.Score()), Choices: ui.Yes("give up", p.resign), No: "play on"}
 }
 
 // challenge creates a rematch of the finished game so that others can try to beat its

@@ -128,11 +128,11 @@ func TestKeys_WindowTooSmall(t *testing.T) {
 		d.Press("up", "left", "tab", "enter", "u", "n", "S", "X")
 		assert.Empty(t, p.queue)
 		assert.Nil(t, p.inFlight)
-		assert.Nil(t, p.Question)
+		assert.Nil(t, p.Dialog)
 		assert.Nil(t, p.solving)
 		d.Env.Width, d.Env.Height = 80, 24
 		d.Press("n")
-		assert.NotNil(t, p.Question)
+		assert.NotNil(t, p.Dialog)
 	}
 }
 
@@ -285,7 +285,7 @@ func TestEndAndNext(t *testing.T) {
 			ui.OpenMsg{Route: ui.Route{Watch: []string{tuitest.GameID}, Replay: true}}, ui.OpenMsg{Route: ui.Route{Rules: "classic"}},
 		}, []tea.Msg{d.Leave(), d.Leave()})
 		d.Press("n")
-		assert.Nil(t, p.Question)
+		assert.Nil(t, p.Dialog)
 		assert.Equal(t, &ui.NewGame{Variant: "classic"}, d.Leave().(ui.ReplaceMsg).Route.New)
 	})
 }
@@ -307,7 +307,7 @@ func TestRefusals(t *testing.T) {
 	assert.Contains(t, d.Screen(), "y give up, new game")
 	assert.Contains(t, d.Screen(), "Its 12,340 points count.")
 	d.Press("esc")
-	assert.Nil(t, p.Question)
+	assert.Nil(t, p.Dialog)
 	d.Press("n", "y")
 	assert.Equal(t, "classic", d.Leave().(ui.ReplaceMsg).Route.New.Variant, "also if the user no longer has a seat")
 	d.Send(tuitest.Result(p.updated, client.Update{}, &client.Error{Reason: pb.ReasonBadToken}))

@@ -33,7 +33,7 @@ func TestSolver(t *testing.T) {
 	d.Press("X")
 	assert.Contains(t, d.Screen(), "Let greedy play?")
 	d.Press("enter")
-	require.NotNil(t, p.Question, "Enter does not confirm")
+	require.NotNil(t, p.Dialog, "Enter does not confirm")
 	d.Press("n")
 	assert.Nil(t, p.solving)
 	d.Press("X", "y")

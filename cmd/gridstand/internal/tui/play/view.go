@@ -58,7 +58,7 @@ func (p *page) View(width, height int) ui.View {
 	v.OnClick = func(column, row int) tea.Cmd {
 		return p.Later(0, func() tea.Cmd {
 			switch {
-			case p.Over() || p.Question != nil:
+			case p.Over() || p.Dialog != nil:
 				return nil
 			case p.held() != nil:
 				return p.takeBack()

@@ -99,7 +99,7 @@ func (d *Driver) Send(msg tea.Msg) {
 		d.Heard = append(d.Heard, msg)
 		return
 	case tea.KeyPressMsg:
-		if d.Page.Own().Question != nil {
+		if d.Page.Own().Dialog != nil {
 			d.run(d.Page.Own().Answer(msg))
 		} else {
 			d.run(d.Page.Key(msg))

@@ -13,6 +13,61 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
+// Dialog is a box over a page. It gets all keys for the page until it closes.
+type Dialog interface {
+	// Key handles a key, and reports whether the dialog stays open.
+	Key(msg tea.KeyPressMsg) (cmd tea.Cmd, open bool)
+	// Keys returns the dialog's keys, for the footer and the help.
+	Keys() KeyMap
+	// Box draws the dialog. If the window is too small for it, brief is shown instead.
+	Box(env *Env) (box, brief string)
+}
+
+// Question is a dialog that lets the user choose, or confirm something that cannot be undone. Enter does not
+// confirm it.
+type Question struct {
+	Title, Text string
+	Choices     []Key
+	No          string // what n and esc do: "play on"
+}
+
+// Yes returns the only choice of a Question that the user confirms. what is what y does: "give up".
+func Yes(what string, do func() tea.Cmd) []Key { return []Key{On("y Y", "y", what, true, do)} }
+
+// Key implements Dialog.
+func (q *Question) Key(msg tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
+	cmd, answered := KeyTable{q.Choices}.Press(msg)
+	return cmd, !answered && !Pressed(msg, q.no())
+}
+
+func (q *Question) no() key.Binding { return Bind("n esc", q.No, "n", "N", "esc", "q") }
+
+// Keys implements Dialog.
+func (q *Question) Keys() KeyMap {
+	var all []key.Binding
+	for _, k := range q.Choices {
+		all = append(all, k.Binding)
+	}
+	return Keys(append(all, q.no())...)
+}
+
+// Box implements Dialog. It lists several choices below each other.
+func (q *Question) Box(env *Env) (box, brief string) {
+	var choices []string
+	brief = q.Title
+	for _, k := range q.Choices {
+		choices = append(choices, Choice(env.Theme, k.Help().Key, k.Help().Desc))
+		brief += " " + k.Help().Key
+	}
+	gap := "\n"
+	if len(choices) == 1 {
+		choices, gap = append(choices, Choice(env.Theme, "n", q.No)), "     "
+	}
+	list := lipgloss.NewStyle().Align(lipgloss.Left).Render(strings.Join(choices, gap))
+	text := lipgloss.NewStyle().Align(lipgloss.Center).Render(Wrap(q.Text, min(env.Width-6, 48)))
+	return Box(env.Theme, q.Title, strings.Join(nonEmpty([]string{text, list}), "\n\n")), brief + " n"
+}
+
 // Box draws a frame around a title and the content below it, all centered.
 func Box(t Theme, title, content string) string {
 	frame := lipgloss.NewStyle().Border(lipgloss.RoundedBorder()).Padding(0, 1).Align(lipgloss.Center)
@@ -57,57 +112,61 @@ func KeyLine(t Theme, keys []key.Binding, width int) string {
 	return text
 }
 
-// Scroll is the position in a text that may be taller than the window.
-type Scroll struct {
+// Help is the dialog that lists a page's own keys and the keys that work on every page. Keys scroll it if it is
+// taller than the window, and others close it.
+type Help struct {
+	keys func() KeyMap // of the page
 	view viewport.Model
-	tall bool // whether the text was taller than the window when it was last drawn
+	tall bool // whether it was taller than the window when it was last drawn
 }
 
-// NewScroll returns the position at the top.
-func NewScroll() *Scroll { return &Scroll{view: viewport.New()} }
+// NewHelp returns the help for a page with the given keys.
+func NewHelp(keys func() KeyMap) *Help { return &Help{keys: keys, view: viewport.New()} }
 
-// Key scrolls. It returns false if the key does not scroll, or if the whole text is visible.
-func (s *Scroll) Key(msg tea.KeyPressMsg) bool {
-	k := s.view.KeyMap
-	if !s.tall || !Pressed(msg, k.Up, k.Down, k.PageUp, k.PageDown) {
-		return false
+// Key implements Dialog.
+func (h *Help) Key(msg tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
+	k := h.view.KeyMap
+	if open = h.tall && Pressed(msg, k.Up, k.Down, k.PageUp, k.PageDown); open {
+		h.view, cmd = h.view.Update(msg)
 	}
-	s.view, _ = s.view.Update(msg)
-	return true
+	return cmd, open
 }
 
-// Keys returns the keys that scroll and close the text.
-func (s *Scroll) Keys() KeyMap {
-	if s.tall {
+// Keys implements Dialog.
+func (h *Help) Keys() KeyMap {
+	if h.tall {
 		return Keys(Bind("↑ ↓", "scroll"), Bind("other keys", "close"))
 	}
 	return Keys(Bind("any key", "close"))
 }
 
-// helpBox returns the box that lists all keys, for a window of width × height: in several columns if
-// they fit, otherwise in one column, cut off at the window's edge. If the box is too tall, it shows the part at
-// the given position.
-func helpBox(t Theme, groups [][]key.Binding, width, height int, at *Scroll) string {
+// Box implements Dialog. It lists the keys in several columns if they fit, otherwise in one column, cut off at
+// the window's edge.
+func (h *Help) Box(env *Env) (box, brief string) {
 	const frameWidth, frameHeight = 4, 4
-	h := help.New()
-	h.Styles = help.Styles{FullKey: t.Accent(), FullDesc: t.Dim(), FullSeparator: t.Faint()}
-	table := h.FullHelpView(groups)
-	if lipgloss.Width(table)+frameWidth > width {
-		table = h.FullHelpView([][]key.Binding{slices.Concat(groups...)})
+	suspend := SuspendKey
+	suspend.SetEnabled(!env.Remote)
+	groups := append(h.keys().Full, []key.Binding{HelpKey, suspend, InterruptKey})
+	t, list := env.Theme, help.New()
+	list.Styles = help.Styles{FullKey: t.Accent(), FullDesc: t.Dim(), FullSeparator: t.Faint()}
+	table := list.FullHelpView(groups)
+	if lipgloss.Width(table)+frameWidth > env.Width {
+		table = list.FullHelpView([][]key.Binding{slices.Concat(groups...)})
 	}
-	table = lipgloss.NewStyle().MaxWidth(width - frameWidth).Render(table)
-	title, room := "Keys", max(height-frameHeight, 1)
-	if at.tall = lipgloss.Height(table) > room; at.tall {
-		at.view.SetWidth(lipgloss.Width(table))
-		at.view.SetHeight(room)
-		at.view.SetContent(table)
-		table = at.view.View()
+	table = lipgloss.NewStyle().MaxWidth(env.Width - frameWidth).Render(table)
+	title, room := "Keys", max(env.Height-frameHeight, 1)
+	if h.tall = lipgloss.Height(table) > room; h.tall {
+		h.view.SetWidth(lipgloss.Width(table))
+		h.view.SetHeight(room)
+		h.view.SetContent(table)
+		table = h.view.View()
 		title = "Keys ↓"
-		if at.view.AtBottom() {
+		if h.view.AtBottom() {
 			title = "Keys ↑"
 		}
 	}
-	return Box(t, title, lipgloss.PlaceHorizontal(lipgloss.Width(table), lipgloss.Left, table))
+	box = Box(t, title, lipgloss.PlaceHorizontal(lipgloss.Width(table), lipgloss.Left, table))
+	return box, "The window is too small for the help. Press any key to close it."
 }
 
 // Header returns a line with one of lefts on the left and one of rights on the right. Both

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -15,34 +14,16 @@ const margin = 1
 
 // Around is the state of the program around a page.
 type Around struct {
-	Last   bool    // closing the page ends the program
-	Help   *Scroll // position in the open help, or nil
-	Notice string  // replaces the page's status
+	Last   bool   // closing the page ends the program
+	Notice string // replaces the page's status
 }
 
 // Draw draws a page and the window around it.
 func Draw(env *Env, p Page, s Around) tea.View {
-	v := p.View(env.Body())
-	keys := p.Keys()
-	if s.Last { // closing the page ends the program
-		for _, group := range append(keys.Full, keys.Short) {
-			for i, k := range group {
-				if h := k.Help(); h.Desc == BackText {
-					group[i].SetHelp(h.Key, "quit")
-				}
-			}
-		}
-	}
-	if q := p.Own().Question; q != nil {
-		t := env.Theme
-		text := lipgloss.NewStyle().Align(lipgloss.Center).Render(Wrap(q.Text, min(env.Width-6, 48)))
-		choices := Choice(t, "y", q.Yes) + "     " + Choice(t, "n", q.No)
-		v.Dialog, v.Brief = Box(t, q.Title, text+"\n\n"+choices), q.Title+" y n"
-		keys = Keys(Bind("y", q.Yes), Bind("n esc", q.No))
-	}
-	if s.Help != nil {
-		v.Dialog, v.Brief = Help(env, keys, s.Help), "The window is too small for the help. Press ? to close it."
-		keys = s.Help.Keys()
+	v, keys := p.View(env.Body()), KeysOf(p, s.Last)
+	if d := p.Own().Dialog; d != nil {
+		v.dialog, v.brief = d.Box(env)
+		keys = d.Keys()
 	}
 	if s.Notice != "" {
 		v.Status = env.Theme.Warn().Render("! " + s.Notice)
@@ -50,13 +31,17 @@ func Draw(env *Env, p Page, s Around) tea.View {
 	return compose(env, v, keys)
 }
 
-// Help returns the box that lists a page's own keys and the keys that work on every page. If they do not
-// fit, it shows those at the given position.
-func Help(env *Env, keys KeyMap, at *Scroll) string {
-	suspend := SuspendKey
-	suspend.SetEnabled(!env.Remote)
-	groups := append(keys.Full, []key.Binding{HelpKey, suspend, InterruptKey})
-	return helpBox(env.Theme, groups, env.Width, env.Height, at)
+// KeysOf returns the keys of a page. last is set if closing the page ends the program.
+func KeysOf(p Page, last bool) KeyMap {
+	keys := p.Keys()
+	for _, group := range append(keys.Full, keys.Short) {
+		for i, k := range group {
+			if h := k.Help(); last && h.Desc == BackText {
+				group[i].SetHelp(h.Key, "quit")
+			}
+		}
+	}
+	return keys
 }
 
 // Opening draws the window before the first page is open.
@@ -102,10 +87,10 @@ func compose(env *Env, v View, keys KeyMap) tea.View {
 	footer, bottom := len(lines)-1, above+height // bottom is the first row below the body
 	lines[0], lines[footer] = Header(inner, lefts, v.Right), KeyLine(env.Theme, keys.Short, inner)
 	status := v.Status
-	dialogWidth, dialogHeight := lipgloss.Size(v.Dialog)
+	dialogWidth, dialogHeight := lipgloss.Size(v.dialog)
 	fits := dialogWidth <= env.Width && dialogHeight <= env.Height
-	if v.Dialog != "" && !fits && v.Brief != "" {
-		status = env.Theme.Bold().Render(v.Brief)
+	if v.dialog != "" && !fits && v.brief != "" {
+		status = env.Theme.Bold().Render(v.brief)
 	}
 	if status != "" { // A long status wraps and covers the last rows of the body.
 		wrapped := strings.Split(Wrap(status, inner), "\n")
@@ -122,8 +107,8 @@ func compose(env *Env, v View, keys KeyMap) tea.View {
 		}
 	}
 	content := strings.Join(parts[:len(parts)-1], "")
-	if v.Dialog != "" && fits {
-		content = Overlay(content, v.Dialog, env.Width, env.Height)
+	if v.dialog != "" && fits {
+		content = Overlay(content, v.dialog, env.Width, env.Height)
 	}
 	title := "Gridstand"
 	if v.Title != "" {
@@ -137,7 +122,7 @@ func compose(env *Env, v View, keys KeyMap) tea.View {
 	view.KeyboardEnhancements = tea.KeyboardEnhancements{ // to know the places of keys
 		ReportAlternateKeys: true, ReportAllKeysAsEscapeCodes: true, ReportAssociatedText: true,
 	}
-	if v.OnClick != nil && v.Dialog == "" {
+	if v.OnClick != nil && v.dialog == "" {
 		view.MouseMode = tea.MouseModeCellMotion
 		view.OnMouse = func(msg tea.MouseMsg) tea.Cmd {
 			click, ok := msg.(tea.MouseClickMsg)

@@ -43,12 +43,11 @@ type View struct {
 	Body string
 	// Status is an optional line for news and problems.
 	Status string
-	// Dialog is optional and covers the body. If the window is too small for Dialog, Brief
-	// is shown instead.
-	Dialog, Brief string
 	// OnClick returns the command for a click at a column and row of the body. It may be
 	// nil.
 	OnClick func(x, y int) tea.Cmd
+
+	dialog, brief string // what Draw puts over the body; see Dialog.Box
 }
 
 // Typing is implemented by pages for typing text. They get all keys except ctrl-c, and Input gets

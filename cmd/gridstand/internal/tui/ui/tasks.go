@@ -18,9 +18,8 @@ import (
 type Tasks struct {
 	Ctx    context.Context
 	cancel context.CancelFunc
-	// Question is the page's open question, or nil. The program shows it over the page and
-	// handles its keys.
-	Question *Question
+	// Dialog is the page's open dialog, or nil. The program shows it over the page and passes keys to it.
+	Dialog Dialog
 
 	mu      sync.Mutex
 	running sync.WaitGroup // call Add only under mu and while Ctx is not done
@@ -210,32 +209,20 @@ func (t *Tasks) Stop() {
 	t.running.Wait()
 }
 
-// Question asks the user to confirm something that cannot be undone. Only y confirms; Enter
-// does not.
-type Question struct {
-	Title, Text string
-	Yes         string // what y does: "give up"
-	No          string // what n and esc do: "play on"
-	Then        func() tea.Cmd
-}
-
-// Ask opens a question.
-func (t *Tasks) Ask(q *Question) tea.Cmd {
-	t.Question = q
+// Ask opens a dialog.
+func (t *Tasks) Ask(d Dialog) tea.Cmd {
+	t.Dialog = d
 	return nil
 }
 
-// Answer handles a key while a question is open. It closes the question if the key answers it.
+// Answer passes a key to the open dialog.
 func (t *Tasks) Answer(msg tea.KeyPressMsg) tea.Cmd {
-	q := t.Question
-	switch msg.String() {
-	case "y", "Y":
-		t.Question = nil
-		return q.Then()
-	case "n", "N", "esc", "q":
-		t.Question = nil
+	d := t.Dialog
+	cmd, open := d.Key(msg)
+	if !open && t.Dialog == d { // else its action has opened another one
+		t.Dialog = nil
 	}
-	return nil
+	return cmd
 }
 
 // SameKey is the advice to show after a key's action failed.

@@ -31,10 +31,10 @@ only key: ` + name + ` account token prints it, and
 A token that was used over TLS is never sent in clear text: without --tls the
 program refuses to use it.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if called := first(args); called != "" {
-				return p.printPlayer(cmd.Context(), called)
+			if len(args) > 0 {
+				return p.onReference(p.printPlayer)(cmd, args)
 			}
-			return p.showAccount(cmd.Context())
+			return p.onAccount(p.showAccount)(cmd, args)
 		},
 	}
 	rotate := &cobra.Command{
@@ -44,7 +44,7 @@ program refuses to use it.`,
 		Long: `Replace the token of your account, for example because someone may have seen it.
 Browsers that use the account by a link are logged out. The old token may work
 for another 30 seconds.`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.rotate(cmd.Context()) },
+		RunE: p.onAccount(p.rotate),
 	}
 	rename := &cobra.Command{
 		Use:   "rename <name>",
@@ -53,23 +53,21 @@ for another 30 seconds.`,
 begun show the old name, which leads to you. A guest can choose a name at any
 time; other names can be changed once in 30 days. On a terminal, the command
 asks before it changes the name.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withAccount(cmd.Context(), func(c *client.Client, player *pb.Player) error {
-				if err := p.askRename(cmd.Context(), player, args[0]); err != nil {
-					return err
-				}
-				player, err := p.renamed(cmd.Context(), c, args[0])
-				if err != nil {
-					return err
-				}
-				return p.printAccount(c, player)
-			})
-		},
+		RunE: p.onAccount(func(ctx context.Context, c *client.Client, player *pb.Player, args []string) error {
+			if err := p.askRename(ctx, player, args[0]); err != nil {
+				return err
+			}
+			player, err := p.renamed(ctx, c, args[0])
+			if err != nil {
+				return err
+			}
+			return p.printAccount(c, player)
+		}),
 	}
 	token := &cobra.Command{
 		Use:   "token",
 		Short: "Print the token, to use the account elsewhere",
-		RunE:  func(cmd *cobra.Command, _ []string) error { return p.withAccount(cmd.Context(), p.printToken) },
+		RunE:  p.onAccount(p.printToken),
 	}
 	cmd.AddCommand(p.newAccountCommand(), p.importCommand(), rename, rotate, token, p.linkCommand(), p.endCommand(), p.keysCommand())
 	return cmd
@@ -82,12 +80,12 @@ func (p *program) newAccountCommand() *cobra.Command {
 		Short: "Create an account",
 		Long: `Create an account with the given name on this server and store its token on this
 machine. A name has 1 to 24 letters, digits, spaces and - _ .`,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.onServer(func(ctx context.Context, c *client.Client, args []string) error {
 			if p.flags.name != "" && p.flags.name != args[0] {
 				return usage.Errorf("two names are given: omit --name")
 			}
-			return p.createAccount(cmd.Context(), args[0], replace)
-		},
+			return p.createAccount(ctx, c, args[0], replace)
+		}),
 	}
 	cmd.Flags().BoolVar(&replace, "replace", false, "give up the stored account for another one; this cannot be undone")
 	return cmd
@@ -102,66 +100,51 @@ func (p *program) importCommand() *cobra.Command {
 for the account's token or, if standard input is not a terminal, reads it from
 the first line. ` + name + ` account token prints the token of the account stored
 here.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.onServer(func(ctx context.Context, c *client.Client, args []string) error {
 			if token := first(args); token != "" && token != "-" {
 				return usage.Errorf("a token is no argument: other users of this machine could read it, and your shell " +
 					"would keep it in its history. Omit it: the command asks for it, or reads it from standard input")
 			}
-			return p.adopt(cmd.Context(), replace)
-		},
+			return p.adopt(ctx, c, replace)
+		}),
 	}
 	cmd.Flags().BoolVar(&replace, "replace", false, "give up the stored account for another one; this cannot be undone")
 	return cmd
 }
 
-// withAccount calls do with a client that is logged in to the user's account.
-func (p *program) withAccount(ctx context.Context, do func(*client.Client, *pb.Player) error) error {
-	c, err := p.dial()
-	if err != nil {
-		return err
-	}
-	player, err := p.known(ctx, c)
-	if err != nil {
-		return err
-	}
-	return do(c, player)
-}
-
 // showAccount prints the user's account, what they have achieved, and the browsers that use it; as JSON,
 // only what they have achieved, as printPlayer does.
-func (p *program) showAccount(ctx context.Context) error {
-	return p.withAccount(ctx, func(c *client.Client, player *pb.Player) error {
-		profile, err := c.Players.GetProfile(ctx, &pb.GetProfileRequest{PlayerId: "me"})
-		if err != nil {
-			return err
-		}
-		if p.flags.json {
-			return p.printMessage(profile)
-		}
-		if err := p.printAccount(c, player); err != nil {
-			return err
-		}
-		if len(profile.GetVariants()) == 0 {
-			p.notef("No finished games yet. Play one: %s", p.typed("play"))
-		}
-		if err := p.printProfile(ctx, c, profile); err != nil {
-			return err
-		}
-		return p.printSessions(ctx, c)
-	})
+func (p *program) showAccount(ctx context.Context, c *client.Client, player *pb.Player, _ []string) error {
+	profile, err := c.Players.GetProfile(ctx, &pb.GetProfileRequest{PlayerId: "me"})
+	if err != nil {
+		return err
+	}
+	if p.flags.json {
+		return p.printMessage(profile)
+	}
+	if err := p.printAccount(c, player); err != nil {
+		return err
+	}
+	if len(profile.GetVariants()) == 0 {
+		p.notef("No finished games yet. Play one: %s", p.typed("play"))
+	}
+	if err := p.printProfile(ctx, c, profile); err != nil {
+		return err
+	}
+	return p.printSessions(ctx, c)
 }
 
 // rotate replaces the token of the user's account.
-func (p *program) rotate(ctx context.Context) error {
-	return p.withAccount(ctx, func(c *client.Client, player *pb.Player) error {
-		_, err := orGiveUp(ctx, p, "replace the token", func(ctx context.Context) (struct{}, error) { return struct{}{}, client.RotateStored(ctx, c, p.store) })
-		if err != nil {
-			return err
-		}
-		p.notef("The old token ends within 30 seconds. Enter the new one on your other computers: %s prints it.",
-			p.typed("account", "token"))
-		return p.printAccount(c, player)
+func (p *program) rotate(ctx context.Context, c *client.Client, player *pb.Player, _ []string) error {
+	_, err := orGiveUp(ctx, p, "replace the token", func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, client.RotateStored(ctx, c, p.store)
 	})
+	if err != nil {
+		return err
+	}
+	p.notef("The old token ends within 30 seconds. Enter the new one on your other computers: %s prints it.",
+		p.typed("account", "token"))
+	return p.printAccount(c, player)
 }
 
 // askRename asks on the terminal whether to change the account's name. Over SSH, it cannot read a line.
@@ -182,11 +165,7 @@ func (p *program) renamed(ctx context.Context, c *client.Client, name string) (*
 }
 
 // createAccount creates an account, unless the stored account already has that name.
-func (p *program) createAccount(ctx context.Context, wanted string, replace bool) error {
-	c, err := p.dial()
-	if err != nil {
-		return err
-	}
+func (p *program) createAccount(ctx context.Context, c *client.Client, wanted string, replace bool) error {
 	player, err := p.replaceable(ctx, c, replace)
 	switch {
 	case err != nil:
@@ -230,11 +209,7 @@ func (p *program) replaceable(ctx context.Context, c *client.Client, replace boo
 }
 
 // adopt asks the user for a token and stores the account that it belongs to.
-func (p *program) adopt(ctx context.Context, replace bool) error {
-	c, err := p.dial()
-	if err != nil {
-		return err
-	}
+func (p *program) adopt(ctx context.Context, c *client.Client, replace bool) error {
 	stored, err := p.replaceable(ctx, c, replace)
 	if err != nil {
 		return err
@@ -295,7 +270,7 @@ func account(cred client.Credential) *pb.Player {
 }
 
 // printToken writes the stored account's token, and nothing else, to standard output.
-func (p *program) printToken(c *client.Client, player *pb.Player) error {
+func (p *program) printToken(_ context.Context, c *client.Client, player *pb.Player, _ []string) error {
 	cred, _, err := p.store.Load(c.Target())
 	if err != nil {
 		return err

@@ -37,15 +37,15 @@ mean and spread of the scores. The games do not count for the leaderboard.
 
 Bots of 2048: ` + strings.Join(solver.Names(defaultVariant), ", ") + `.
 Bots of Tribolo: ` + strings.Join(solver.Names("tribolo"), ", ") + `.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.onServer(func(ctx context.Context, c *client.Client, args []string) error {
 			switch {
 			case o.games < 1:
 				return usage.Errorf("--games must be 1 or more")
 			case o.think < 0:
 				return usage.Errorf("--think must not be negative")
 			}
-			return p.bot(cmd.Context(), args[0], cmp.Or(first(args[1:]), defaultVariant), o)
-		},
+			return p.bot(ctx, c, args[0], cmp.Or(first(args[1:]), defaultVariant), o)
+		}),
 	}
 	cmd.Flags().IntVar(&o.games, "games", 1, "number of games")
 	cmd.Flags().DurationVar(&o.think, "think", 0, "`time` limit of the search for a move (default: the bot's own)")
@@ -64,11 +64,7 @@ type botGame struct {
 }
 
 // bot lets a bot play games for the user.
-func (p *program) bot(ctx context.Context, name, variant string, o botOptions) error {
-	c, err := p.dial()
-	if err != nil {
-		return err
-	}
+func (p *program) bot(ctx context.Context, c *client.Client, name, variant string, o botOptions) error {
 	v, options, err := p.botsVariant(ctx, c, name, variant, o.gameFlags)
 	if err != nil {
 		return err

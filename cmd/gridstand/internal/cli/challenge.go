@@ -37,24 +37,24 @@ itself 15 seconds after two people are in it.
 Without a terminal it creates the race and prints its id; then every player,
 including the creator, runs ` + name + ` join <race> --wait, which marks them as
 ready and prints the game to play once the race has started.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if limit < 10*time.Second || limit > time.Hour {
-				return usage.Errorf("--limit must be between 10s and 1h")
-			}
-			if now {
-				if len(args) > 0 || cmd.Flags().Changed("limit") || private || len(bots) > 0 {
-					return usage.Errorf("--now enters any race: it takes no variant and no other flag of race")
-				}
-				return p.createChallenge(cmd.Context(), "", ui.NewChallenge{})
-			}
-			request := &pb.CreateChallengeRequest{
-				Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Private: private,
-				Limit: durationpb.New(limit.Round(time.Second)),
-			}
-			return p.createChallenge(cmd.Context(), first(args), ui.NewChallenge{Request: request, Bots: bots})
-		},
 	}
 	flags := cmd.Flags()
+	cmd.RunE = p.onReference(func(ctx context.Context, c *client.Client, r reference) error {
+		if limit < 10*time.Second || limit > time.Hour {
+			return usage.Errorf("--limit must be between 10s and 1h")
+		}
+		if now {
+			if flags.NArg() > 0 || flags.Changed("limit") || private || len(bots) > 0 {
+				return usage.Errorf("--now enters any race: it takes no variant and no other flag of race")
+			}
+			return p.createChallenge(ctx, c, r, ui.NewChallenge{})
+		}
+		request := &pb.CreateChallengeRequest{
+			Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Private: private,
+			Limit: durationpb.New(limit.Round(time.Second)),
+		}
+		return p.createChallenge(ctx, c, r, ui.NewChallenge{Request: request, Bots: bots})
+	})
 	flags.SortFlags = false
 	flags.BoolVar(&now, "now", false, "enter a race that waits for players, or create one")
 	flags.DurationVar(&limit, "limit", 3*time.Minute, "`time` that the race lasts, from 10s to 1h")
@@ -79,28 +79,24 @@ of a finished game are known, the ranking of such a challenge proves nothing.
 challenge, and ` + name + ` top shows its ranking.
 
 Without a terminal it prints the id and the link.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.onReference(func(ctx context.Context, c *client.Client, r reference) error {
 			request := &pb.CreateChallengeRequest{Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK, Private: private}
 			if limit != 0 {
 				request.Limit = durationpb.New(limit)
 			}
-			return p.createChallenge(cmd.Context(), first(args), ui.NewChallenge{Request: request})
-		},
+			return p.createChallenge(ctx, c, r, ui.NewChallenge{Request: request})
+		}),
 	}
 	cmd.Flags().DurationVar(&limit, "limit", 0, "`time` limit for an attempt, at least 10s (default: none)")
 	cmd.Flags().BoolVar(&private, "private", false, "keep it out of lists")
 	return cmd
 }
 
-// createChallenge creates a challenge with new tiles of a variant (the default one if what is empty) or,
+// createChallenge creates a challenge with new tiles of a variant (the default one if r is empty) or,
 // unless it is a race, with those of a finished game; or it enters a race with others. On a terminal it opens the challenge's page;
 // otherwise it prints the challenge.
-func (p *program) createChallenge(ctx context.Context, what string, n ui.NewChallenge) error {
-	r, c, err := p.dialFor(what)
-	if err != nil {
-		return err
-	}
-	var refused error
+func (p *program) createChallenge(ctx context.Context, c *client.Client, r reference, n ui.NewChallenge) error {
+	var refused, err error
 	if n.Request != nil {
 		if refused, err = p.setTiles(ctx, c, r, n); err != nil {
 			return err

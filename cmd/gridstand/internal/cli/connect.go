@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/spf13/cobra"
 	"google.golang.org/grpc"
 
 	"github.com/gridstand/gridstand/client"
@@ -48,6 +49,45 @@ func (p *program) dial() (*client.Client, error) {
 	}
 	p.clock = p.client.Now
 	return p.client, nil
+}
+
+// runner is what a command runs, the RunE of cobra.
+type runner = func(cmd *cobra.Command, args []string) error
+
+// onServer returns the action of a command that calls the server.
+func (p *program) onServer(run func(ctx context.Context, c *client.Client, args []string) error) runner {
+	return func(cmd *cobra.Command, args []string) error {
+		c, err := p.dial()
+		if err != nil {
+			return err
+		}
+		return run(cmd.Context(), c, args)
+	}
+}
+
+// onReference is like onServer, for a command whose argument, which may be missing, is a reference. A link
+// determines the server.
+func (p *program) onReference(run func(ctx context.Context, c *client.Client, r reference) error) runner {
+	return func(cmd *cobra.Command, args []string) error {
+		r, err := p.refer(first(args))
+		if err != nil {
+			return err
+		}
+		return p.onServer(func(ctx context.Context, c *client.Client, _ []string) error {
+			return run(ctx, c, r)
+		})(cmd, args)
+	}
+}
+
+// onAccount is like onServer, and logs the client in to the user's account.
+func (p *program) onAccount(run func(ctx context.Context, c *client.Client, player *pb.Player, args []string) error) runner {
+	return p.onServer(func(ctx context.Context, c *client.Client, args []string) error {
+		player, err := p.known(ctx, c)
+		if err != nil {
+			return err
+		}
+		return run(ctx, c, player, args)
+	})
 }
 
 // disconnect closes the client, if there is one.

@@ -28,21 +28,17 @@ to midnight UTC. The games of others stay hidden until you have finished yours.
 Without a terminal, or with --json, it prints the daily game: its closing time,
 the commitments to its seed and to tomorrow's, and your score. In scripts,
 ` + name + ` join daily starts the attempt.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.onServer(func(ctx context.Context, c *client.Client, args []string) error {
 			if day := first(args); day == yesterdayWord || isDate(day) {
 				return usage.Errorf("only today's daily game can be played; the results of another: %s", p.typed("top", day))
 			}
-			return p.daily(cmd.Context(), first(args))
-		},
+			return p.daily(ctx, c, first(args))
+		}),
 	}
 }
 
 // daily opens a daily game on a terminal; otherwise it prints the challenge.
-func (p *program) daily(ctx context.Context, variant string) error {
-	c, err := p.dial()
-	if err != nil {
-		return err
-	}
+func (p *program) daily(ctx context.Context, c *client.Client, variant string) error {
 	if p.onScreen() {
 		return p.showRestored(ctx, c, ui.Route{Daily: &pb.DailyRequest{Variant: variant}})
 	}

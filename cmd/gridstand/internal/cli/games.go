@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
@@ -37,14 +38,14 @@ func (p *program) gamesCommand() *cobra.Command {
 		Long: `List live games, or with --status waiting the games and races that you can
 join with ` + name + ` join (with --json, only the games). --mine and --player
 list games of any status by default.`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if (o.mine || o.player != "") && !cmd.Flags().Changed("status") {
-				o.status = "all"
-			}
-			return p.games(cmd.Context(), o)
-		},
 	}
 	flags := cmd.Flags()
+	cmd.RunE = p.onServer(func(ctx context.Context, c *client.Client, _ []string) error {
+		if (o.mine || o.player != "") && !flags.Changed("status") {
+			o.status = "all"
+		}
+		return p.games(ctx, c, o)
+	})
 	flags.SortFlags = false
 	flags.StringVar(&o.status, "status", "live", "live, waiting, finished or all")
 	flags.StringVar(&o.variant, "variant", "", "only games of this `variant`")
@@ -55,7 +56,7 @@ list games of any status by default.`,
 }
 
 // games prints a list of games.
-func (p *program) games(ctx context.Context, o gamesOptions) error {
+func (p *program) games(ctx context.Context, c *client.Client, o gamesOptions) error {
 	status, ok := statuses[o.status]
 	switch {
 	case !ok:
@@ -66,10 +67,6 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 		return usage.Errorf("--limit must not be negative")
 	}
 	request := &pb.ListGamesRequest{Variant: o.variant, Status: status}
-	c, err := p.dial()
-	if err != nil {
-		return err
-	}
 	if o.variant != "" {
 		if _, err := p.variant(ctx, c, o.variant); err != nil {
 			return err
@@ -165,16 +162,12 @@ func pages[T any](limit int, page func(size int32, token string) ([]T, string, e
 func (p *program) showCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "show <game|challenge>", Short: "Print the state of a game or a challenge",
-		RunE: func(cmd *cobra.Command, args []string) error { return p.showState(cmd.Context(), args[0]) },
+		RunE: p.onReference(p.showState),
 	}
 }
 
 // showState prints the state of a game or a challenge.
-func (p *program) showState(ctx context.Context, what string) error {
-	r, c, err := p.dialFor(what)
-	if err != nil {
-		return err
-	}
+func (p *program) showState(ctx context.Context, c *client.Client, r reference) error {
 	challenge, id, err := p.challengeOrGame(ctx, c, r)
 	switch {
 	case err != nil:

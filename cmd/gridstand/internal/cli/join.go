@@ -75,17 +75,17 @@ Without a terminal it takes the seat and prints the game, or it starts or finds
 your attempt at a challenge and prints the id of the game. In a race that has
 not started it marks you as ready and prints the race; with --wait it then waits
 for the start and prints the id of your game.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.onReference(func(ctx context.Context, c *client.Client, r reference) error {
 			var index *int32
-			if cmd.Flags().Changed("seat") {
+			if seat != "" {
 				n := int32(slices.Index(describe.Colors, seat))
 				if n < 0 {
 					return usage.Errorf("--seat must be %s, not %q", strings.Join(describe.Colors, ", "), seat)
 				}
 				index = &n
 			}
-			return p.join(cmd.Context(), args[0], index, wait)
-		},
+			return p.join(ctx, c, r, index, wait)
+		}),
 	}
 	cmd.Flags().StringVar(&seat, "seat", "", "the `color` of the seat: blue, red or green")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the start of a race, and show no screen")
@@ -94,12 +94,8 @@ for the start and prints the id of your game.`,
 
 // join takes a seat in a game (the first open one if seat is nil) or joins a challenge. If wait is
 // set, it waits for the challenge to open and shows no screen.
-func (p *program) join(ctx context.Context, what string, seat *int32, wait bool) error {
+func (p *program) join(ctx context.Context, c *client.Client, r reference, seat *int32, wait bool) error {
 	screen := p.onScreen() && !wait
-	r, c, err := p.dialFor(what)
-	if err != nil {
-		return err
-	}
 	challenge, id, err := p.challengeOrGame(ctx, c, r)
 	switch {
 	case err != nil:

@@ -37,7 +37,9 @@ not count for the leaderboard.`,
 			if cmd.Flags().Changed("version") && version < 1 {
 				return usage.Errorf("--version must be 1 or more")
 			}
-			return p.move(cmd.Context(), args[0], m, version, bot)
+			return p.act("make the move", func(ctx context.Context, c *client.Client, g client.Game) (*pb.Event, error) {
+				return c.Seat(g).Move(ctx, cmp.Or(version, g.GetVersion()), m, bot)
+			})(cmd, args)
 		},
 	}
 	cmd.Flags().Int32Var(&version, "version", 0, "`version` of the game that the move is for (default: the current one)")
@@ -69,49 +71,34 @@ func coordinate(text string) (int32, bool) {
 	return int32(n), err == nil && n >= 0
 }
 
-// move makes a move in the user's game. version is the version that the move is meant for,
-// or 0 for the current one.
-func (p *program) move(ctx context.Context, what string, m client.Move, version int32, bot bool) error {
-	return p.act(ctx, what, "make the move", func(ctx context.Context, c *client.Client, g client.Game) (*pb.Event, error) {
-		return c.Seat(g).Move(ctx, cmp.Or(version, g.GetVersion()), m, bot)
-	})
-}
-
 func (p *program) resignCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "resign <game>", Short: "Give up a game, so that its score counts",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.act(cmd.Context(), args[0], "resign the game",
-				func(ctx context.Context, c *client.Client, g client.Game) (*pb.Event, error) {
-					return c.Resign(ctx, g)
-				})
-		},
+		RunE: p.act("resign the game", func(ctx context.Context, c *client.Client, g client.Game) (*pb.Event, error) {
+			return c.Resign(ctx, g)
+		}),
 	}
 }
 
-// act runs do, which acts in the user's game, and prints the resulting board or, with
-// --json, the event. what says what do does, as in orGiveUp.
-func (p *program) act(
-	ctx context.Context, game, what string, do func(context.Context, *client.Client, client.Game) (*pb.Event, error),
-) error {
-	r, c, err := p.dialFor(game)
-	if err != nil {
-		return err
-	}
-	if _, err := p.known(ctx, c); err != nil {
-		return err
-	}
-	g, err := p.game(ctx, c, r)
-	if err != nil {
-		return err
-	}
-	e, err := orGiveUp(ctx, p, what, func(ctx context.Context) (*pb.Event, error) { return do(ctx, c, g) })
-	switch {
-	case err != nil:
-		return err
-	case p.flags.json:
-		return p.printMessage(e)
-	}
-	g = asOf(g, e.GetVersion()-1)
-	return p.printUpdate(&g, client.Update{Event: e})
+// act returns the action of a command that acts in the user's game. It runs do, and prints the resulting board
+// or, with --json, the event. what says what do does, as in orGiveUp.
+func (p *program) act(what string, do func(context.Context, *client.Client, client.Game) (*pb.Event, error)) runner {
+	return p.onReference(func(ctx context.Context, c *client.Client, r reference) error {
+		if _, err := p.known(ctx, c); err != nil {
+			return err
+		}
+		g, err := p.game(ctx, c, r)
+		if err != nil {
+			return err
+		}
+		e, err := orGiveUp(ctx, p, what, func(ctx context.Context) (*pb.Event, error) { return do(ctx, c, g) })
+		switch {
+		case err != nil:
+			return err
+		case p.flags.json:
+			return p.printMessage(e)
+		}
+		g = asOf(g, e.GetVersion()-1)
+		return p.printUpdate(&g, client.Update{Event: e})
+	})
 }

@@ -13,17 +13,13 @@ func (p *program) newCommand() *cobra.Command {
 	var o gameFlags
 	cmd := &cobra.Command{
 		Use: "new [variant]", Short: "Create a game and print its id",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := p.dial()
-			if err != nil {
-				return err
-			}
-			g, err := p.newGame(cmd.Context(), c, cmp.Or(first(args), defaultVariant), o)
+		RunE: p.onServer(func(ctx context.Context, c *client.Client, args []string) error {
+			g, err := p.newGame(ctx, c, cmp.Or(first(args), defaultVariant), o)
 			if err != nil {
 				return err
 			}
 			return p.printEither(g, "%s\n", g.GetId())
-		},
+		}),
 	}
 	o.add(cmd)
 	return cmd

@@ -38,7 +38,7 @@ game against a bot and another player, who takes the open seat with
 Keys: arrows, WASD or hjkl move; ? shows all keys. In Tribolo they move the
 cursor, enter jumps, and t shows the possible jumps.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.play(cmd.Context(), first(args), o)
+			return p.play(cmd, args, o)
 		},
 	}
 	o.localFlags.add(cmd.Flags())
@@ -55,7 +55,7 @@ func first(args []string) string {
 }
 
 // play shows a game until the user leaves.
-func (p *program) play(ctx context.Context, what string, o playOptions) error {
+func (p *program) play(cmd *cobra.Command, args []string, o playOptions) error {
 	if !p.terminal(p.in) || !p.terminal(p.out) || p.getenv("TERM") == "dumb" {
 		return fmt.Errorf("play needs a terminal that can move its cursor; in scripts use \"%s new\" and \"%s move\"", name, name)
 	}
@@ -63,27 +63,25 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 		return err
 	}
 	if o.local {
-		stop, err := p.startLocal(ctx, o.localFlags)
+		stop, err := p.startLocal(cmd.Context(), o.localFlags)
 		if err != nil {
 			return err
 		}
 		defer func() { p.disconnect(); stop() }()
 	}
-	r, c, err := p.dialFor(what)
-	if err != nil {
-		return err
-	}
-	if err := p.restore(ctx, c); err != nil {
-		return err
-	}
-	start, err := p.whatToPlay(ctx, c, r, o)
-	if err != nil {
-		return err
-	}
-	if p.local.others != "" {
-		p.noticeShared()
-	}
-	return p.show(ctx, c, start)
+	return p.onReference(func(ctx context.Context, c *client.Client, r reference) error {
+		if err := p.restore(ctx, c); err != nil {
+			return err
+		}
+		start, err := p.whatToPlay(ctx, c, r, o)
+		if err != nil {
+			return err
+		}
+		if p.local.others != "" {
+			p.noticeShared()
+		}
+		return p.show(ctx, c, start)
+	})(cmd, args)
 }
 
 // whatToPlay returns the route to a new game, or to the game to continue.

@@ -30,11 +30,7 @@ const (
 )
 
 // printPlayer prints what a player has achieved, given by "@" and their name or by the link of their page.
-func (p *program) printPlayer(ctx context.Context, who string) error {
-	r, c, err := p.dialFor(who)
-	if err != nil {
-		return err
-	}
+func (p *program) printPlayer(ctx context.Context, c *client.Client, r reference) error {
 	if r.player == "" {
 		return usage.Errorf("a player is needed: @ and their name, or the link of their page")
 	}

@@ -121,16 +121,6 @@ func (p *program) refer(text string) (reference, error) {
 	return r, err
 }
 
-// dialFor parses an argument as refer does, and dials the server.
-func (p *program) dialFor(text string) (reference, *client.Client, error) {
-	r, err := p.refer(text)
-	if err != nil {
-		return r, nil, err
-	}
-	c, err := p.dial()
-	return r, c, err
-}
-
 // find returns the challenge and, if the client is logged in, the user's attempt.
 func (r reference) find(ctx context.Context, c *client.Client) (*pb.GetChallengeResponse, error) {
 	of := "" // an empty variant means the server's first

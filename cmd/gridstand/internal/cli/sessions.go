@@ -19,9 +19,7 @@ func (p *program) linkCommand() *cobra.Command {
 		Long: `Print a link that opens your account in a browser. It works once, for ten
 minutes. The browser can play, watch and rename, but not change the token or SSH
 keys. ` + name + ` account lists it, and ` + name + ` account end ends it.`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error { return p.printLink(cmd.Context(), c) })
-		},
+		RunE: p.onAccount(p.printLink),
 	}
 }
 
@@ -31,14 +29,12 @@ func (p *program) endCommand() *cobra.Command {
 		Short: "End the use of your account by a browser",
 		Long: `End the use of your account by a browser that opened a link, given by its id in
 ` + name + ` account. Servers may accept it for another 30 seconds.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error { return p.endSession(cmd.Context(), c, args[0]) })
-		},
+		RunE: p.onAccount(p.endSession),
 	}
 }
 
 // printLink prints a link that opens a session of the user's account.
-func (p *program) printLink(ctx context.Context, c *client.Client) error {
+func (p *program) printLink(ctx context.Context, c *client.Client, _ *pb.Player, _ []string) error {
 	site := cmp.Or(p.info(ctx, c).GetWebUrl(), p.dialedSite(c))
 	if site == "" {
 		return errors.New("this server does not tell its web address, so there is no link; its operator can set --public-url")
@@ -69,10 +65,10 @@ func (p *program) printSessions(ctx context.Context, c *client.Client) error {
 	return nil
 }
 
-// endSession ends a session of the user's account.
-func (p *program) endSession(ctx context.Context, c *client.Client, sessionID string) error {
-	if _, err := c.Players.EndSession(ctx, &pb.EndSessionRequest{SessionId: sessionID}); err != nil {
+// endSession ends the session of the user's account whose id is the argument.
+func (p *program) endSession(ctx context.Context, c *client.Client, _ *pb.Player, args []string) error {
+	if _, err := c.Players.EndSession(ctx, &pb.EndSessionRequest{SessionId: args[0]}); err != nil {
 		return err
 	}
-	return p.printEither(&pb.Session{Id: sessionID}, "ended %s\n", clean(sessionID, 26))
+	return p.printEither(&pb.Session{Id: args[0]}, "ended %s\n", clean(args[0], 26))
 }

@@ -31,9 +31,7 @@ can have 8 keys; a key belongs to one account.
 An account that was created over SSH belongs to its key alone: it has no token,
 so this program cannot use it or link other keys to it. To use one account both
 here and over SSH, link the key before you use it over SSH for the first time.`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error { return p.listKeys(cmd.Context(), c) })
-		},
+		RunE: p.onAccount(p.listKeys),
 	}
 	add := &cobra.Command{
 		Use:   "add [file]",
@@ -44,9 +42,7 @@ the first of id_rsa, id_ecdsa and id_ed25519 in ~/.ssh.
 
 The private key does not leave this machine: ssh-keygen uses it to sign your
 player id.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error { return p.addKey(cmd.Context(), c, first(args)) })
-		},
+		RunE: p.onAccount(p.addKey),
 	}
 	remove := &cobra.Command{
 		Use:   "remove [fingerprint]",
@@ -54,18 +50,15 @@ player id.`,
 		Long: `Remove an SSH key from your account, given by its fingerprint in
 ` + name + ` account keys. Without a fingerprint, the command asks whether to
 remove the only key. Servers may accept the key for another 30 seconds.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error {
-				return p.removeKey(cmd.Context(), c, first(args))
-			})
-		},
+		RunE: p.onAccount(p.removeKey),
 	}
 	cmd.AddCommand(add, remove)
 	return cmd
 }
 
-// addKey links the key in a file to the account; an empty file means defaultKey's.
-func (p *program) addKey(ctx context.Context, c *client.Client, file string) error {
+// addKey links the key in the file that the argument names to the account; without one, in defaultKey's.
+func (p *program) addKey(ctx context.Context, c *client.Client, _ *pb.Player, args []string) error {
+	file := first(args)
 	if file == "" {
 		var err error
 		if file, err = defaultKey(filepath.Join(p.getenv("HOME"), ".ssh")); err != nil {
@@ -126,7 +119,7 @@ func (p *program) printKey(key *pb.Key, what string) error {
 	return p.printEither(key, "%s: %s\n", strings.Join(words, " "), what)
 }
 
-func (p *program) listKeys(ctx context.Context, c *client.Client) error {
+func (p *program) listKeys(ctx context.Context, c *client.Client, _ *pb.Player, _ []string) error {
 	reply, err := c.Players.ListKeys(ctx, &pb.ListKeysRequest{})
 	if err != nil {
 		return err
@@ -141,8 +134,10 @@ func (p *program) listKeys(ctx context.Context, c *client.Client) error {
 	}.print(p)
 }
 
-// removeKey removes a key of the account; an empty fingerprint means the only key, if the user agrees.
-func (p *program) removeKey(ctx context.Context, c *client.Client, fingerprint string) error {
+// removeKey removes the key of the account whose fingerprint is the argument; without one, the only key, if the
+// user agrees.
+func (p *program) removeKey(ctx context.Context, c *client.Client, _ *pb.Player, args []string) error {
+	fingerprint := first(args)
 	if fingerprint == "" {
 		var err error
 		if fingerprint, err = p.onlyKey(ctx, c); err != nil {

@@ -59,15 +59,15 @@ UTC.
 A race lists all players with their current scores; other challenges list
 finished attempts. Attempts in which a program moved do not count. An attempt is
 in the ranking of its challenge and in no other.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.onReference(func(ctx context.Context, c *client.Client, r reference) error {
 			if _, ok := windows[o.window]; !ok {
 				return usage.Errorf("--window must be day, week or all, not %q", o.window)
 			}
 			if o.limit < 0 {
 				return usage.Errorf("--limit must not be negative")
 			}
-			return p.top(cmd.Context(), first(args), o)
-		},
+			return p.top(ctx, c, r, o)
+		}),
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -79,11 +79,7 @@ in the ranking of its challenge and in no other.`,
 }
 
 // top shows the ranking of a variant or of a challenge.
-func (p *program) top(ctx context.Context, what string, o topOptions) error {
-	r, c, err := p.dialFor(what)
-	if err != nil {
-		return err
-	}
+func (p *program) top(ctx context.Context, c *client.Client, r reference, o topOptions) error {
 	if o.variant != "" && !r.daily {
 		return usage.Errorf("--variant is only for %s", dailyWord)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
+	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -17,18 +18,14 @@ func (p *program) variantsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "variants [variant]", Short: "List the variants, or print the rules of one",
 		SuggestFor: []string{"rules"},
-		RunE:       func(cmd *cobra.Command, args []string) error { return p.variants(cmd.Context(), first(args)) },
+		RunE:       p.onServer(p.variants),
 	}
 }
 
-// variants lists the variants, or prints the rules of one.
-func (p *program) variants(ctx context.Context, what string) error {
-	c, err := p.dial()
-	if err != nil {
-		return err
-	}
-	if what != "" {
-		v, err := p.variant(ctx, c, what)
+// variants lists the variants, or prints the rules of the one that the argument names.
+func (p *program) variants(ctx context.Context, c *client.Client, args []string) error {
+	if len(args) > 0 {
+		v, err := p.variant(ctx, c, args[0])
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/internal/verify"
@@ -38,20 +39,16 @@ its ranking.`,
 				}
 				return p.report(r, err)
 			}
-			return p.verifyGame(cmd.Context(), args[0])
+			if isFile(args[0]) {
+				return usage.Errorf("verify needs a game. To read a file: %s verify - < %s", name, clean(args[0], 500))
+			}
+			return p.onReference(p.verifyGame)(cmd, args)
 		},
 	}
 }
 
 // verifyGame fetches the transcript of a finished game and verifies it.
-func (p *program) verifyGame(ctx context.Context, what string) error {
-	if isFile(what) {
-		return usage.Errorf("verify needs a game. To read a file: %s verify - < %s", name, clean(what, 500))
-	}
-	r, c, err := p.dialFor(what)
-	if err != nil {
-		return err
-	}
+func (p *program) verifyGame(ctx context.Context, c *client.Client, r reference) error {
 	challenge, id, err := p.challengeOrGame(ctx, c, r)
 	switch {
 	case err != nil:

@@ -54,7 +54,9 @@ WatchChallengeResponse per line until the ranking is final.`,
 			case lines && (wall || len(args) > 1):
 				return usage.Errorf("watching several games needs a terminal; without one, or with --json or --from, name a single game")
 			case lines:
-				return p.watchLines(cmd.Context(), first(args), after)
+				return p.onReference(func(ctx context.Context, c *client.Client, r reference) error {
+					return p.watchLines(ctx, c, r, len(args) == 0, after)
+				})(cmd, args)
 			default:
 				return p.watchScreen(cmd.Context(), args, wall)
 			}
@@ -141,15 +143,12 @@ func (p *program) bestGame(ctx context.Context, c *client.Client) (string, error
 	return first(ids), err
 }
 
-// watchLines prints the updates of a game or a challenge.
-func (p *program) watchLines(ctx context.Context, what string, after *int32) error {
-	r, c, err := p.dialFor(what)
-	if err != nil {
-		return err
-	}
+// watchLines prints the updates of a game or a challenge, or of the best live game if best is set.
+func (p *program) watchLines(ctx context.Context, c *client.Client, r reference, best bool, after *int32) error {
 	var challenge *pb.Challenge
 	var gameID string
-	if what == "" || r.isServer() {
+	var err error
+	if best || r.isServer() {
 		gameID, err = p.bestGame(ctx, c)
 	} else {
 		challenge, gameID, err = p.challengeOrGame(ctx, c, r)

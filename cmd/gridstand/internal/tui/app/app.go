@@ -32,7 +32,6 @@ type Model struct {
 	ctx    context.Context
 	tasks  *ui.Tasks
 	pages  []ui.Page // the stack; the last page is visible
-	notice string    // why a page could not be opened
 	// opening cancels the request for the next page; it is nil if none is in flight. During the request, other
 	// keys than stopKey are dropped, so that the same key does not open the page twice.
 	opening context.CancelFunc
@@ -89,14 +88,15 @@ func (m *Model) push(p ui.Page, old *ui.Tasks) tea.Cmd {
 		m.pages = m.pages[:i]
 	}
 	notice := m.config.Notice
-	m.notice, m.config.Notice = notice, ""
+	m.config.Notice = ""
 	m.pages = append(m.pages, p)
 	if notice == "" {
 		return p.Init()
 	}
+	p.Own().Refuse(notice)
 	return tea.Batch(p.Init(), m.tasks.Later(noticeTime, func() tea.Cmd {
-		if m.notice == notice {
-			m.notice = ""
+		if p.Own().Notice == notice {
+			p.Own().Say("")
 		}
 		return nil
 	}))
@@ -209,14 +209,14 @@ func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 		return nil, true
 	}
 	if m.opening != nil {
-		m.notice = "Opening …  esc stops it"
+		m.top().Own().Say("Opening …  esc stops it")
 		if ui.Pressed(msg, stopKey) {
 			m.opening()
 		}
 		return nil, true
 	}
-	m.notice = ""
 	page, own := m.top(), m.top().Own()
+	own.Say("")
 	switch _, typing := page.(ui.Typing); {
 	case typing && own.Dialog == nil:
 		return nil, false
@@ -260,7 +260,7 @@ func (m *Model) View() tea.View {
 	if p := m.top(); p == nil {
 		v = ui.Opening(m.env)
 	} else {
-		v = ui.Draw(m.env, p, ui.Around{Last: len(m.pages) == 1, Notice: m.notice})
+		v = ui.Draw(m.env, p, len(m.pages) == 1)
 	}
 	if m.ended {
 		v.Content = ""

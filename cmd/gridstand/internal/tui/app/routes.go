@@ -56,8 +56,7 @@ func (m *Model) page(r ui.Route) ui.Page {
 // account plays as a guest, and a user who can only watch is told why. There is one request at a time.
 func (m *Model) request(r ui.Route, old *ui.Tasks) tea.Cmd {
 	if m.env.WatchOnly != "" {
-		m.notice = m.env.WatchOnly
-		return m.quitIfEmpty(errors.New(m.env.WatchOnly))
+		return m.refused(errors.New(m.env.WatchOnly), m.env.WatchOnly)
 	}
 	if m.opening != nil {
 		return nil
@@ -92,9 +91,11 @@ func (m *Model) request(r ui.Route, old *ui.Tasks) tea.Cmd {
 		stopped := ctx.Err() != nil
 		stop()
 		m.opening = nil
-		if err != nil && stopped && len(m.pages) > 0 {
-			m.notice = ""
-			return m.resumed()
+		if len(m.pages) > 0 {
+			m.top().Own().Say("")
+			if err != nil && stopped {
+				return m.resumed()
+			}
 		}
 		return m.opened(r, old, to, err)
 	})
@@ -126,8 +127,7 @@ func enter(ctx context.Context, s ui.Server, c *pb.Challenge, me string) (client
 // watching, or the page of its challenge.
 func (m *Model) opened(r ui.Route, old *ui.Tasks, to target, err error) tea.Cmd {
 	if err != nil {
-		m.notice = ui.Explain(err, ui.SameKey)
-		return m.quitIfEmpty(err)
+		return m.refused(err, ui.Explain(err, ui.SameKey))
 	}
 	if to.game.Game == nil {
 		return m.push(challenge.New(m.ctx, m.env, to.challenge, r.NewChallenge != nil), old)
@@ -138,11 +138,13 @@ func (m *Model) opened(r ui.Route, old *ui.Tasks, to target, err error) tea.Cmd 
 	return m.push(play.New(m.ctx, m.env, to.game.Game), old)
 }
 
-// quitIfEmpty ends the program with an error if it has no page. Otherwise the current page
-// stays open.
-func (m *Model) quitIfEmpty(err error) tea.Cmd {
+// refused says on the current page why another one could not be opened. If the program has no page, it ends with the
+// error.
+func (m *Model) refused(err error, why string) tea.Cmd {
 	if len(m.pages) > 0 {
-		return m.resumed()
+		cmd := m.resumed()
+		m.top().Own().Refuse(why)
+		return cmd
 	}
 	if m.err == nil { // else the user has already pressed ctrl-c
 		m.err = err

@@ -115,8 +115,8 @@ func TestModel_Open(t *testing.T) {
 			assert.Equal(t, tt.calls, calls)
 			if tt.page == "" {
 				assert.Len(t, m.pages, 1)
-				assert.NotEmpty(t, m.notice)
-				assert.Contains(t, m.View().Content, m.notice)
+				assert.NotEmpty(t, m.top().Own().Notice)
+				assert.Contains(t, m.View().Content, m.top().Own().Notice)
 				return
 			}
 			require.Len(t, m.pages, 2)

@@ -35,8 +35,6 @@ type page struct {
 	busy bool
 	// leaving is set while the page tells the server that the user leaves the race.
 	leaving bool
-	// problem is the reason why a key's action failed. done reports its success.
-	problem, done string
 }
 
 // New returns a challenge's page for a user who plays. created is set if the user has just
@@ -44,7 +42,7 @@ type page struct {
 func New(ctx context.Context, env *ui.Env, id string, created bool) ui.Page {
 	p := newPage(ctx, env, id)
 	if created {
-		p.done = "Press y to copy the invitation."
+		p.Say("Press y to copy the invitation.")
 	}
 	return p
 }
@@ -84,16 +82,8 @@ func (p *page) playable() bool {
 	return e != nil && p.Open() && !p.Standing(e.GetGameId()).GetFinished()
 }
 
-// Continue implements ui.Page. Any change may open the race. Once the connection is back, an earlier
-// problem no longer applies.
-func (p *page) Continue(then ui.Then) tea.Cmd {
-	lost := p.Reconnecting() != ""
-	cmd := then()
-	if lost && p.Reconnecting() == "" {
-		p.problem = ""
-	}
-	return tea.Batch(cmd, p.ring(), p.play())
-}
+// Continue implements ui.Page. Any change may open the race.
+func (p *page) Continue(then ui.Then) tea.Cmd { return tea.Batch(then(), p.ring(), p.play()) }
 
 // Resumed implements ui.Resuming.
 func (p *page) Resumed() tea.Cmd { return p.Load() }
@@ -126,7 +116,7 @@ func (p *page) playing(g client.Game, err error) tea.Cmd {
 	case errors.Is(err, client.ErrChallengeNotOpen):
 		return p.Later(gamestate.RetryTime, again)
 	case err != nil:
-		p.problem = ui.Explain(err, "Retrying …")
+		p.Refuse(ui.Explain(err, "Retrying …"))
 		return p.Later(10*gamestate.RetryTime, again)
 	case g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
 		return nil // stay here to watch the other players
@@ -143,7 +133,7 @@ func call[R, T any](p *page, do func(context.Context, R, ...grpc.CallOption) (T,
 	return ui.Call(p.Tasks, func(ctx context.Context) (T, error) { return do(ctx, r) }, func(_ T, err error) tea.Cmd {
 		p.busy = false
 		if err != nil {
-			p.problem = ui.Explain(err, ui.SameKey)
+			return p.Fail(err)
 		}
 		return nil
 	})
@@ -188,14 +178,13 @@ func (p *page) table() ui.KeyTable {
 			return ui.Replace(p.Tasks, ui.Route{NewChallenge: p.Contest.Again()})
 		}).Footer(3),
 		ui.On("left", "←", "day before", p.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY), p.dayBefore).Footer(2),
-		ui.On("y", "y", "copy", true, func() tea.Cmd { return ui.SetClipboard(p.Invite(), &p.done) }).Footer(6),
+		ui.On("y", "y", "copy", true, func() tea.Cmd { return p.Copy(p.Invite()) }).Footer(6),
 		ui.On("r", "r", "rules", true, func() tea.Cmd { return ui.Open(ui.Route{Rules: p.GetVariant()}) }).Footer(7),
 		ui.On("q esc", "q", ui.BackText, true, p.leave),
 	}}
 }
 
 func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
-	p.problem, p.done = "", ""
 	p.Moment.Key(p.env.Now)
 	if p.Challenge == nil && msg.String() != "q" && msg.String() != "esc" {
 		return nil
@@ -212,8 +201,7 @@ func (p *page) dayBefore() tea.Cmd {
 		return p.env.Server.GetChallenge(ctx, request)
 	}, func(reply *pb.GetChallengeResponse, err error) tea.Cmd {
 		if err != nil {
-			p.problem = ui.Explain(err, ui.SameKey)
-			return nil
+			return p.Fail(err)
 		}
 		return ui.Replace(p.Tasks, ui.Route{Challenge: reply.GetChallenge().GetId()})
 	})
@@ -251,8 +239,7 @@ func (p *page) leave() tea.Cmd {
 func (p *page) askBots() tea.Cmd {
 	return ui.Call(p.Tasks, p.env.Server.Variants, func(variants []*pb.Variant, err error) tea.Cmd {
 		if err != nil {
-			p.problem = ui.Explain(err, ui.SameKey)
-			return nil
+			return p.Fail(err)
 		}
 		q := &ui.Question{Title: "Add a bot", No: "close"}
 		for i, bot := range ui.Find(variants, func(v *pb.Variant) bool { return v.GetId() == p.GetVariant() }).GetBots() {
@@ -260,8 +247,7 @@ func (p *page) askBots() tea.Cmd {
 			q.Choices = append(q.Choices, ui.On(number, number, what, true, func() tea.Cmd { return p.addBot(bot) }))
 		}
 		if len(q.Choices) == 0 {
-			p.problem = "There is no bot for " + client.CleanText(p.GetVariant(), ui.NameLimit) + "."
-			return nil
+			return p.Refuse("There is no bot for " + client.CleanText(p.GetVariant(), ui.NameLimit) + ".")
 		}
 		return p.Ask(q)
 	})

@@ -165,7 +165,7 @@ func TestPage_DayBefore(t *testing.T) {
 	p, d := open(t, server, tuitest.DailyGame(), tuitest.Me, true)
 	assert.Contains(t, d.Screen(), "← day before")
 	d.Press("left")
-	d.Until("the refusal", func() bool { return p.problem != "" })
+	d.Until("the refusal", func() bool { return p.Notice != "" })
 	d.Press("left")
 	assert.Equal(t, &ui.Route{Challenge: "classic 2026-11-19"}, left(d))
 }

@@ -27,14 +27,10 @@ func (p *page) View(width, height int) ui.View {
 func (p *page) status() string {
 	t := p.env.Theme
 	switch {
-	case p.problem != "":
-		return t.Bad().Render("! " + p.problem)
 	case p.Err != nil:
 		return t.Bad().Render("! " + ui.Explain(p.Err, "Open it again to retry."))
 	case p.Moment.Text != "":
 		return t.Accent().Bold(true).Render(p.Moment.Text)
-	case p.done != "":
-		return t.Good().Render(p.done)
 	case p.env.WatchOnly != "" && !p.Closed() && !(p.Race() && p.Open()):
 		return t.Dim().Render(p.env.WatchOnly)
 	default:

@@ -45,10 +45,8 @@ func (p *page) table() ui.KeyTable {
 }
 
 func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
-	p.notice = ""
 	if p.env.WatchOnly != "" && slices.Contains([]string{"n", "s", "R"}, msg.String()) {
-		p.notice = p.env.WatchOnly
-		return nil
+		return p.Refuse(p.env.WatchOnly)
 	}
 	cmd, done := p.table().Press(msg)
 	if !done {
@@ -84,16 +82,14 @@ func (p *page) follows() tea.Cmd {
 	if name := p.player(); name != "" {
 		return p.open(ui.Route{Follow: name})
 	}
-	p.notice = "No player is selected."
-	return nil
+	return p.Refuse("No player is selected.")
 }
 
 // beginForm opens the form if the variants are known.
 func (p *page) beginForm(race bool) tea.Cmd {
 	f := newForm(p.open, p.lists.Variants, p.chosen(), race)
 	if f == nil {
-		p.notice = "The variants are still loading. " + ui.SameKey
-		return nil
+		return p.Refuse("The variants are still loading. " + ui.SameKey)
 	}
 	return p.Ask(f)
 }

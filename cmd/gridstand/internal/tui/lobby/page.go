@@ -62,8 +62,7 @@ type page struct {
 	daily   daily
 	profile *pb.GetProfileResponse // the user's, or nil while it is unknown
 	preview preview
-	// problem is the reason why the lists are out of date, notice the reason why a key's action failed.
-	problem, notice string
+	problem string // why the lists are out of date, or ""
 }
 
 // New returns the lobby.

@@ -64,15 +64,10 @@ func (p *page) summary() []string {
 }
 
 func (p *page) status() string {
-	t := p.env.Theme
-	switch {
-	case p.notice != "":
-		return t.Warn().Render("! " + p.notice)
-	case p.problem != "":
-		return t.Warn().Render("! " + p.problem)
-	default:
+	if p.problem == "" {
 		return ""
 	}
+	return p.env.Theme.Warn().Render("! " + p.problem)
 }
 
 // body draws the panes that fit.

@@ -60,7 +60,7 @@ func TestAttempt_Race(t *testing.T) {
 	d.Press("n")
 	assert.Contains(t, d.Screen(), "Your 12,340 points are kept")
 	d.Press("y")
-	d.Until("the refusal", func() bool { return p.problem != "" })
+	d.Until("the refusal", func() bool { return p.Notice != "" })
 	assert.Contains(t, d.Screen(), "! "+client.ErrGameDamaged.Error())
 	server.OnResign = func() (*pb.Event, error) { return tuitest.Ended(614, pb.Result_REASON_RESIGNED), nil }
 	d.Press("n", "y")
@@ -95,7 +95,7 @@ func TestAttempt_TimeOver(t *testing.T) {
 	p, d := startAttempt(t, server, tuitest.Race(), nil)
 	d.Env.Clock = func() time.Time { return now }
 	d.Press("left")
-	d.Until("the refusal", func() bool { return p.inFlight == nil && len(p.notice) > 0 })
+	d.Until("the refusal", func() bool { return p.inFlight == nil && len(p.Notice) > 0 })
 	assert.Equal(t, 1, moves, "the server closed the race a little earlier")
 	now = tuitest.Noon.Add(140 * time.Second)
 	d.Press("left")

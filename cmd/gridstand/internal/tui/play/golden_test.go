@@ -61,7 +61,7 @@ func TestGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			env := tuitest.Env(nil)
-			mode := ui.Draw(env, open(t, env), ui.Around{}).MouseMode
+			mode := ui.Draw(env, open(t, env), false).MouseMode
 			box, _ := ui.NewHelp(open(t, env).Keys).Box(env)
 			assert.Contains(t, ansi.Strip(box), "S ", "the help lists S")
 			assert.Equal(t, name == "tribolo", mode != tea.MouseModeNone, "takes the mouse only if a click acts")

@@ -111,13 +111,11 @@ func (m *jumping) jump(p *playing) tea.Cmd {
 	to := m.at(p.Tribolo())
 	m.cursor = to
 	if p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
-		p.notice = "The game starts when all seats are taken."
-		return nil
+		return p.Refuse("The game starts when all seats are taken.")
 	}
 	legal := func(s *gamestate.State) bool { return board.MoveTo(s.Tribolo(), to) != nil }
 	if !legal(&p.State) {
-		p.notice = m.noJump(&p.State)
-		return nil
+		return p.Refuse(m.noJump(&p.State))
 	}
 	return p.push(&Move{Move: client.Jump(to), Legal: legal})
 }

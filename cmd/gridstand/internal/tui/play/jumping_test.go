@@ -95,7 +95,7 @@ func TestJump(t *testing.T) {
 	d.Press("x")
 	assert.NotContains(t, d.Screen(), "a jump goes to an empty cell", "the text is gone after the next key")
 
-	v := ui.Draw(d.Env, p, ui.Around{})
+	v := ui.Draw(d.Env, p, false)
 	x, y := int(target.GetX()), int(target.GetY())
 	lines := strings.Split(ansi.Strip(v.Content), "\n")
 	top := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "┏") })
@@ -162,8 +162,8 @@ func TestJump_Again(t *testing.T) {
 	p.jumping().cursor = most(p.Tribolo()).GetCell()
 	d.Press("enter")
 	d.Until("the move", func() bool { return p.Game.GetVersion() == 12 })
-	assert.Empty(t, p.notice)
-	assert.Empty(t, p.problem)
+	assert.Empty(t, p.Notice)
+	assert.Empty(t, p.Notice)
 }
 
 // Ensure that the bell rings once when the user's turn begins, that the title shows it, and that the hint on
@@ -173,7 +173,7 @@ func TestTurn(t *testing.T) {
 	s := &tuitest.Server{}
 	from := s.Stream(tuitest.GameID)
 	p, d := start(t, tuitest.Env(s), translate.Game(tuitest.Tribolo(t, tuitest.GameID, 7, adaAndBots()...).State, 0))
-	title := func() string { return ui.Draw(d.Env, p, ui.Around{}).WindowTitle }
+	title := func() string { return ui.Draw(d.Env, p, false).WindowTitle }
 	require.False(t, p.mine())
 	assert.NotContains(t, title(), "Your turn")
 	p.jumping().targets, p.jumping().cursor = true, &pb.Cell{}

@@ -25,9 +25,9 @@ func (p *page) rulesKey() ui.Key {
 func (p *page) copyKey() ui.Key {
 	return p.env.CopyKey(p.contest == nil || !p.Over(), func() tea.Cmd {
 		if p.contest != nil {
-			return ui.SetClipboard(p.contest.Invite(), &p.notice)
+			return p.Copy(p.contest.Invite())
 		}
-		return p.env.Copy(p.Game.GetId(), &p.notice)
+		return p.Copy(p.env.LinkOrID(p.Game.GetId()))
 	})
 }
 
@@ -106,14 +106,13 @@ func (p *page) resultKeys() ui.KeyTable {
 	}}
 }
 
-func (p *page) copyResult() tea.Cmd { return ui.SetClipboard(p.share(), &p.notice) }
+func (p *page) copyResult() tea.Cmd { return p.Copy(p.share()) }
 
 func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
-	p.notice = "" // the notice was about the previous key
 	p.moment().Key(p.env.Now)
 	if p.solving != nil {
 		if _, done := p.solverKeys().Press(msg); !done {
-			p.notice = p.solving.solver.Name() + " has stopped."
+			p.Say(p.solving.solver.Name() + " has stopped.")
 			p.solving, p.queue = nil, nil
 		}
 		return nil

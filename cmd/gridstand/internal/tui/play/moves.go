@@ -43,11 +43,9 @@ func (p *playing) push(m *Move) tea.Cmd {
 	case p.Over():
 		return nil
 	case p.contest != nil && p.contest.Expired():
-		p.notice = "Time is up."
-		return nil
+		return p.Refuse("Time is up.")
 	case p.shared() && !p.mine():
-		p.notice = "It is not your turn."
-		return nil
+		return p.Refuse("It is not your turn.")
 	case p.inFlight != nil && (p.shared() || len(p.queue) >= queueLimit):
 		return nil
 	}
@@ -112,7 +110,7 @@ func (p *playing) answered(a reply, err error) tea.Cmd {
 	case errors.Is(err, client.ErrIllegalMove):
 		return p.send()
 	case errors.Is(err, client.ErrUndoNotAllowed):
-		p.notice = "There is no move to undo."
+		p.Refuse("There is no move to undo.")
 		return p.send()
 	case err != nil && r.solver != nil && r.solver != p.solving: // the solver was stopped
 		return p.send()
@@ -125,7 +123,7 @@ func (p *playing) answered(a reply, err error) tea.Cmd {
 	default:
 		changed = p.Apply(a.event)
 	}
-	p.problem, p.notice = "", ""
+	p.Say("")
 	return tea.Batch(p.changed(changed, a.event), p.after(r), p.send())
 }
 
@@ -156,7 +154,7 @@ func (p *playing) refetched(r *request, again bool, g client.Game, err error) te
 	case r.move != nil && again && (!p.shared() || sameTurn(r.before, g.GetPosition())):
 		p.queue = slices.Insert(p.queue, 0, r)
 	case !p.Over():
-		p.notice = "The game has changed. Try again."
+		p.Refuse("The game has changed. Try again.")
 	}
 	return tea.Batch(changed, p.after(r), p.send())
 }
@@ -204,8 +202,7 @@ func (p *playing) changed(changed bool, e *pb.Event) tea.Cmd {
 // wantUndo undoes the last move. It asks for confirmation if the game is ranked.
 func (p *playing) wantUndo() tea.Cmd {
 	if p.Moves() <= int32(p.seat()) { // the player's first move is still to come
-		p.notice = "There is no move to undo."
-		return nil
+		return p.Refuse("There is no move to undo.")
 	}
 	return p.unrank("Undo the last move?", "undo it", func() tea.Cmd { return p.first(&request{undo: true}) })
 }
@@ -225,8 +222,7 @@ func (p *playing) wantSolver(name string) tea.Cmd {
 	solve := func() tea.Cmd {
 		s, err := solver.New(p.Game.GetVariant(), p.Game.GetRulesRevision(), name, thinkTime)
 		if err != nil {
-			p.problem = err.Error()
-			return nil
+			return p.Refuse(err.Error())
 		}
 		p.solving, p.queue = &solving{solver: s, pace: firstPace}, nil
 		return p.solveOn(p.solving)

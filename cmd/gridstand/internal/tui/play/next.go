@@ -24,7 +24,6 @@ func (p *playing) resign() tea.Cmd {
 func (p *playing) resigned(e *pb.Event, err error) tea.Cmd {
 	switch {
 	case err == nil:
-		p.problem = ""
 		p.Apply(e)
 	case errors.Is(err, client.ErrGameOver):
 	case p.contest == nil && (errors.Is(err, client.ErrNotSeated) ||

@@ -115,7 +115,7 @@ func TestKeysQueue(t *testing.T) {
 	third.answer <- answer{event: tuitest.Moved(615, up, tuitest.Board(4, 4), 12348)}
 	d.Until("the last reply", func() bool { return p.inFlight == nil })
 	assert.Empty(t, p.queue)
-	assert.Empty(t, p.problem)
+	assert.Empty(t, p.Notice)
 }
 
 // Ensure that keys neither move nor end a game whose board the window is too small to show.
@@ -300,7 +300,7 @@ func TestRefusals(t *testing.T) {
 	p, d := newPlay(t, s)
 	d.Press("up", "up")
 	take(t, calls).answer <- answer{err: noSeat}
-	d.Until("the refusal", func() bool { return p.problem != "" })
+	d.Until("the refusal", func() bool { return p.Notice != "" })
 	assert.Contains(t, d.Screen(), "no seat")
 	assert.Empty(t, p.queue)
 	d.Press("S", "up", "x", " ") // neither yes nor no
@@ -391,7 +391,7 @@ func TestGuest_Asked(t *testing.T) {
 				return nil
 			})
 			p.Continue(func() tea.Cmd { return nil })
-			screen := func() string { return ansi.Strip(ui.Draw(env, p, ui.Around{}).Content) }
+			screen := func() string { return ansi.Strip(ui.Draw(env, p, false).Content) }
 			press := func() tea.Cmd { return p.Key(tea.KeyPressMsg{Code: 'e', Text: "e"}) }
 			const question = "Press e to choose a name"
 			assert.Equal(t, c.want, strings.Contains(screen(), question))

@@ -42,12 +42,10 @@ type playing struct {
 	places   places
 
 	// closed is set while the result is hidden because the user closed it.
-	closed  bool
-	ended   time.Time // when the page saw the game end; zero if it was already over
-	problem string    // the last error
-	notice  string    // other news
-	rung    bool      // whether the bell rang for the user's current turn
-	lost    bool      // the server no longer has the game or the account
+	closed bool
+	ended  time.Time // when the page saw the game end; zero if it was already over
+	rung   bool      // whether the bell rang for the user's current turn
+	lost   bool      // the server no longer has the game or the account
 }
 
 func (p *playing) Init() tea.Cmd {
@@ -69,7 +67,7 @@ func (p *playing) Init() tea.Cmd {
 // fail shows an error. If the server no longer has the account or the game, the game cannot
 // be resumed.
 func (p *playing) fail(err error) {
-	p.problem = ui.Explain(err, ui.SameKey)
+	p.Fail(err)
 	p.lost = p.lost || errors.Is(err, client.ErrBadToken) || errors.Is(err, client.ErrGameNotFound)
 }
 

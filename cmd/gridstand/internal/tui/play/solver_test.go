@@ -37,7 +37,7 @@ func TestSolver(t *testing.T) {
 	d.Press("n")
 	assert.Nil(t, p.solving)
 	d.Press("X", "y")
-	require.NotNil(t, p.solving, p.notice)
+	require.NotNil(t, p.solving, p.Notice)
 	for range 6 {
 		d.Press("+")
 	}

@@ -159,8 +159,6 @@ func (p *page) status() string {
 		waited = p.env.Now.Sub(p.inFlight.since)
 	}
 	switch {
-	case p.problem != "":
-		return t.Bad().Render("! " + p.problem)
 	case p.ConnectionProblem() != "":
 		return t.Bad().Render("! " + p.ConnectionProblem())
 	case p.contest != nil && p.contest.Err != nil:
@@ -177,8 +175,6 @@ func (p *page) status() string {
 		return t.Warn().Bold(true).Render("Your time ran out: " + p.held().GetStandIn() + " moves for you. Any key takes your seat back.")
 	case len(p.queue) >= queueLimit:
 		return t.Warn().Render(fmt.Sprintf("Queued keys: %d; further ones are dropped.", len(p.queue)))
-	case p.notice != "":
-		return t.Dim().Render(p.notice)
 	case p.News(t, p.moment()) != "":
 		return p.News(t, p.moment())
 	case p.asksName && p.resultOpen() && p.env.NewName != "":

@@ -99,6 +99,7 @@ func (d *Driver) Send(msg tea.Msg) {
 		d.Heard = append(d.Heard, msg)
 		return
 	case tea.KeyPressMsg:
+		d.Page.Own().Say("")
 		if d.Page.Own().Dialog != nil {
 			d.run(d.Page.Own().Answer(msg))
 		} else {
@@ -109,7 +110,7 @@ func (d *Driver) Send(msg tea.Msg) {
 			d.run(t.Input(msg))
 		}
 	}
-	ui.Draw(d.Env, d.Page, ui.Around{}) // must never panic
+	ui.Draw(d.Env, d.Page, false) // must never panic
 }
 
 // Result returns the message that delivers the result of a task to its continuation.
@@ -173,7 +174,7 @@ func (d *Driver) Settle() {
 
 // Screen returns the window's contents as text, without colors or trailing spaces.
 func (d *Driver) Screen() string {
-	lines := strings.Split(ansi.Strip(ui.Draw(d.Env, d.Page, ui.Around{}).Content), "\n")
+	lines := strings.Split(ansi.Strip(ui.Draw(d.Env, d.Page, false).Content), "\n")
 	for i, line := range lines {
 		lines[i] = strings.TrimRight(line, " ")
 	}

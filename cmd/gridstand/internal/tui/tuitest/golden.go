@@ -65,7 +65,7 @@ var styling = regexp.MustCompile("\x1b\\[[0-9;:]*m")
 // returns it.
 func Harmless(t *testing.T, env *ui.Env, p ui.Page) string {
 	t.Helper()
-	content := ui.Draw(env, p, ui.Around{}).Content
+	content := ui.Draw(env, p, false).Content
 	plain := styling.ReplaceAllString(content, "")
 	lines := strings.Split(plain, "\n")
 	bad := strings.IndexFunc(plain, func(char rune) bool { return char != '\n' && !unicode.IsPrint(char) })

@@ -12,21 +12,19 @@ import (
 // margin is the number of empty columns at each edge of the window.
 const margin = 1
 
-// Around is the state of the program around a page.
-type Around struct {
-	Last   bool   // closing the page ends the program
-	Notice string // replaces the page's status
-}
-
-// Draw draws a page and the window around it.
-func Draw(env *Env, p Page, s Around) tea.View {
-	v, keys := p.View(env.Body()), KeysOf(p, s.Last)
-	if d := p.Own().Dialog; d != nil {
+// Draw draws a page and the window around it. last is set if closing the page ends the program.
+func Draw(env *Env, p Page, last bool) tea.View {
+	v, keys, own := p.View(env.Body()), KeysOf(p, last), p.Own()
+	if d := own.Dialog; d != nil {
 		v.dialog, v.brief = d.Box(env)
 		keys = d.Keys()
 	}
-	if s.Notice != "" {
-		v.Status = env.Theme.Warn().Render("! " + s.Notice)
+	switch {
+	case own.Notice == "":
+	case own.failed:
+		v.Status = env.Theme.Bad().Render("! " + own.Notice)
+	default:
+		v.Status = env.Theme.Good().Render(own.Notice)
 	}
 	return compose(env, v, keys)
 }

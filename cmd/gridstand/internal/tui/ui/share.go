@@ -45,7 +45,7 @@ func Share(t Theme, what, link, command string, width int) []string {
 	}
 }
 
-// CopyKey returns the key for Copy.
+// CopyKey returns the key that copies LinkOrID.
 func (e *Env) CopyKey(when bool, do func() tea.Cmd) Key {
 	if e.Link("") != "" {
 		return On("y", "y", "copy link", when, do)
@@ -53,15 +53,12 @@ func (e *Env) CopyKey(when bool, do func() tea.Cmd) Key {
 	return On("y", "y", "copy id", when, do)
 }
 
-// Copy copies a game's link, or its id if there is no link, as SetClipboard does.
-func (e *Env) Copy(gameID string, notice *string) tea.Cmd {
-	return SetClipboard(cmp.Or(e.Link(gameID), gameID), notice)
-}
+// LinkOrID returns a game's link, or its id if there is no link.
+func (e *Env) LinkOrID(gameID string) string { return cmp.Or(e.Link(gameID), gameID) }
 
-// SetClipboard returns the command that sends text to the terminal's clipboard, and sets notice to a
-// message to the user. Since terminals do not say whether they accept it, the message contains the text,
-// too.
-func SetClipboard(text string, notice *string) tea.Cmd {
+// Copy sends text to the terminal's clipboard. Since terminals do not say whether they accept it, the notice about
+// it contains the text, too.
+func (t *Tasks) Copy(text string) tea.Cmd {
 	say := "Sent to the terminal's clipboard:"
 	gap := " "
 	if strings.Contains(text, "\n") {
@@ -71,7 +68,7 @@ func SetClipboard(text string, notice *string) tea.Cmd {
 		say += gap + client.CleanText(line, 200)
 		gap = "\n"
 	}
-	*notice = say
+	t.Say(say)
 	return tea.SetClipboard(text)
 }
 

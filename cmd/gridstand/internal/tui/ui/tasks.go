@@ -20,6 +20,10 @@ type Tasks struct {
 	cancel context.CancelFunc
 	// Dialog is the page's open dialog, or nil. The program shows it over the page and passes keys to it.
 	Dialog Dialog
+	// Notice says what the user's last key did, or why it failed. The program shows it in place of the page's
+	// status until the next key.
+	Notice string
+	failed bool // whether Notice says why a key failed
 
 	mu      sync.Mutex
 	running sync.WaitGroup // call Add only under mu and while Ctx is not done
@@ -224,6 +228,21 @@ func (t *Tasks) Answer(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	return cmd
 }
+
+// Say shows a notice.
+func (t *Tasks) Say(text string) tea.Cmd {
+	t.Notice, t.failed = text, false
+	return nil
+}
+
+// Refuse shows why a key has no effect.
+func (t *Tasks) Refuse(why string) tea.Cmd {
+	t.Notice, t.failed = why, true
+	return nil
+}
+
+// Fail shows why a key's action failed.
+func (t *Tasks) Fail(err error) tea.Cmd { return t.Refuse(Explain(err, SameKey)) }
 
 // SameKey is the advice to show after a key's action failed.
 const SameKey = "Press the same key to retry."

@@ -81,4 +81,4 @@ func (p *page) pause() tea.Cmd {
 	return nil
 }
 
-func (p *page) copy() tea.Cmd { return p.env.Copy(p.game.id, &p.notice) }
+func (p *page) copy() tea.Cmd { return p.Copy(p.env.LinkOrID(p.game.id)) }

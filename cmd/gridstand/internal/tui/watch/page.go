@@ -21,10 +21,10 @@ type page struct {
 	replay bool
 	player player
 	// resultClosed is set if the user closed the game's result.
-	resultClosed    bool
-	notice, problem string
-	reacted         time.Time // when the user last reacted
-	reacting        bool      // whether a reaction is in flight, which may create the user's account
+	resultClosed bool
+	problem      string    // why there is no other game to show
+	reacted      time.Time // when the user last reacted
+	reacting     bool      // whether a reaction is in flight, which may create the user's account
 }
 
 // defaultVariant is the variant of games created from this page.
@@ -52,7 +52,7 @@ func (p *page) Init() tea.Cmd {
 }
 
 func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
-	p.notice, p.problem = "", ""
+	p.problem = ""
 	if p.game != nil {
 		p.game.problem = ""
 		p.game.state.Moment.Key(p.env.Now)

@@ -29,8 +29,7 @@ func (p *page) react(r pb.Reaction) tea.Cmd {
 	env, id := p.env, p.game.id
 	switch {
 	case env.WatchOnly != "":
-		p.problem = env.WatchOnly
-		return nil
+		return p.Refuse(env.WatchOnly)
 	case p.reacting || env.Now.Sub(p.reacted) < time.Second:
 		return nil
 	}
@@ -40,7 +39,7 @@ func (p *page) react(r pb.Reaction) tea.Cmd {
 	}, func(_ struct{}, err error) tea.Cmd {
 		p.reacting = false
 		if err != nil && !errors.Is(err, client.ErrRateLimited) && !errors.Is(err, client.ErrGameOver) {
-			p.problem = ui.Explain(err, ui.SameKey)
+			return p.Fail(err)
 		}
 		return nil
 	})

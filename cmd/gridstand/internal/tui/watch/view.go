@@ -104,8 +104,6 @@ func (p *page) status(width int) string {
 	switch {
 	case problem != "":
 		return t.Warn().Render("! " + problem)
-	case p.notice != "":
-		return t.Good().Render(p.notice)
 	case p.game == nil:
 		return ""
 	case !p.game.lookingBack() && p.game.state.News(t, &p.game.state.Moment) != "":

@@ -59,5 +59,5 @@ func TestTribolo_OneLine(t *testing.T) {
 	defer p.Own().Stop()
 	followTribolo(t, p.game)
 	env.Width, env.Height = 40, 15
-	assert.Contains(t, ansi.Strip(ui.Draw(env, p, ui.Around{}).Content), " G  to move   B  22  R  36  G  19")
+	assert.Contains(t, ansi.Strip(ui.Draw(env, p, false).Content), " G  to move   B  22  R  36  G  19")
 }

@@ -24,13 +24,7 @@ const (
 	idleTime   = 60 * time.Second // how long a game must be idle before TV leaves it for an active one
 	leaveTime  = 10 * time.Second // how much longer ago than in another game the player has moved
 	otherTime  = 10 * time.Second // interval between requests for an active game
-	followTime = 2 * time.Second  // interval between requests for a game of a player who is not playing
-	lastWait   = 15 * time.Second // maximum delay between requests by TV if no game is live
-
-	// firstWait is the delay before TV's second request if no game is live; later delays are
-	// longer. The first request can make the server start an exhibition, so the first check
-	// must make the second request even if the reply to the first one took a while.
-	firstWait = checkTime / 2
+	emptyTime  = 2 * time.Second  // interval between requests while there is no game to show
 )
 
 // seenLimit is the number of recently shown games that TV remembers.
@@ -50,10 +44,8 @@ type chooser struct {
 	finding, byUser bool
 	// asked is set if the user asked for the current game.
 	asked bool
-	// next is the earliest time of the next request. wait is the last delay used while no
-	// game was live.
+	// next is the earliest time of the next request.
 	next time.Time
-	wait time.Duration
 	// unknown is set if the player does not exist.
 	unknown bool
 }
@@ -88,10 +80,8 @@ func (c *chooser) due(g *game, now time.Time) bool {
 		return min(age, shown) >= leaveTime
 	case c.asked:
 		return min(age, shown) >= idleTime
-	case gamestate.RankOf(g.state.Game.Game, now) == gamestate.Exhibition:
-		return shown >= firstWait
 	default: // A request while no game is active can make the server start an exhibition.
-		return (age >= idleTime || g.state.Moves() == 0) && shown >= firstWait
+		return age >= idleTime || g.state.Moves() == 0 || g.state.Game.GetExhibition()
 	}
 }
 
@@ -141,14 +131,9 @@ func (c *chooser) found(f choice, err error, g *game, now time.Time) (to *pb.Gam
 	if g != nil && g.lookingBack() && !byUser { // since the request, the user went back to an earlier version
 		other = false
 	}
-	switch {
-	case g.running():
+	c.next = now.Add(emptyTime)
+	if g.running() {
 		c.next = now.Add(otherTime)
-	case c.player != "":
-		c.next = now.Add(followTime)
-	case !other:
-		c.wait = min(max(c.wait*2, firstWait), lastWait)
-		c.next = now.Add(c.wait)
 	}
 	switch {
 	case errors.Is(err, client.ErrPlayerNotFound):
@@ -165,7 +150,7 @@ func (c *chooser) found(f choice, err error, g *game, now time.Time) (to *pb.Gam
 	case !other:
 		return nil, ""
 	}
-	c.why, c.asked, c.wait, c.next = f.why, byUser, 0, time.Time{}
+	c.why, c.asked, c.next = f.why, byUser, time.Time{}
 	c.seen = slices.DeleteFunc(c.seen, func(id string) bool { return id == f.game.GetId() })
 	c.seen = append(c.seen, f.game.GetId())
 	c.seen = c.seen[max(len(c.seen)-seenLimit, 0):]

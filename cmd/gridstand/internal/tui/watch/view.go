@@ -161,21 +161,15 @@ func (p *page) waiting(width int) string {
 		if problem := p.game.state.ConnectionProblem(); problem != "" {
 			lines = append(lines, t.Warn().Render(ui.Wrap(problem, width)))
 		}
-	case c.player != "" && c.next.IsZero():
-		lines = append(lines, t.Dim().Render("Looking for "+c.name()+" …"))
+	case c.next.IsZero():
+		lines = append(lines, t.Dim().Render("Looking for a game …"))
 	case c.player != "":
 		lines = append(lines, t.Bold().Render(c.name()+" is not playing."), "Waiting for the next game …")
-	case c.wait == 0:
-		lines = append(lines, t.Dim().Render("Looking for a live game …"))
 	default:
 		lines = append(lines, t.Bold().Render("No live games."))
 		if p.env.WatchOnly == "" {
 			lines = append(lines, ui.Choice(t, "n", "start one"))
 		}
-	}
-	if c := p.chooser; c != nil && p.game == nil && c.wait > 0 {
-		left := max(int(math.Ceil(c.next.Sub(p.env.Now).Seconds())), 0)
-		lines = append(lines, "", t.Dim().Render(fmt.Sprintf("checking again in %d s", left)))
 	}
 	return lipgloss.NewStyle().Align(lipgloss.Center).Render(
 		t.Accent().Bold(true).Render(title) + "\n\n" + strings.Join(lines, "\n"))

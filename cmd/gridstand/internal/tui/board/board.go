@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
@@ -60,7 +61,7 @@ func Plain(p *pb.Position) string {
 	case *pb.Position_Twenty48:
 		return drawNumbers(b.Twenty48, len(strconv.Itoa(int(max(describe.LargestTile(b.Twenty48), 2)))), NoMarks, ui.Theme{})
 	case *pb.Position_Tribolo:
-		return plainTribolo(b.Tribolo)
+		return ansi.Strip(Tribolo{Board: b.Tribolo}.Draw(triboloTight[0], ui.Theme{}))
 	default:
 		return "a board that this program cannot show"
 	}

@@ -1,14 +1,11 @@
 package board
 
 import (
-	"fmt"
 	"image"
 	"image/color"
 	"slices"
-	"strings"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -39,31 +36,6 @@ func SameCell(a, b *pb.Cell) bool {
 
 func containsCell(cells []*pb.Cell, c *pb.Cell) bool {
 	return slices.ContainsFunc(cells, func(o *pb.Cell) bool { return SameCell(o, c) })
-}
-
-// plainTribolo returns a board as text with labeled rows and columns: letters for owners, #
-// for walls and dots for empty cells.
-func plainTribolo(b *pb.TriboloBoard) string {
-	head := "  "
-	for x := range b.GetColumns() {
-		head += " " + describe.Column(x)
-	}
-	lines := []string{head}
-	for y := range int(b.GetRows()) {
-		line := fmt.Sprintf("%2d", y)
-		for x := range int(b.GetColumns()) {
-			text := "."
-			state := b.GetCells()[y*int(b.GetColumns())+x]
-			if seat := SeatOf(state); seat >= 0 {
-				text = OwnerLetters[seat]
-			} else if state == pb.CellState_CELL_STATE_WALL {
-				text = "#"
-			}
-			line += " " + text
-		}
-		lines = append(lines, line)
-	}
-	return strings.Join(lines, "\n")
 }
 
 // drawMini draws the board at a mini size. The cursor is a cell in a different color.

@@ -225,7 +225,7 @@ func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 	case own.Dialog != nil:
 		return own.Answer(msg), true
 	case ui.Pressed(msg, ui.HelpKey):
-		return own.Ask(ui.NewHelp(func() ui.KeyMap { return ui.KeysOf(page, len(m.pages) == 1) })), true
+		return own.Ask(ui.NewHelp(page.Keys, len(m.pages) == 1)), true
 	}
 	return nil, false
 }

@@ -42,8 +42,8 @@ func (p *fakePage) record(msg tea.Msg) tea.Cmd {
 	return nil
 }
 func (p *fakePage) View(int, int) ui.View { return ui.View{Body: "fake"} }
-func (p *fakePage) Keys() ui.KeyMap {
-	return ui.Keys(ui.Bind("x", "do it", "x"), ui.Bind("q", ui.BackText, "q"))
+func (p *fakePage) Keys() ui.KeyTable {
+	return ui.KeyTable{{ui.Listed("x", "do it").Footer(1), ui.Listed("q", ui.BackText)}}
 }
 func (p *fakePage) ClosingMessage() string { return "goodbye" }
 

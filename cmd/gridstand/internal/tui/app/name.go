@@ -113,6 +113,6 @@ func (p *namePage) View(width, height int) ui.View {
 	return ui.View{Title: "Your name", Left: []string{t.Bold().Render("your name")}, Body: box}
 }
 
-func (p *namePage) Keys() ui.KeyMap {
-	return ui.Keys(ui.Bind("enter", "use this name"), ui.Bind("esc", ui.BackText))
+func (p *namePage) Keys() ui.KeyTable {
+	return ui.KeyTable{{ui.Listed("enter", "use this name").Footer(1), ui.Listed("esc", ui.BackText).Footer(2)}}
 }

@@ -197,7 +197,7 @@ type emptyPage struct{ *ui.Tasks }
 func (p emptyPage) Init() tea.Cmd               { return nil }
 func (p emptyPage) Key(tea.KeyPressMsg) tea.Cmd { return nil }
 func (p emptyPage) View(int, int) ui.View       { return ui.View{} }
-func (p emptyPage) Keys() ui.KeyMap             { return ui.KeyMap{} }
+func (p emptyPage) Keys() ui.KeyTable           { return nil }
 
 // Ensure that the command for a daily game names a variant other than classic.
 func TestContest_Command(t *testing.T) {

@@ -139,10 +139,8 @@ func call[R, T any](p *page, do func(context.Context, R, ...grpc.CallOption) (T,
 	})
 }
 
-func (p *page) Keys() ui.KeyMap { return p.table().Map() }
-
-// table returns the keys of the page in the challenge's current state.
-func (p *page) table() ui.KeyTable {
+// Keys implements ui.Page.
+func (p *page) Keys() ui.KeyTable {
 	server, waiting := p.env.Server, p.Stage() == pb.ChallengeStatus_CHALLENGE_STATUS_WAITING
 	may, entrant := p.env.WatchOnly == "", p.Entrant()
 	host := waiting && p.Hosts()
@@ -189,7 +187,7 @@ func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 	if p.Challenge == nil && msg.String() != "q" && msg.String() != "esc" {
 		return nil
 	}
-	cmd, _ := p.table().Press(msg)
+	cmd, _ := p.Keys().Press(msg)
 	return cmd
 }
 
@@ -244,7 +242,8 @@ func (p *page) askBots() tea.Cmd {
 		q := &ui.Question{Title: "Add a bot", No: "close"}
 		for i, bot := range ui.Find(variants, func(v *pb.Variant) bool { return v.GetId() == p.GetVariant() }).GetBots() {
 			number, what := strconv.Itoa(i+1), describe.Bot(client.CleanText(bot, ui.NameLimit))
-			q.Choices = append(q.Choices, ui.On(number, number, what, true, func() tea.Cmd { return p.addBot(bot) }))
+			choice := ui.On(number, number, what, true, func() tea.Cmd { return p.addBot(bot) })
+			q.Choices = append(q.Choices, choice.Footer(i+1))
 		}
 		if len(q.Choices) == 0 {
 			return p.Refuse("There is no bot for " + client.CleanText(p.GetVariant(), ui.NameLimit) + ".")

@@ -119,9 +119,11 @@ func (f *form) addSeats() {
 }
 
 // Keys implements ui.Dialog.
-func (f *form) Keys() ui.KeyMap {
-	return ui.Keys(ui.Bind("↑ ↓", "field"), ui.Bind("← →", "change"), ui.Bind("r", "rules"), ui.Bind("enter", "start"),
-		ui.Bind("esc", "close"))
+func (f *form) Keys() ui.KeyTable {
+	return ui.KeyTable{{
+		ui.Listed("↑ ↓", "field").Footer(1), ui.Listed("← →", "change").Footer(2), ui.Listed("r", "rules").Footer(3),
+		ui.Listed("enter", "start").Footer(4), ui.Listed("esc", "close").Footer(5),
+	}}
 }
 
 // Key implements ui.Dialog.

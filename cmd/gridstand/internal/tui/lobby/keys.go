@@ -10,10 +10,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-func (p *page) Keys() ui.KeyMap { return p.table().Map() }
-
-// table returns the keys of the page.
-func (p *page) table() ui.KeyTable {
+// Keys implements ui.Page.
+func (p *page) Keys() ui.KeyTable {
 	player := p.env.WatchOnly == ""
 	selects := func(do func()) func() tea.Cmd { return func() tea.Cmd { do(); return p.selected() } }
 	opens := func(r ui.Route) func() tea.Cmd { return func() tea.Cmd { return p.open(r) } }
@@ -48,7 +46,7 @@ func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 	if p.env.WatchOnly != "" && slices.Contains([]string{"n", "s", "R"}, msg.String()) {
 		return p.Refuse(p.env.WatchOnly)
 	}
-	cmd, done := p.table().Press(msg)
+	cmd, done := p.Keys().Press(msg)
 	if !done {
 		p.move(msg)
 		cmd = p.selected()

@@ -47,17 +47,15 @@ func (p *rules) loaded(variants []*pb.Variant, err error) tea.Cmd {
 }
 
 func (p *rules) Key(msg tea.KeyPressMsg) tea.Cmd {
-	cmd, done := p.table().Press(msg)
+	cmd, done := p.Keys().Press(msg)
 	if !done {
 		p.text, cmd = p.text.Update(msg)
 	}
 	return cmd
 }
 
-func (p *rules) Keys() ui.KeyMap { return p.table().Map() }
-
-// table returns the keys. The viewport handles those without an action.
-func (p *rules) table() ui.KeyTable {
+// Keys implements ui.Page. The viewport handles those without an action.
+func (p *rules) Keys() ui.KeyTable {
 	return ui.KeyTable{{
 		ui.Listed("↑ ↓", "scroll").Footer(1), ui.Listed("pgup pgdn", "page"),
 		ui.On("home", "home", "top", true, func() tea.Cmd { p.text.GotoTop(); return nil }),

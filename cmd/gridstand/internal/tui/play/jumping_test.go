@@ -206,7 +206,7 @@ func TestHelp_Narrow(t *testing.T) {
 	p, d := newTribolo(t, &tuitest.Server{})
 	d.Env.Height = 15
 	for _, d.Env.Width = range []int{40, 24} {
-		p.Ask(ui.NewHelp(p.Keys))
+		p.Ask(ui.NewHelp(p.Keys, false))
 		assert.Contains(t, d.Screen(), "Keys ↓")
 		d.Press("down")
 		assert.NotNil(t, p.Dialog)

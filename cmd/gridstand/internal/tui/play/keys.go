@@ -6,14 +6,14 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 )
 
-func (p *page) Keys() ui.KeyMap {
+func (p *page) Keys() ui.KeyTable {
 	switch {
 	case p.solving != nil:
-		return p.solverKeys().Map()
+		return p.solverKeys()
 	case p.Over():
-		return p.resultKeys().Map()
+		return p.resultKeys()
 	default:
-		return append(ui.KeyTable{p.mode.Keys()}, p.playKeys()...).Map()
+		return append(ui.KeyTable{p.mode.Keys()}, p.playKeys()...)
 	}
 }
 

@@ -18,7 +18,7 @@ type Dialog interface {
 	// Key handles a key, and reports whether the dialog stays open.
 	Key(msg tea.KeyPressMsg) (cmd tea.Cmd, open bool)
 	// Keys returns the dialog's keys, for the footer and the help.
-	Keys() KeyMap
+	Keys() KeyTable
 	// Box draws the dialog. If the window is too small for it, brief is shown instead.
 	Box(env *Env) (box, brief string)
 }
@@ -27,28 +27,24 @@ type Dialog interface {
 // confirm it.
 type Question struct {
 	Title, Text string
-	Choices     []Key
+	Choices     []Key  // with places in the footer
 	No          string // what n and esc do: "play on"
 }
 
 // Yes returns the only choice of a Question that the user confirms. what is what y does: "give up".
-func Yes(what string, do func() tea.Cmd) []Key { return []Key{On("y Y", "y", what, true, do)} }
+func Yes(what string, do func() tea.Cmd) []Key {
+	return []Key{On("y Y", "y", what, true, do).Footer(1)}
+}
 
 // Key implements Dialog.
 func (q *Question) Key(msg tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
-	cmd, answered := KeyTable{q.Choices}.Press(msg)
-	return cmd, !answered && !Pressed(msg, q.no())
+	cmd, answered := q.Keys().Press(msg)
+	return cmd, !answered
 }
 
-func (q *Question) no() key.Binding { return Bind("n esc", q.No, "n", "N", "esc", "q") }
-
 // Keys implements Dialog.
-func (q *Question) Keys() KeyMap {
-	var all []key.Binding
-	for _, k := range q.Choices {
-		all = append(all, k.Binding)
-	}
-	return Keys(append(all, q.no())...)
+func (q *Question) Keys() KeyTable {
+	return KeyTable{q.Choices, {On("n N esc q", "n esc", q.No, true, Run(nil)).Footer(len(q.Choices) + 1)}}
 }
 
 // Box implements Dialog. It lists several choices below each other.
@@ -115,13 +111,16 @@ func KeyLine(t Theme, keys []key.Binding, width int) string {
 // Help is the dialog that lists a page's own keys and the keys that work on every page. Keys scroll it if it is
 // taller than the window, and others close it.
 type Help struct {
-	keys func() KeyMap // of the page
+	keys func() KeyTable // of the page
+	last bool            // whether closing the page ends the program
 	view viewport.Model
 	tall bool // whether it was taller than the window when it was last drawn
 }
 
-// NewHelp returns the help for a page with the given keys.
-func NewHelp(keys func() KeyMap) *Help { return &Help{keys: keys, view: viewport.New()} }
+// NewHelp returns the help for a page with the given keys. last is set if closing the page ends the program.
+func NewHelp(keys func() KeyTable, last bool) *Help {
+	return &Help{keys: keys, last: last, view: viewport.New()}
+}
 
 // Key implements Dialog.
 func (h *Help) Key(msg tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
@@ -133,11 +132,11 @@ func (h *Help) Key(msg tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
 }
 
 // Keys implements Dialog.
-func (h *Help) Keys() KeyMap {
+func (h *Help) Keys() KeyTable {
 	if h.tall {
-		return Keys(Bind("↑ ↓", "scroll"), Bind("other keys", "close"))
+		return KeyTable{{Listed("↑ ↓", "scroll").Footer(1), Listed("other keys", "close").Footer(2)}}
 	}
-	return Keys(Bind("any key", "close"))
+	return KeyTable{{Listed("any key", "close").Footer(1)}}
 }
 
 // Box implements Dialog. It lists the keys in several columns if they fit, otherwise in one column, cut off at
@@ -146,7 +145,8 @@ func (h *Help) Box(env *Env) (box, brief string) {
 	const frameWidth, frameHeight = 4, 4
 	suspend := SuspendKey
 	suspend.SetEnabled(!env.Remote)
-	groups := append(h.keys().Full, []key.Binding{HelpKey, suspend, InterruptKey})
+	_, groups := h.keys().shown(h.last)
+	groups = append(groups, []key.Binding{HelpKey, suspend, InterruptKey})
 	t, list := env.Theme, help.New()
 	list.Styles = help.Styles{FullKey: t.Accent(), FullDesc: t.Dim(), FullSeparator: t.Faint()}
 	table := list.FullHelpView(groups)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -14,7 +15,7 @@ const margin = 1
 
 // Draw draws a page and the window around it. last is set if closing the page ends the program.
 func Draw(env *Env, p Page, last bool) tea.View {
-	v, keys, own := p.View(env.Body()), KeysOf(p, last), p.Own()
+	v, keys, own := p.View(env.Body()), p.Keys(), p.Own()
 	if d := own.Dialog; d != nil {
 		v.dialog, v.brief = d.Box(env)
 		keys = d.Keys()
@@ -26,25 +27,13 @@ func Draw(env *Env, p Page, last bool) tea.View {
 	default:
 		v.Status = env.Theme.Good().Render(own.Notice)
 	}
-	return compose(env, v, keys)
-}
-
-// KeysOf returns the keys of a page. last is set if closing the page ends the program.
-func KeysOf(p Page, last bool) KeyMap {
-	keys := p.Keys()
-	for _, group := range append(keys.Full, keys.Short) {
-		for i, k := range group {
-			if h := k.Help(); last && h.Desc == BackText {
-				group[i].SetHelp(h.Key, "quit")
-			}
-		}
-	}
-	return keys
+	footer, _ := keys.shown(last)
+	return compose(env, v, footer)
 }
 
 // Opening draws the window before the first page is open.
 func Opening(env *Env) tea.View {
-	return compose(env, View{Body: env.Theme.Dim().Render("Opening …")}, Keys(InterruptKey))
+	return compose(env, View{Body: env.Theme.Dim().Render("Opening …")}, []key.Binding{InterruptKey})
 }
 
 // rowsOf divides the rows of a window: those of the header, of the body, and of the status and the
@@ -67,7 +56,7 @@ func (e *Env) Body() (width, height int) {
 }
 
 // compose draws the window around a page.
-func compose(env *Env, v View, keys KeyMap) tea.View {
+func compose(env *Env, v View, keys []key.Binding) tea.View {
 	above, height, below := rowsOf(env.Height)
 	inner := max(env.Width-2*margin, 1)
 	brand := env.Theme.Accent().Bold(true).Render("GRIDSTAND")
@@ -83,7 +72,7 @@ func compose(env *Env, v View, keys KeyMap) tea.View {
 	lines := make([]string, above+height+below)
 	copy(lines[above:], body)
 	footer, bottom := len(lines)-1, above+height // bottom is the first row below the body
-	lines[0], lines[footer] = Header(inner, lefts, v.Right), KeyLine(env.Theme, keys.Short, inner)
+	lines[0], lines[footer] = Header(inner, lefts, v.Right), KeyLine(env.Theme, keys, inner)
 	status := v.Status
 	dialogWidth, dialogHeight := lipgloss.Size(v.dialog)
 	fits := dialogWidth <= env.Width && dialogHeight <= env.Height

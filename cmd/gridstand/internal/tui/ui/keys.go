@@ -22,15 +22,6 @@ var (
 // instead.
 const BackText = "back"
 
-// KeyMap has the footer's keys, and the help's keys in groups.
-type KeyMap struct {
-	Short []key.Binding
-	Full  [][]key.Binding
-}
-
-// Keys returns a KeyMap with the same keys in the footer and in the help.
-func Keys(all ...key.Binding) KeyMap { return KeyMap{all, [][]key.Binding{all}} }
-
 // Key is a key of a page: its action, and its places in the help and in the footer.
 type Key struct {
 	key.Binding
@@ -41,7 +32,7 @@ type Key struct {
 	place  int // in the footer, from 1; 0 if the footer does not have the key
 }
 
-// KeyTable has all keys of a page in its current state, in the groups of the help.
+// KeyTable has all keys of a page or a dialog in its current state, in the groups of the help.
 type KeyTable [][]Key
 
 // On returns a key that is enabled if when is true. keys lists alternatives, separated by
@@ -52,7 +43,7 @@ func On(keys, name, what string, when bool, do func() tea.Cmd) Key {
 	return Key{Binding: b, Do: do}
 }
 
-// Listed returns a key that is only listed in the help.
+// Listed returns a key that is only listed.
 func Listed(name, what string) Key { return Key{Binding: Bind(name, what)} }
 
 // Footer gives a key a place in the footer, which shows enabled keys in the order of their places, and
@@ -80,32 +71,33 @@ func (t KeyTable) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	return nil, false
 }
 
-// Map returns the table's keys for the footer and for the help. If the table has a key q, the footer
-// ends with the key for the help and q.
-func (t KeyTable) Map() KeyMap {
-	m := KeyMap{Full: make([][]key.Binding, len(t))}
-	var shown []*Key
-	var last []key.Binding
-	for i, group := range t {
-		m.Full[i] = make([]key.Binding, 0, len(group))
-		for j := range group {
-			k := &group[j]
-			m.Full[i] = append(m.Full[i], k.Binding)
+// shown returns the table's keys for the footer and for the help. If the table has a key q, the footer ends
+// with the key for the help and q. last is set if closing the page ends the program.
+func (t KeyTable) shown(last bool) (footer []key.Binding, groups [][]key.Binding) {
+	var placed []Key
+	var end []key.Binding
+	for _, group := range t {
+		var all []key.Binding
+		for _, k := range group {
+			if last && k.Help().Desc == BackText {
+				k.SetHelp(k.Help().Key, "quit")
+			}
+			all = append(all, k.Binding)
 			switch {
 			case !k.Enabled():
 			case k.place > 0:
-				shown = append(shown, k)
+				placed = append(placed, k)
 			case k.Help().Key == "q":
-				last = []key.Binding{HelpKey, k.Binding}
+				end = []key.Binding{HelpKey, k.Binding}
 			}
 		}
+		groups = append(groups, all)
 	}
-	slices.SortStableFunc(shown, func(a, b *Key) int { return cmp.Compare(a.place, b.place) })
-	for _, k := range shown {
-		m.Short = append(m.Short, Bind(k.footer.Key, k.footer.Desc))
+	slices.SortStableFunc(placed, func(a, b Key) int { return cmp.Compare(a.place, b.place) })
+	for _, k := range placed {
+		footer = append(footer, Bind(k.footer.Key, k.footer.Desc))
 	}
-	m.Short = append(m.Short, last...)
-	return m
+	return append(footer, end...), groups
 }
 
 // Bind returns a binding for the given keys. In the help, name is the key's label and what

@@ -24,7 +24,7 @@ type Page interface {
 	// View draws the page for a body of the given size.
 	View(width, height int) View
 	// Keys returns the keys that the page handles now, for its footer and its help.
-	Keys() KeyMap
+	Keys() KeyTable
 	// Continue calls a continuation of the page's tasks. Pages that have to handle what it
 	// changed override it.
 	Continue(then Then) tea.Cmd

@@ -7,10 +7,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-func (p *page) Keys() ui.KeyMap { return p.table().Map() }
-
-// table returns the keys of the page in its current state.
-func (p *page) table() ui.KeyTable {
+// Keys implements ui.Page.
+func (p *page) Keys() ui.KeyTable {
 	g, play := p.game, "play"
 	shown := g != nil && g.state.Board() != nil
 	back := shown && g.lookingBack()

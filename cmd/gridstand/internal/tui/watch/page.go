@@ -57,7 +57,7 @@ func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 		p.game.problem = ""
 		p.game.state.Moment.Key(p.env.Now)
 	}
-	cmd, _ := p.table().Press(msg)
+	cmd, _ := p.Keys().Press(msg)
 	return tea.Batch(cmd, p.loadCurve())
 }
 

@@ -46,9 +46,7 @@ func (w *wall) Init() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-func (w *wall) Keys() ui.KeyMap {
-	return w.table(0).Map()
-}
+func (w *wall) Keys() ui.KeyTable { return w.table(0) }
 
 // table returns the keys. digit is the key that was pressed if it is a digit.
 func (w *wall) table(digit int) ui.KeyTable {

@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
@@ -21,33 +22,33 @@ type attempt struct {
 	*gamestate.Contest
 }
 
-func (m *attempt) Panel(in panelInput) []string {
-	t := in.env.Theme
-	facts := []ui.Fact{{Label: "SCORE", Value: describe.Comma(in.Score()), Extra: in.Gain()}}
-	moves := ui.Fact{Label: "MOVES", Value: describe.Comma(in.Moves())}
-	tile := ui.Fact{Label: "TILE", Value: in.BestTile()}
+func (m *attempt) Panel(p *page, l board.Layout) []string {
+	t := p.env.Theme
+	facts := []ui.Fact{{Label: "SCORE", Value: describe.Comma(p.Score()), Extra: p.Gain()}}
+	moves := ui.Fact{Label: "MOVES", Value: describe.Comma(p.Moves())}
+	tile := ui.Fact{Label: "TILE", Value: p.BestTile()}
 	switch {
 	case m.Race():
-		facts = append(facts, ui.Fact{Label: "PLACE", Value: describe.Place(m.Standing(in.Game.GetId()).GetRank(), m.Total)})
+		facts = append(facts, ui.Fact{Label: "PLACE", Value: describe.Place(m.Standing(p.Game.GetId()).GetRank(), m.Total)})
 	case m.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH):
-		facts = append(facts, m.target(in.Score()))
+		facts = append(facts, m.target(p.Score()))
 	default:
 		facts = append(facts, tile)
 		tile = ui.Fact{}
 	}
-	about := ui.Lines(false, t.Bold().Render(in.Player()), in.unranked())
-	if !in.wide {
+	about := ui.Lines(false, t.Bold().Render(p.Player()), p.unranked(l.PanelWidth))
+	if !l.Wide {
 		if m.Race() {
-			about = m.Rows(m.Lines, in.width, in.height-1)
+			about = m.Rows(m.Lines, l.PanelWidth, l.PanelHeight-1)
 		}
-		return []string{ui.Inline(t, in.width, append(facts, moves, tile)...) + "\n" + about}
+		return []string{ui.Inline(t, l.PanelWidth, append(facts, moves, tile)...) + "\n" + about}
 	}
-	cards := ui.Cards(t, in.width, facts...)
+	cards := ui.Cards(t, l.PanelWidth, facts...)
 	if !m.Race() {
-		return []string{cards, ui.Inline(t, in.width, moves, tile), about}
+		return []string{cards, ui.Inline(t, l.PanelWidth, moves, tile), about}
 	}
 	const gap = 1
-	return []string{cards, m.others(in.width, in.height-lipgloss.Height(cards)-gap)}
+	return []string{cards, m.others(l.PanelWidth, l.PanelHeight-lipgloss.Height(cards)-gap)}
 }
 
 // others draws the other players' boards in a race. If not all of them fit, it draws the
@@ -64,12 +65,12 @@ func (m *attempt) others(width, height int) string {
 }
 
 // title says how the attempt ended. Once a race is closed, it says whether the user won.
-func (m *attempt) title(in panelInput) (string, lipgloss.Style) {
-	t := in.env.Theme
+func (m *attempt) title(p *page) (string, lipgloss.Style) {
+	t := p.env.Theme
 	switch {
 	case !m.Race() || !m.Closed():
-		return in.Outcome(t, in.env.Me)
-	case m.Standing(in.Game.GetId()).GetRank() == 1:
+		return p.Outcome(t, p.env.Me)
+	case m.Standing(p.Game.GetId()).GetRank() == 1:
 		return "You win", t.Good().Bold(true)
 	default:
 		return "The race is over", t.Bad().Bold(true)
@@ -86,28 +87,28 @@ func (m *attempt) target(score int32) ui.Fact {
 }
 
 // result returns the user's result in the challenge.
-func (m *attempt) result(in panelInput) describe.Result {
+func (m *attempt) result(p *page) describe.Result {
 	r := describe.Result{
-		Challenge: m.Challenge, Score: in.Score(), Tiles: in.Twenty48().GetTiles(),
-		Rank: in.env.Standing(m.Around.GetStandings()).GetRank(), Total: m.Around.GetTotal(),
+		Challenge: m.Challenge, Score: p.Score(), Tiles: p.Twenty48().GetTiles(),
+		Rank: p.env.Standing(m.Around.GetStandings()).GetRank(), Total: m.Around.GetTotal(),
 		DayStreak: m.Attempt.GetDayStreak(), Link: m.Invite(),
 	}
 	if m.Race() {
-		r.Rank, r.Total = m.Standing(in.Game.GetId()).GetRank(), m.Total
+		r.Rank, r.Total = m.Standing(p.Game.GetId()).GetRank(), m.Total
 	}
 	return r
 }
 
 // outcome returns the blocks of the result: the user's place and the facts of the game, the
 // standings around the user and, for a race, the other boards if they fit.
-func (m *attempt) outcome(in panelInput, facts string) []string {
-	t, r := in.env.Theme, m.result(in)
+func (m *attempt) outcome(p *page, l board.Layout, facts string) []string {
+	t, r := p.env.Theme, m.result(p)
 	place := describe.Place(r.Rank, r.Total)
 	if place != "" && m.Race() && !m.Closed() {
 		place += " so far"
 	}
 	lines := []string{t.Good().Bold(true).Render(place)}
-	if why := in.unranked(); why != "" {
+	if why := p.unranked(l.PanelWidth); why != "" {
 		lines[0] = why
 	}
 	if m.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH) {
@@ -117,20 +118,20 @@ func (m *attempt) outcome(in panelInput, facts string) []string {
 	if m.Race() {
 		standings = m.Lines
 		if m.Closed() {
-			lines = append(lines, t.Dim().Render(ui.Wrap(describe.Tie(m.Lines), in.width)))
+			lines = append(lines, t.Dim().Render(ui.Wrap(describe.Tie(m.Lines), l.PanelWidth)))
 		}
 	} else {
 		lines = append(lines, t.Dim().Render(describe.Percentile(r.Rank, r.Total)))
 	}
 	lines = append(lines, t.Dim().Render(describe.Streak(r.DayStreak)), facts)
 	lines = slices.DeleteFunc(lines, func(line string) bool { return ansi.Strip(line) == "" })
-	rows := func(n int) string { return m.Rows(standings, min(in.width, rowsWidth), n) }
-	if in.height <= 10 { // in a short panel, lines can be dropped one at a time
+	rows := func(n int) string { return m.Rows(standings, min(l.PanelWidth, rowsWidth), n) }
+	if l.PanelHeight <= 10 { // in a short panel, lines can be dropped one at a time
 		return append(lines, rows(len(standings)))
 	}
 	blocks := []string{strings.Join(lines, "\n"), rows(len(standings) + gamestate.HeadRows)}
 	const head = 6 // number of lines for the title and the score
-	if boards, ok := m.Boards(in.width, ui.Room(in.height-head, blocks...)); ok && in.wide {
+	if boards, ok := m.Boards(l.PanelWidth, ui.Room(l.PanelHeight-head, blocks...)); ok && l.Wide {
 		blocks = append(blocks, boards)
 	}
 	return blocks

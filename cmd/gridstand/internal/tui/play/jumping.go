@@ -78,7 +78,7 @@ func (m *jumping) Keys() []ui.Key {
 		ui.Listed("t", "show where jumps lead").FooterAs(4, "t", "targets"))
 }
 
-func (m *jumping) Key(p *playing, msg tea.KeyPressMsg) tea.Cmd {
+func (m *jumping) Key(p *page, msg tea.KeyPressMsg) tea.Cmd {
 	b := p.Tribolo()
 	columns, rows, at := b.GetColumns(), b.GetRows(), m.at(b)
 	if step, ok := steps[arrows[msg.String()]]; ok {
@@ -97,7 +97,7 @@ func (m *jumping) Key(p *playing, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (m *jumping) Click(p *playing, c board.Size, x, y int) tea.Cmd {
+func (m *jumping) Click(p *page, c board.Size, x, y int) tea.Cmd {
 	at, ok := board.Tribolo{Board: p.Tribolo()}.CellAt(c, x, y)
 	if !ok {
 		return nil
@@ -107,7 +107,7 @@ func (m *jumping) Click(p *playing, c board.Size, x, y int) tea.Cmd {
 }
 
 // jump jumps to the cursor, or explains why that is illegal.
-func (m *jumping) jump(p *playing) tea.Cmd {
+func (m *jumping) jump(p *page) tea.Cmd {
 	to := m.at(p.Tribolo())
 	m.cursor = to
 	if p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
@@ -140,36 +140,36 @@ func (m *jumping) Board(s *gamestate.State, mine bool) board.Board {
 
 func (m *jumping) PanelLines() int { return 7 }
 
-func (m *jumping) Panel(in panelInput) []string {
-	turn := ui.Lines(false, in.TurnText(in.env.Theme, in.mine()), m.hint(in))
-	if in.wide {
-		return []string{in.SeatBlocks(in.env.Theme, in.width, in.env.Me, in.height > 18), turn, in.unranked()}
+func (m *jumping) Panel(p *page, l board.Layout) []string {
+	turn := ui.Lines(false, p.TurnText(p.env.Theme, p.mine()), m.hint(p, l.PanelWidth))
+	if l.Wide {
+		return []string{p.SeatBlocks(p.env.Theme, l.PanelWidth, p.env.Me, l.PanelHeight > 18), turn, p.unranked(l.PanelWidth)}
 	}
-	if in.height <= len(in.Game.GetSeats()) {
-		return []string{ui.Lines(false, in.ShortTurnText(in.env.Theme, in.mine()), m.hint(in))}
+	if l.PanelHeight <= len(p.Game.GetSeats()) {
+		return []string{ui.Lines(false, p.ShortTurnText(p.env.Theme, p.mine()), m.hint(p, l.PanelWidth))}
 	}
-	lines := []string{in.SeatLines(in.env.Theme, in.width, in.env.Me), turn, in.unranked()}
-	if in.height < m.PanelLines() && in.mine() {
+	lines := []string{p.SeatLines(p.env.Theme, l.PanelWidth, p.env.Me), turn, p.unranked(l.PanelWidth)}
+	if l.PanelHeight < m.PanelLines() && p.mine() {
 		lines[0], lines[1] = turn, lines[0]
 	}
 	return []string{ui.Lines(false, lines...)}
 }
 
 // hint describes the effect of a jump to the cursor on the user's turn, if targets are shown.
-func (m *jumping) hint(in panelInput) string {
-	if !m.targets || !in.mine() {
+func (m *jumping) hint(p *page, width int) string {
+	if !m.targets || !p.mine() {
 		return ""
 	}
-	at := m.at(in.Tribolo())
-	jump := board.MoveTo(in.Tribolo(), at)
+	at := m.at(p.Tribolo())
+	jump := board.MoveTo(p.Tribolo(), at)
 	if jump == nil {
-		return in.env.Theme.Dim().Render(ui.Wrap(m.noJump(&in.State), in.width))
+		return p.env.Theme.Dim().Render(ui.Wrap(m.noJump(&p.State), width))
 	}
-	return in.env.Theme.Accent().Render(describe.Cell(at)+" takes ") + in.env.Theme.Bold().Render(strconv.Itoa(len(jump.GetTaken())))
+	return p.env.Theme.Accent().Render(describe.Cell(at)+" takes ") + p.env.Theme.Bold().Render(strconv.Itoa(len(jump.GetTaken())))
 }
 
-func (m *jumping) Facts(in panelInput) string {
-	return in.Standings(in.env.Theme, in.width, in.env.Me)
+func (m *jumping) Facts(p *page, width int) string {
+	return p.Standings(p.env.Theme, width, p.env.Me)
 }
 
 func (m *jumping) Intro(*gamestate.State) string {

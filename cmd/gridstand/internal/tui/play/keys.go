@@ -133,5 +133,5 @@ func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 	if cmd, done := p.playKeys().Press(msg); done {
 		return cmd
 	}
-	return p.mode.Key(&p.playing, msg)
+	return p.mode.Key(p, msg)
 }

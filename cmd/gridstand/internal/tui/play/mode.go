@@ -16,15 +16,15 @@ type Mode interface {
 	// Keys returns the mode's own keys, for the footer and for the help.
 	Keys() []ui.Key
 	// Key handles a key. It ignores keys that are not the mode's own.
-	Key(p *playing, msg tea.KeyPressMsg) tea.Cmd
+	Key(p *page, msg tea.KeyPressMsg) tea.Cmd
 	// Board returns the board to draw. mine is set if it is the user's turn.
 	Board(s *gamestate.State, mine bool) board.Board
 	// Panel returns the blocks of the panel, most important first.
-	Panel(in panelInput) []string
+	Panel(p *page, l board.Layout) []string
 	// PanelLines returns the number of lines in the panel if it is below the board.
 	PanelLines() int
-	// Facts returns the facts of a finished game.
-	Facts(in panelInput) string
+	// Facts returns the facts of a finished game, in lines of at most width columns.
+	Facts(p *page, width int) string
 	// Intro explains the game to a new player in three lines.
 	Intro(s *gamestate.State) string
 }
@@ -33,7 +33,7 @@ type Mode interface {
 // to itself, so that text can be marked.
 type clickable interface {
 	// Click handles a click on a column and row of the board. c is the size of its cells.
-	Click(p *playing, c board.Size, x, y int) tea.Cmd
+	Click(p *page, c board.Size, x, y int) tea.Cmd
 }
 
 // newMode returns the mode for a game. New kinds of games are added here. Games of a kind that this
@@ -50,15 +50,6 @@ type Move struct {
 	client.Move
 	// Legal reports whether the move is legal in a game.
 	Legal func(s *gamestate.State) bool
-}
-
-// panelInput is what a mode needs to draw a panel: the game and the panel's size.
-type panelInput struct {
-	*seated
-	places places
-	width  int
-	height int
-	wide   bool // the panel is beside the board
 }
 
 // arrows are the directions that keys stand for, by their names.

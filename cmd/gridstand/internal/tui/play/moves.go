@@ -38,7 +38,7 @@ type reply struct {
 }
 
 // push makes a move, or queues it behind the requests that come before it.
-func (p *playing) push(m *Move) tea.Cmd {
+func (p *page) push(m *Move) tea.Cmd {
 	switch {
 	case p.Over():
 		return nil
@@ -54,14 +54,14 @@ func (p *playing) push(m *Move) tea.Cmd {
 }
 
 // first replaces the queue with a single request.
-func (p *playing) first(r *request) tea.Cmd {
+func (p *page) first(r *request) tea.Cmd {
 	p.queue = []*request{r}
 	return p.send()
 }
 
 // send sends the first request of the queue, unless one is in flight. It skips moves that
 // have become illegal.
-func (p *playing) send() tea.Cmd {
+func (p *page) send() tea.Cmd {
 	if p.inFlight != nil {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (p *playing) send() tea.Cmd {
 }
 
 // answered handles the reply to the request in flight.
-func (p *playing) answered(a reply, err error) tea.Cmd {
+func (p *page) answered(a reply, err error) tea.Cmd {
 	r := a.request
 	conflict := errors.Is(err, client.ErrVersionConflict) || errors.Is(err, client.ErrGameOver)
 	refused := errors.Is(err, client.ErrIllegalMove) && p.shared() || errors.Is(err, client.ErrNotYourTurn)
@@ -128,13 +128,13 @@ func (p *playing) answered(a reply, err error) tea.Cmd {
 }
 
 // fetch requests the current state of the game.
-func (p *playing) fetch(then func(client.Game, error) tea.Cmd) tea.Cmd {
+func (p *page) fetch(then func(client.Game, error) tea.Cmd) tea.Cmd {
 	server, id := p.env.Server, p.Game.GetId()
 	return ui.Call(p.Tasks, func(ctx context.Context) (client.Game, error) { return server.Game(ctx, id) }, then)
 }
 
 // fetched handles a fetched game.
-func (p *playing) fetched(g client.Game, err error) tea.Cmd {
+func (p *page) fetched(g client.Game, err error) tea.Cmd {
 	if err != nil {
 		p.fail(err)
 		return nil
@@ -144,7 +144,7 @@ func (p *playing) fetched(g client.Game, err error) tea.Cmd {
 
 // refetched handles the game that was fetched because a request was refused. It retries a move if
 // again is set, or tells the user that the game has changed.
-func (p *playing) refetched(r *request, again bool, g client.Game, err error) tea.Cmd {
+func (p *page) refetched(r *request, again bool, g client.Game, err error) tea.Cmd {
 	p.inFlight = nil
 	changed := p.fetched(g, err)
 	switch {
@@ -166,7 +166,7 @@ func sameTurn(a, b *pb.Position) bool {
 }
 
 // updated handles an update of the game, or the end of its stream.
-func (p *playing) updated(u client.Update, err error) tea.Cmd {
+func (p *page) updated(u client.Update, err error) tea.Cmd {
 	if err != nil {
 		if !errors.Is(err, io.EOF) {
 			p.Lost = true
@@ -180,7 +180,7 @@ func (p *playing) updated(u client.Update, err error) tea.Cmd {
 // changed handles a change to the game. It animates or briefly marks the change, rings the
 // bell if it is the user's turn, and looks up the user's place once the game is over. e is
 // nil if the event is unknown.
-func (p *playing) changed(changed bool, e *pb.Event) tea.Cmd {
+func (p *page) changed(changed bool, e *pb.Event) tea.Cmd {
 	if !changed {
 		return nil
 	}
@@ -200,7 +200,7 @@ func (p *playing) changed(changed bool, e *pb.Event) tea.Cmd {
 }
 
 // wantUndo undoes the last move. It asks for confirmation if the game is ranked.
-func (p *playing) wantUndo() tea.Cmd {
+func (p *page) wantUndo() tea.Cmd {
 	if p.Moves() <= int32(p.seat()) { // the player's first move is still to come
 		return p.Refuse("There is no move to undo.")
 	}
@@ -208,7 +208,7 @@ func (p *playing) wantUndo() tea.Cmd {
 }
 
 // takeBack takes the user's seat back from its stand-in.
-func (p *playing) takeBack() tea.Cmd {
+func (p *page) takeBack() tea.Cmd {
 	if p.inFlight != nil {
 		return nil
 	}
@@ -218,7 +218,7 @@ func (p *playing) takeBack() tea.Cmd {
 
 // wantSolver lets a solver play. It asks for confirmation if the game is ranked and has
 // moves.
-func (p *playing) wantSolver(name string) tea.Cmd {
+func (p *page) wantSolver(name string) tea.Cmd {
 	solve := func() tea.Cmd {
 		s, err := solver.New(p.Game.GetVariant(), p.Game.GetRulesRevision(), name, thinkTime)
 		if err != nil {
@@ -234,7 +234,7 @@ func (p *playing) wantSolver(name string) tea.Cmd {
 }
 
 // solveOn makes the next move of a solver, unless it was stopped.
-func (p *playing) solveOn(by *solving) tea.Cmd {
+func (p *page) solveOn(by *solving) tea.Cmd {
 	if by != p.solving || p.Over() {
 		return nil
 	}
@@ -243,7 +243,7 @@ func (p *playing) solveOn(by *solving) tea.Cmd {
 }
 
 // after schedules the solver's next move if the solver made the last one.
-func (p *playing) after(r *request) tea.Cmd {
+func (p *page) after(r *request) tea.Cmd {
 	if r.solver == nil || r.solver != p.solving {
 		return nil
 	}

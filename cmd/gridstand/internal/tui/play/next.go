@@ -13,7 +13,7 @@ import (
 )
 
 // resign ends the game. Its points are kept.
-func (p *playing) resign() tea.Cmd {
+func (p *page) resign() tea.Cmd {
 	server, game := p.env.Server, p.Game
 	return ui.Call(p.Tasks, func(ctx context.Context) (*pb.Event, error) { return server.Resign(ctx, game) },
 		p.resigned)
@@ -21,7 +21,7 @@ func (p *playing) resign() tea.Cmd {
 
 // resigned handles the reply to a resignation. Unless the game is an attempt, it then
 // opens a new game, even if the old one turns out to be over or gone. If an attempt is gone, it says so.
-func (p *playing) resigned(e *pb.Event, err error) tea.Cmd {
+func (p *page) resigned(e *pb.Event, err error) tea.Cmd {
 	switch {
 	case err == nil:
 		p.Apply(e)
@@ -39,14 +39,14 @@ func (p *playing) resigned(e *pb.Event, err error) tea.Cmd {
 }
 
 // create opens a new game like this one in its place.
-func (p *playing) create() tea.Cmd {
+func (p *page) create() tea.Cmd {
 	return ui.Replace(p.Tasks, ui.Route{New: &ui.NewGame{Variant: p.Game.GetVariant(), Options: p.nextOptions()}})
 }
 
 const cancel = "cancel" // label of the key n
 
 // unrank asks for confirmation before then makes a ranked game unranked.
-func (p *playing) unrank(title, yes string, then func() tea.Cmd) tea.Cmd {
+func (p *page) unrank(title, yes string, then func() tea.Cmd) tea.Cmd {
 	if !p.Game.GetRanked() {
 		return then()
 	}
@@ -55,22 +55,21 @@ func (p *playing) unrank(title, yes string, then func() tea.Cmd) tea.Cmd {
 
 // askNew asks for confirmation before the user gives up the game. Unless it is an attempt,
 // a new game follows.
-func (p *playing) askNew() *ui.Question {
+func (p *page) askNew() *ui.Question {
 	if p.contest != nil {
 		return p.askGiveUp()
 	}
-	s := &p.seated
-	text := "Its " + describe.Comma(s.Score()) + " points count."
+	text := "Its " + describe.Comma(p.Score()) + " points count."
 	switch {
-	case s.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
+	case p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
 		text = "It has not started yet."
-	case !s.alone():
+	case !p.alone():
 		text = "The other players continue without you."
-	case len(s.Game.GetSeats()) > 1:
+	case len(p.Game.GetSeats()) > 1:
 		text = "The bots stop playing."
-	case !s.Game.GetRanked():
+	case !p.Game.GetRanked():
 		text = "It is not ranked."
-	case s.Score() == 0:
+	case p.Score() == 0:
 		text = "It has no points yet."
 	}
 	// Resign first, so that the score counts.
@@ -78,7 +77,7 @@ func (p *playing) askNew() *ui.Question {
 }
 
 // leave closes the page. It first asks for confirmation if the clock of a race would run on.
-func (p *playing) leave() tea.Cmd {
+func (p *page) leave() tea.Cmd {
 	if p.Over() || p.lost || p.contest == nil || !p.contest.Race() || p.contest.Expired() {
 		return ui.Back
 	}
@@ -89,7 +88,7 @@ func (p *playing) leave() tea.Cmd {
 }
 
 // askGiveUp asks for confirmation before the user ends the attempt.
-func (p *playing) askGiveUp() *ui.Question {
+func (p *page) askGiveUp() *ui.Question {
 	title := "Give up this attempt?"
 	if p.contest.Race() {
 		title = "Give up the race?"
@@ -99,7 +98,7 @@ func (p *playing) askGiveUp() *ui.Question {
 
 // challenge creates a rematch of the finished game so that others can try to beat its
 // score.
-func (p *playing) challenge() tea.Cmd {
+func (p *page) challenge() tea.Cmd {
 	if p.rematch == "" {
 		p.rematch = client.NewSecret()
 	}
@@ -110,7 +109,7 @@ func (p *playing) challenge() tea.Cmd {
 
 // beatable reports whether a rematch of the game can be created. This requires a finished
 // game of 2048 with a public seed.
-func (p *playing) beatable() bool {
+func (p *page) beatable() bool {
 	return p.Over() && p.Twenty48() != nil && !p.shared() && p.env.WatchOnly == "" &&
 		(p.contest == nil || p.contest.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH))
 }

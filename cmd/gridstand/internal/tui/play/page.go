@@ -16,17 +16,10 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// page shows the game that the user plays.
-type page struct {
-	playing
-	// asksName is set if the result asks the user for a name.
-	asksName bool
-}
-
 // New returns the page of a game in which the user has a seat. Its commands end when ctx is
 // done.
 func New(ctx context.Context, env *ui.Env, g *pb.Game) ui.Page {
-	p := &page{playing: playing{seated: seated{gamestate.New(g), env}, Tasks: ui.NewTasks(ctx), mode: newMode(g)}}
+	p := &page{State: gamestate.New(g), Tasks: ui.NewTasks(ctx), env: env, mode: newMode(g)}
 	if g.GetChallengeId() != "" && p.Twenty48() != nil {
 		p.contest = gamestate.NewContest(env, p.Tasks, g.GetChallengeId(), g.GetId())
 		p.mode = &attempt{sliding{}, p.contest}
@@ -62,7 +55,7 @@ func (p *page) good() bool {
 	if !ok {
 		return p.Game.GetRanked() && (large || p.Record())
 	}
-	r := m.result(panelInput{seated: &p.seated})
+	r := m.result(p)
 	podium := r.Rank == 1 || r.Rank > 0 && r.Rank <= 3 && r.Rank < r.Total
 	return large || podium && (m.Race() || m.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY))
 }
@@ -70,7 +63,7 @@ func (p *page) good() bool {
 // share returns the text that the player copies to share the result.
 func (p *page) share() string {
 	if m, ok := p.mode.(*attempt); ok && m.Challenge != nil {
-		return describe.Share(m.result(panelInput{seated: &p.seated}))
+		return describe.Share(m.result(p))
 	}
 	return p.Summary() + "; " + cmp.Or(p.env.Link(p.ID()), p.env.Invite("watch", p.ID()))
 }

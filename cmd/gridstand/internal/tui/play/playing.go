@@ -21,11 +21,12 @@ const (
 	endTime  = time.Second // how long w still counts as the up key after the end of the game
 )
 
-// playing is the game that the user plays, as of the last event that the server acknowledged. It
-// sends the user's moves and opens the next game.
-type playing struct {
-	seated
+// page shows the game that the user plays, as of the last event that the server acknowledged. It sends the
+// user's moves and opens the next game.
+type page struct {
+	gamestate.State
 	*ui.Tasks
+	env  *ui.Env
 	mode Mode
 	// contest is the challenge if the game is an attempt, or nil. asked is set once its
 	// boards or standings have been requested.
@@ -42,13 +43,14 @@ type playing struct {
 	places   places
 
 	// closed is set while the result is hidden because the user closed it.
-	closed bool
-	ended  time.Time // when the page saw the game end; zero if it was already over
-	rung   bool      // whether the bell rang for the user's current turn
-	lost   bool      // the server no longer has the game or the account
+	closed   bool
+	ended    time.Time // when the page saw the game end; zero if it was already over
+	rung     bool      // whether the bell rang for the user's current turn
+	lost     bool      // the server no longer has the game or the account
+	asksName bool      // whether the result asks the user for a name
 }
 
-func (p *playing) Init() tea.Cmd {
+func (p *page) Init() tea.Cmd {
 	after := max(p.Game.GetVersion()-gamestate.LogLimit, 1) // the log shows what happened before
 	stream := p.env.Server.Watch(p.Ctx, client.WatchOptions{GameID: p.Game.GetId(), AfterVersion: &after, EveryEvent: true})
 	cmds := []tea.Cmd{ui.Follow(p.Tasks, stream, p.updated), p.ring()}
@@ -66,13 +68,13 @@ func (p *playing) Init() tea.Cmd {
 
 // fail shows an error. If the server no longer has the account or the game, the game cannot
 // be resumed.
-func (p *playing) fail(err error) {
+func (p *page) fail(err error) {
 	p.Fail(err)
 	p.lost = p.lost || errors.Is(err, client.ErrBadToken) || errors.Is(err, client.ErrGameNotFound)
 }
 
 // moment returns what the board celebrates.
-func (p *playing) moment() *gamestate.Flash {
+func (p *page) moment() *gamestate.Flash {
 	if p.contest != nil && p.contest.Moment.Text != "" {
 		return &p.contest.Moment
 	}
@@ -80,7 +82,7 @@ func (p *playing) moment() *gamestate.Flash {
 }
 
 // ring returns a command that rings the terminal's bell if the user's turn begins.
-func (p *playing) ring() tea.Cmd {
+func (p *page) ring() tea.Cmd {
 	before := p.rung
 	p.rung = p.mine()
 	if p.rung && !before {
@@ -92,7 +94,7 @@ func (p *playing) ring() tea.Cmd {
 // attempted handles a change to the challenge. For a race, it starts watching the race and
 // all its boards. For any other challenge, it looks up the user's place once the attempt is
 // over.
-func (p *playing) attempted() tea.Cmd {
+func (p *page) attempted() tea.Cmd {
 	switch c := p.contest; {
 	case p.asked || c.Challenge == nil:
 		return nil
@@ -109,7 +111,7 @@ func (p *playing) attempted() tea.Cmd {
 // rank requests the places. It repeats the request soon if the game's result is not recorded
 // yet, and after rankTime if the game is still in progress, unless it is an attempt at a challenge.
 // tries counts the requests since the game ended.
-func (p *playing) rank(tries int) tea.Cmd {
+func (p *page) rank(tries int) tea.Cmd {
 	server, game := p.env.Server, p.Game
 	return ui.Call(p.Tasks, func(ctx context.Context) (places, error) {
 		day, err := server.Place(ctx, game.GetVariant(), pb.Window_WINDOW_DAY)
@@ -138,49 +140,43 @@ func (p *playing) rank(tries int) tea.Cmd {
 	})
 }
 
-// seated is a game in which the user has at least one seat.
-type seated struct {
-	gamestate.State
-	env *ui.Env
-}
-
 // seat returns the index of the user's first seat.
-func (s *seated) seat() int { return max(slices.IndexFunc(s.Game.GetSeats(), s.env.Owns), 0) }
+func (p *page) seat() int { return max(slices.IndexFunc(p.Game.GetSeats(), p.env.Owns), 0) }
 
 // shared reports whether the game has several seats, which take turns.
-func (s *seated) shared() bool { return len(s.Game.GetSeats()) > 1 }
+func (p *page) shared() bool { return len(p.Game.GetSeats()) > 1 }
 
 // mine reports whether it is the user's turn in a shared game.
-func (s *seated) mine() bool {
-	seat := s.Game.Turn()
-	return s.shared() && !s.Over() && s.env.Owns(seat) && seat.GetStandIn() == ""
+func (p *page) mine() bool {
+	seat := p.Game.Turn()
+	return p.shared() && !p.Over() && p.env.Owns(seat) && seat.GetStandIn() == ""
 }
 
 // held returns the first of the user's seats that has a stand-in, or nil.
-func (s *seated) held() *pb.Seat {
-	return ui.Find(s.Game.GetSeats(), func(seat *pb.Seat) bool {
-		return s.env.Owns(seat) && seat.GetStandIn() != "" && !seat.GetResigned() && !s.Over()
+func (p *page) held() *pb.Seat {
+	return ui.Find(p.Game.GetSeats(), func(seat *pb.Seat) bool {
+		return p.env.Owns(seat) && seat.GetStandIn() != "" && !seat.GetResigned() && !p.Over()
 	})
 }
 
 // alone reports whether no other player has a seat or can take one. If so, moves can be
 // undone.
-func (s *seated) alone() bool {
-	return !slices.ContainsFunc(s.Game.GetSeats(), func(seat *pb.Seat) bool {
-		return seat.GetOpen() != nil || seat.GetPlayer() != nil && !s.env.Owns(seat)
+func (p *page) alone() bool {
+	return !slices.ContainsFunc(p.Game.GetSeats(), func(seat *pb.Seat) bool {
+		return seat.GetOpen() != nil || seat.GetPlayer() != nil && !p.env.Owns(seat)
 	})
 }
 
 // nextOptions returns the options for a new game like this one. In a shared game, the user
 // and the bots keep their seats, and the other seats are open.
-func (s *seated) nextOptions() client.GameOptions {
-	options := client.GameOptions{Private: s.Game.GetPrivate(), TurnLimit: s.Game.GetTurnLimit().AsDuration()}
-	if !s.shared() {
+func (p *page) nextOptions() client.GameOptions {
+	options := client.GameOptions{Private: p.Game.GetPrivate(), TurnLimit: p.Game.GetTurnLimit().AsDuration()}
+	if !p.shared() {
 		return options
 	}
-	for _, seat := range s.Game.GetSeats() {
+	for _, seat := range p.Game.GetSeats() {
 		who := cmp.Or(seat.GetBot(), ui.SeatOpen)
-		if s.env.Owns(seat) {
+		if p.env.Owns(seat) {
 			who = ui.SeatMe
 		}
 		options.Seats = append(options.Seats, ui.SeatRequest(who))

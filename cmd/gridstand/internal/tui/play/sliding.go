@@ -18,7 +18,7 @@ type sliding struct{}
 
 func (sliding) Keys() []ui.Key { return arrowKeys("slide") }
 
-func (sliding) Key(p *playing, msg tea.KeyPressMsg) tea.Cmd {
+func (sliding) Key(p *page, msg tea.KeyPressMsg) tea.Cmd {
 	d := arrows[msg.String()]
 	if d == pb.Direction_DIRECTION_UNSPECIFIED {
 		return nil
@@ -32,37 +32,37 @@ func (sliding) Board(s *gamestate.State, _ bool) board.Board { return s.Board() 
 
 func (sliding) PanelLines() int { return 4 }
 
-func (sliding) Panel(in panelInput) []string {
-	t := in.env.Theme
+func (sliding) Panel(p *page, l board.Layout) []string {
+	t := p.env.Theme
 	scores := []ui.Fact{
-		{Label: "SCORE", Value: describe.Comma(in.Score()), Extra: in.Gain()},
-		{Label: "BEST", Value: in.places.best(&in.State, in.seat())},
+		{Label: "SCORE", Value: describe.Comma(p.Score()), Extra: p.Gain()},
+		{Label: "BEST", Value: p.places.best(&p.State, p.seat())},
 	}
-	moves := ui.Fact{Label: "MOVES", Value: describe.Comma(in.Moves())}
-	tile := ui.Fact{Label: "TILE", Value: in.BestTile()}
+	moves := ui.Fact{Label: "MOVES", Value: describe.Comma(p.Moves())}
+	tile := ui.Fact{Label: "TILE", Value: p.BestTile()}
 	var rank []ui.Fact // for a ranked game
-	if in.Unranked() == "" {
-		rank = []ui.Fact{{Label: "RANK", Value: placeText(in.places.day, "today")}}
+	if p.Unranked() == "" {
+		rank = []ui.Fact{{Label: "RANK", Value: placeText(p.places.day, "today")}}
 	}
-	if in.wide {
+	if l.Wide {
 		return []string{
-			ui.Cards(t, in.width, scores...),
-			ui.Lines(false, ui.Inline(t, in.width, moves, tile), ui.Inline(t, in.width, rank...)),
-			ui.Lines(false, t.Bold().Render(in.Player()), in.unranked()),
+			ui.Cards(t, l.PanelWidth, scores...),
+			ui.Lines(false, ui.Inline(t, l.PanelWidth, moves, tile), ui.Inline(t, l.PanelWidth, rank...)),
+			ui.Lines(false, t.Bold().Render(p.Player()), p.unranked(l.PanelWidth)),
 		}
 	}
-	who := t.Bold().Render(in.Player())
-	if why := in.unranked(); why != "" {
+	who := t.Bold().Render(p.Player())
+	if why := p.unranked(l.PanelWidth); why != "" {
 		who += "  " + why
 	}
 	return []string{
-		ui.Lines(false, ui.Inline(t, in.width, scores...), ui.Inline(t, in.width, moves, tile),
-			ui.Inline(t, in.width, rank...), who),
+		ui.Lines(false, ui.Inline(t, l.PanelWidth, scores...), ui.Inline(t, l.PanelWidth, moves, tile),
+			ui.Inline(t, l.PanelWidth, rank...), who),
 	}
 }
 
-func (sliding) Facts(in panelInput) string {
-	return in.env.Theme.Dim().Render("best " + describe.Standing(in.Game.Game))
+func (sliding) Facts(p *page, _ int) string {
+	return p.env.Theme.Dim().Render("best " + describe.Standing(p.Game.Game))
 }
 
 func (sliding) Intro(*gamestate.State) string {
@@ -70,9 +70,9 @@ func (sliding) Intro(*gamestate.State) string {
 }
 
 // unranked returns a note that says why the game is not ranked, or "" if it is ranked.
-func (in panelInput) unranked() string {
-	if why := in.Unranked(); why != "" {
-		return in.env.Theme.Warn().Render(ui.Wrap("unranked: "+why, in.width))
+func (p *page) unranked(width int) string {
+	if why := p.Unranked(); why != "" {
+		return p.env.Theme.Warn().Render(ui.Wrap("unranked: "+why, width))
 	}
 	return ""
 }

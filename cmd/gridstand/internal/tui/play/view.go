@@ -40,13 +40,9 @@ func (p *page) View(width, height int) ui.View {
 		across, _ := b.Measure(l.Cell)
 		l.PanelWidth = max(l.PanelWidth, min(width-across-board.PanelGap, racePanel))
 	}
-	at := panelInput{
-		seated: &p.seated, places: p.places,
-		width: l.PanelWidth, height: l.PanelHeight, wide: l.Wide,
-	}
-	panel := p.panel(at)
+	panel := p.panel(l)
 	if p.resultOpen() {
-		panel = p.result(at)
+		panel = p.result(l)
 	}
 	block, x := board.Join(l, p.moment().Over(b.Draw(l.Cell, p.env.Theme), p.env.Theme),
 		ui.Block(panel, l.PanelWidth, min(l.PanelHeight, lipgloss.Height(panel))))
@@ -63,7 +59,7 @@ func (p *page) View(width, height int) ui.View {
 			case p.held() != nil:
 				return p.takeBack()
 			}
-			return mode.Click(&p.playing, l.Cell, column-x, row)
+			return mode.Click(p, l.Cell, column-x, row)
 		})
 	}
 	return v
@@ -96,32 +92,32 @@ func (p *page) headline() []string {
 }
 
 // panel draws the panel beside or below the board.
-func (p *page) panel(in panelInput) string {
-	blocks := p.mode.Panel(in)
+func (p *page) panel(l board.Layout) string {
+	blocks := p.mode.Panel(p, l)
 	if p.contest != nil && p.contest.Race() {
-		return ui.Stack(in.height, blocks...)
+		return ui.Stack(l.PanelHeight, blocks...)
 	}
 	if p.places.newcomer() && p.Moves() < 2*int32(len(p.Game.GetSeats())) && p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE {
-		intro := p.env.Theme.Accent().Render(ui.Wrap(p.mode.Intro(&p.State), in.width))
-		if !in.wide { // whose turn it is, or the score, comes first
+		intro := p.env.Theme.Accent().Render(ui.Wrap(p.mode.Intro(&p.State), l.PanelWidth))
+		if !l.Wide { // whose turn it is, or the score, comes first
 			first, rest, _ := strings.Cut(blocks[0], "\n")
-			return ui.Stack(in.height, ui.Lines(false, first, intro, rest))
+			return ui.Stack(l.PanelHeight, ui.Lines(false, first, intro, rest))
 		}
-		if lipgloss.Height(intro+"\n"+strings.Join(blocks[:min(len(blocks), 2)], "\n")) <= in.height {
+		if lipgloss.Height(intro+"\n"+strings.Join(blocks[:min(len(blocks), 2)], "\n")) <= l.PanelHeight {
 			blocks = slices.Insert(blocks, 1, intro)
 		}
 	}
-	invitation := p.invitation(in.width, in.wide)
+	invitation := p.invitation(l.PanelWidth, l.Wide)
 	// Others can connect to this program's server, unless they should first take a seat here.
 	if p.env.Local != nil && p.env.Local.Others != nil && p.Game.GetStatus() != pb.GameStatus_GAME_STATUS_WAITING {
-		play := ui.Share(p.env.Theme, "Others play", p.env.Site, p.env.Invite("play"), in.width)
+		play := ui.Share(p.env.Theme, "Others play", p.env.Site, p.env.Invite("play"), l.PanelWidth)
 		invitation = append(invitation[:min(1, len(invitation))], play...)
 	}
 	blocks = append(blocks, invitation...)
-	if in.wide { // the last moves fill the remaining rows
-		blocks = append(blocks, p.LogLines(p.env.Theme, in.width, ui.Room(in.height, blocks...)))
+	if l.Wide { // the last moves fill the remaining rows
+		blocks = append(blocks, p.LogLines(p.env.Theme, l.PanelWidth, ui.Room(l.PanelHeight, blocks...)))
 	}
-	return ui.Stack(in.height, blocks...)
+	return ui.Stack(l.PanelHeight, blocks...)
 }
 
 // invitation explains how others can watch or join the game: "Others watch at https://…", and "or with
@@ -190,38 +186,38 @@ func (p *page) status() string {
 func (p *page) resultOpen() bool { return p.Over() && !p.closed }
 
 // result draws the panel of a finished game.
-func (p *page) result(in panelInput) string {
-	t, score := p.env.Theme, describe.Comma(p.ScoreOf(in.seat()))
-	facts := p.mode.Facts(in)
-	title, look := in.Outcome(t, p.env.Me)
+func (p *page) result(l board.Layout) string {
+	t, score := p.env.Theme, describe.Comma(p.ScoreOf(p.seat()))
+	facts := p.mode.Facts(p, l.PanelWidth)
+	title, look := p.Outcome(t, p.env.Me)
 	m, attempted := p.mode.(*attempt)
 	if attempted {
-		title, look = m.title(in)
+		title, look = m.title(p)
 	}
-	wrapped := ui.Wrap(title, in.width)
-	height := in.height - strings.Count(wrapped, "\n")
+	wrapped := ui.Wrap(title, l.PanelWidth)
+	height := l.PanelHeight - strings.Count(wrapped, "\n")
 	var head string
-	if large, ok := t.Large(score, in.width); ok && height >= 2+ui.LargeHeight {
+	if large, ok := t.Large(score, l.PanelWidth); ok && height >= 2+ui.LargeHeight {
 		gap := "\n\n"
 		if height < 10 {
 			gap = "\n"
 		}
 		head = look.Render(wrapped) + gap + large
 	} else {
-		head = ansi.Truncate(look.Render(title)+"  "+t.Bold().Render(score+" points"), in.width, "…")
+		head = ansi.Truncate(look.Render(title)+"  "+t.Bold().Render(score+" points"), l.PanelWidth, "…")
 	}
 	if attempted {
-		return ui.Stack(in.height, append([]string{head}, m.outcome(in, facts)...)...)
+		return ui.Stack(l.PanelHeight, append([]string{head}, m.outcome(p, l, facts)...)...)
 	}
-	ranks := []string{in.unranked()}
+	ranks := []string{p.unranked(l.PanelWidth)}
 	if ranks[0] == "" {
 		ranks = []string{
 			stands(p.places.day, "today", p.Game.GetId()), stands(p.places.all, "all time", p.Game.GetId()),
 		}
 	}
-	if in.height > 10 {
+	if l.PanelHeight > 10 {
 		ranks = []string{strings.Join(ranks, "\n")}
 	}
-	share := t.Dim().Render(ui.Wrap(p.shareLine(), in.width))
-	return ui.Stack(in.height, append(append([]string{head, facts}, ranks...), share)...)
+	share := t.Dim().Render(ui.Wrap(p.shareLine(), l.PanelWidth))
+	return ui.Stack(l.PanelHeight, append(append([]string{head, facts}, ranks...), share)...)
 }

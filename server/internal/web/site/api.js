@@ -117,7 +117,10 @@ export const look = (method, request) => call(method, request, { anonymous: true
 
 // The server sends something at least every 20 seconds, so a longer silence means that the
 // connection is lost.
-const silence = 45e3;
+const silence = 25e3;
+// The browser has six connections to a server, and keeps those that it tries to make for two minutes,
+// also if nothing waits for them. A page that gave up sooner would use them up without a network.
+const patience = 60e3;
 // A tab that was hidden for longer than this shows the current state and skips missed events.
 const staleAfter = 60e3;
 // Over HTTP/1.1, all windows of a browser have six connections to a server. The newest streams stay
@@ -200,11 +203,9 @@ export function watch(of, { after, everyEvent, preview, onUpdate, onEnd, onState
     now();
   }
 
-  /** @param {unknown} err */
+  /** @param {any} err */
   function failed(err) {
-    let wait = 0;
     if (err instanceof ApiError) {
-      wait = err.retryAfter;
       if (err.code === 'unauthenticated' && !anonymous) {
         anonymous = true;
         return now();
@@ -216,7 +217,8 @@ export function watch(of, { after, everyEvent, preview, onUpdate, onEnd, onState
         return onError?.(err);
       }
     }
-    wait = Math.max(wait, Math.min(0.5 * 2 ** failures++, 15)) * (1 + Math.random() / 2);
+    const backoff = Math.max(err.retryAfter || 0, Math.min(0.5 * 2 ** failures++, 15));
+    const wait = backoff * (1 + Math.random() / 2);
     onState?.('offline', wait);
     timer = setTimeout(now, wait * 1e3);
   }
@@ -224,9 +226,9 @@ export function watch(of, { after, everyEvent, preview, onUpdate, onEnd, onState
   async function connect() {
     const abort = new AbortController();
     open = abort;
-    const alive = () => {
+    const alive = (/** @type {number} */ time) => {
       clearTimeout(watchdog);
-      watchdog = setTimeout(() => abort.abort(), silence);
+      watchdog = setTimeout(() => abort.abort(), time);
     };
     const poll = polls();
     if (!poll) {
@@ -234,7 +236,7 @@ export function watch(of, { after, everyEvent, preview, onUpdate, onEnd, onState
       others?.postMessage([name, true]);
       onState?.('connecting');
     }
-    alive();
+    alive(patience);
     try {
       let query = '';
       if (everyEvent) query += '&every_event=1';
@@ -250,10 +252,10 @@ export function watch(of, { after, everyEvent, preview, onUpdate, onEnd, onState
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       let rest = '';
       for (;;) {
+        alive(silence);
         const { done: ended, value } = await reader.read();
         if (open !== abort) return;
-        if (ended) break;
-        alive();
+        if (ended) throw Error('resync');
         const messages = (rest + value).split('\n\n');
         rest = messages.pop() || '';
         for (const message of messages) {
@@ -261,7 +263,6 @@ export function watch(of, { after, everyEvent, preview, onUpdate, onEnd, onState
           if (leave.signal.aborted) return;
         }
       }
-      failed(null);
     } catch (err) {
       if (open === abort) failed(err);
     }

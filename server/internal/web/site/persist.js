@@ -18,7 +18,7 @@ export function draw(length = 26) {
 function pause(ms) {
   return new Promise((resolve) => {
     setTimeout(resolve, ms);
-    if (!navigator.onLine) addEventListener('online', resolve, { once: true });
+    addEventListener('online', resolve, { once: true });
   });
 }
 
@@ -49,23 +49,24 @@ export function explain(e) {
  * @param {Calls[M][0]} request
  * @param {{settled?: () => boolean, onWait?: (text: string) => void, anonymous?: boolean}} [options] settled
  * reports whether the response is no longer needed; onWait tells the player the reason before a retry,
- * which no read does by default; anonymous calls send no token
+ * and that a call is slow, which no read does by default; anonymous calls send no token
  * @returns {Promise<Calls[M][1]>}
  */
 export async function persist(method, request, options = {}) {
   const { settled, onWait = /^(Get|List)/.test(method) ? null : toast, anonymous } = options;
   for (let tries = 0; ; tries++) {
-    const attempt = new AbortController();
-    const timer = setTimeout(() => attempt.abort(), 8000);
+    // Later tries wait longer, because each that is given up keeps one of six connections; see patience.
+    const signal = AbortSignal.timeout(8000 * 2 ** Math.min(tries, 3));
+    const slow = setTimeout(() => tries || settled?.() || onWait?.(explain(0)), 2000);
     try {
-      return await call(method, request, { signal: attempt.signal, anonymous });
+      return await call(method, request, { signal, anonymous });
     } catch (/** @type {any} */ e) {
       if (settled?.() || !unsettled(e)) throw e;
       onWait?.(`${explain(e)} Retrying …`);
       const asked = Math.min(e.retryAfter || 0, 60) * 1000;
       await pause(asked + Math.min(250 * 2 ** tries, 4000) * (0.5 + Math.random()));
     } finally {
-      clearTimeout(timer);
+      clearTimeout(slow);
     }
   }
 }

@@ -146,6 +146,16 @@ export const serve = (answer) => {
   return calls;
 };
 
+/** Mocks the time, which t.mock.timers.tick advances. */
+export function mockTime(t) {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  t.mock.method(AbortSignal, 'timeout', (time) => {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), time);
+    return controller.signal;
+  });
+}
+
 /** Waits until all answers that are there have been handled. */
 export const settle = async () => {
   for (let i = 0; i < 50; i++) await new Promise(setImmediate);

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { element, serve, settle } from './dom.mjs';
+import { element, mockTime, serve, settle } from './dom.mjs';
 
 const { account, setAccount } = await import('../site/api.js');
-const { signIn } = await import('../site/persist.js');
+const { persist, signIn } = await import('../site/persist.js');
 
 for (const name of ['zoe', '']) {
   test(`two presses create one account, named "${name}"`, async () => {
@@ -50,4 +50,27 @@ test('the page of races lists the variants once the server answers', async (t) =
   await shown;
   assert.equal(root.find('select').textContent, '5x5');
   assert.equal(calls.find((c) => c.method === 'ListVariants').token, undefined);
+});
+
+test('a player learns soon that the server does not answer', async (t) => {
+  mockTime(t);
+  const said = [];
+  const answers = [];
+  globalThis.fetch = (_, { signal }) =>
+    new Promise((answer, reject) => {
+      answers.push(answer);
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+  const moved = persist('Move', {}, { onWait: (text) => said.push(text) });
+  await settle();
+  t.mock.timers.tick(2000);
+  assert.deepEqual(said, ['The server does not answer.']);
+  t.mock.timers.tick(6000);
+  await settle();
+  t.mock.timers.tick(1000);
+  await settle();
+  t.mock.timers.tick(2000);
+  assert.deepEqual(said.slice(1), ['The server does not answer. Retrying …']);
+  answers[1](Response.json({ event: {} }));
+  assert.deepEqual(await moved, { event: {} });
 });

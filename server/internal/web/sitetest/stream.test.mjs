@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { settle } from './dom.mjs';
+import { mockTime, settle } from './dom.mjs';
 
 test('a browser that denies storage, and with it channels to other windows, follows a game', async () => {
   globalThis.BroadcastChannel = class {
@@ -17,4 +17,47 @@ test('a browser that denies storage, and with it channels to other windows, foll
   await new Promise((onEnd) => watch('g/g', { onUpdate: (u) => got.push(u) && undefined, onEnd }));
   await settle();
   assert.deepEqual(got, [{ audience: 4 }]);
+});
+
+test('a page without a network leaves connections for when it returns', async (t) => {
+  mockTime(t);
+  let made = 0; // connections that the browser still tries to make: for two minutes, also after an abort
+  globalThis.fetch = (_, { signal }) => {
+    made++;
+    return new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+  };
+  const { watch } = await import('../site/api.js');
+  const { persist } = await import('../site/persist.js');
+  const close = watch('g/g', { onUpdate: () => undefined });
+  persist('Move', {}, { onWait: () => {} });
+  for (let time = 0; time < 120; time++) {
+    await settle();
+    t.mock.timers.tick(1000);
+  }
+  close();
+  assert.ok(made > 2, 'both try again');
+  assert.ok(made < 7, `${made} connections`);
+});
+
+test('a page reconnects when it hears nothing for longer than the server is ever silent', async (t) => {
+  mockTime(t);
+  globalThis.fetch = async (_, { signal }) => {
+    const body = new ReadableStream({
+      start: (c) => signal.addEventListener('abort', () => c.error(signal.reason)),
+    });
+    return { ok: true, status: 200, headers: new Headers(), body };
+  };
+  const { watch } = await import('../site/api.js');
+  const states = [];
+  const close = watch('g/g', { onUpdate: () => undefined, onState: (s) => states.push(s) });
+  await settle();
+  t.mock.timers.tick(20e3);
+  await settle();
+  assert.deepEqual(states, ['connecting', 'live']);
+  t.mock.timers.tick(5e3);
+  await settle();
+  assert.deepEqual(states, ['connecting', 'live', 'offline']);
+  close();
 });

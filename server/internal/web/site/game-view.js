@@ -243,9 +243,12 @@ export default function show(root, { id = '' }, own) {
     if (found) replay.seek(found.version);
   }
   function offerVerification() {
+    // Without its history, a game cannot be verified.
+    const check = () =>
+      verify().catch(() => verdict.replaceChildren(h('a.button', { href: '' }, 'Verify again')));
     if (state.version > verifyLimit)
-      verdict.append(h('button', { onclick: verify }, 'Verify in this browser'));
-    else verify();
+      verdict.append(h('button', { onclick: check }, 'Verify in this browser'));
+    else check();
   }
   /** Verifies an attempt once its challenge has closed. @param {any} game */
   async function awaitSeed({ challengeId }) {

@@ -46,7 +46,7 @@ test('the buttons of reactions go when the game ends', async (t) => {
   assert.equal(row.hidden, false);
   send();
   await settle();
-  assert.match(root.textContent, /finished/);
+  assert.match(root.textContent, /finished.*Verify again/, 'the history was not sent');
   assert.equal(row.hidden, true);
 });
 

@@ -105,9 +105,8 @@ export function createBoards(own) {
         facts.textContent = texts.filter(Boolean).join(' · ');
       },
       stale: () =>
-        !streamed &&
-        own.id !== id &&
-        (standing?.moveCount || 0) > (state.game?.position.moveCount ?? -1),
+        // A game without moves is at version 1. No move of an attempt is undone.
+        !streamed && own.id !== id && state.version <= (standing?.moveCount || 0),
       ask: async () => take(await look('GetGame', { gameId: id })),
     };
   }

@@ -34,3 +34,27 @@ test('a board is read if its stream began before the server opened the race', as
     labels.join(),
   );
 });
+
+test('boards without moves are read once, and do not keep other boards from being read', async () => {
+  const calls = [];
+  globalThis.fetch = async (_, { body = '{}' } = {}) => {
+    const { gameId } = JSON.parse(body);
+    calls.push(gameId);
+    const position = { scores: [0], twenty48: { rows: 4, columns: 4, tiles: [2] } };
+    const game = { id: gameId, version: 1, position };
+    return {
+      ok: !!gameId,
+      status: gameId ? 200 : 400,
+      headers: new Headers(),
+      json: async () => (gameId ? { game } : { code: 'failed_precondition' }),
+    };
+  };
+  const boards = createBoards({});
+  const entrants = ['a', 'b', 'c', 'd'].map((gameId) => ({ bot: 'greedy', gameId }));
+  boards.show({ challenge: { status: 'CHALLENGE_STATUS_OPEN', entrants }, standings: entrants });
+  while (!calls.includes('d')) {
+    assert.ok(calls.length < 10, calls.join());
+    await new Promise((resume) => setTimeout(resume, 10));
+  }
+  assert.deepEqual(calls.filter(Boolean).sort(), ['a', 'b', 'c', 'd']);
+});

@@ -41,7 +41,7 @@ export function begins({ startTime, entrants = [] }) {
   if (startTime) return `It starts in ${clock(startTime)}, or when everyone is ready.`;
   if (entrants.length === 1) return 'It needs a second player or a bot to start.';
   if (entrants.length === 2 && entrants.some((e) => e.bot))
-    return 'Others see your race on the start page and beside their games, and can join as long as you wait. To race the bot alone, press Ready.';
+    return 'Others see your race and can join as long as you wait. To race the bot alone, press Ready.';
   return 'It starts when everyone is ready or the creator starts it.';
 }
 

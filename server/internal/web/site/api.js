@@ -217,7 +217,7 @@ export function watch(of, { after, everyEvent, preview, onUpdate, onEnd, onState
         return onError?.(err);
       }
     }
-    const backoff = Math.max(err.retryAfter || 0, Math.min(0.5 * 2 ** failures++, 15));
+    const backoff = Math.max(err.retryAfter || 0, Math.min(0.5 * 2 ** failures++, 4));
     const wait = backoff * (1 + Math.random() / 2);
     onState?.('offline', wait);
     timer = setTimeout(now, wait * 1e3);

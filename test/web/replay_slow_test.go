@@ -177,5 +177,5 @@ func TestJourney_Replay(t *testing.T) {
 	tab.Wait(says("Verified in this browser"))
 	before(altered, changing("/GetChallenge", "got.challenge.seedCommitment = got.challenge.seed"))
 	altered.Visit("/g/" + mine.GetId())
-	altered.Wait(says("the commitment is not that of the challenge"))
+	altered.Wait(says("the challenge is not that of the game"))
 }

@@ -178,7 +178,9 @@ export default function show(root, { id = '' }, own) {
     const mine = seat() >= 0;
     let text = open ? `Waiting for ${words.plural(open, 'player')}` : '';
     let color = '';
-    if (state.over && !replay.at) [text, color] = ending();
+    // The result of an attempt is its place, which its page says.
+    if (state.over && !replay.at)
+      [text, color] = own?.attempt ? [words.ending(game), ''] : ending();
     else if (position.turn !== undefined && position.tribolo)
       text = own?.mine() && !replay.at ? 'Your turn' : `${words.owners[position.turn]} to move`;
     outcome.textContent = text;
@@ -271,13 +273,14 @@ export default function show(root, { id = '' }, own) {
     // The last event has no seed if it was sent before the challenge was closed.
     const events = replay.past.with(-1, { ...last, seed: last.seed || challenge?.seed });
     let result = await verifyInSlices(events);
-    const { challengeId, seedCommitment } = first.created || {};
-    let problem = '';
+    const { challengeId, seedCommitment, variant } = first.created || {};
     // Otherwise a server that hides the challenge would prevent that the commitments are compared.
-    if (challengeId !== challenge?.id) problem = 'the challenge is not that of the game';
-    else if (challenge && seedCommitment !== challenge.seedCommitment)
-      problem = 'the commitment is not that of the challenge';
-    if (problem) result = { ok: false, version: 1, problem };
+    if (
+      challengeId !== challenge?.id ||
+      (challenge && seedCommitment !== challenge.seedCommitment) ||
+      (challenge && variant !== challenge.variant)
+    )
+      result = { ok: false, version: 1, problem: 'the challenge is not that of the game' };
     verdict.classList.add(result.ok ? 'good' : 'bad');
     if (result.ok) {
       const { tiles, moves } = result.checks;

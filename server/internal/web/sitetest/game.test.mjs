@@ -50,24 +50,33 @@ test('the buttons of reactions go when the game ends', async (t) => {
   assert.equal(row.hidden, true);
 });
 
-test('an attempt is refused if the server says that the game has no challenge', async (t) => {
+test('an attempt is refused if the challenge that the server shows is not that of the game', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
   t.mock.method(performance, 'now', () => 0); // so that the verifier never pauses
+  const verified = /Verified in this browser/;
+  const refused = /not valid: version 1, the challenge is not that of the game/;
   const attempts = [
-    [{}, /Verified in this browser/],
-    [{ challengeId: 'c' }, /not valid: version 1, the challenge is not that of the game/],
+    [{}, verified],
+    [{ challengeId: 'c' }, refused],
+    [{ challengeId: 'c' }, verified, {}],
+    [{ challengeId: 'c' }, refused, { seedCommitment: 'AAAA' }],
+    [{ challengeId: 'c' }, refused, { variant: 'twos' }],
   ];
-  for (const [fields, verdict] of attempts) {
+  for (const [fields, verdict, changed] of attempts) {
     const { events } = new Writer([ada], 0, fields).move().abandon();
     const { version, position } = events.at(-1);
     const { seats, variant } = events[0].created;
     const status = 'GAME_STATUS_FINISHED';
     const game = { id: events[0].gameId, variant, seats, version, position, status };
+    if (changed) game.challengeId = 'c';
+    const { seedCommitment } = events[0].created;
+    const challenge = { id: 'c', variant, seedCommitment, seed: events.at(-1).seed, ...changed };
     globalThis.fetch = async (url) => {
       const updates = url.includes('preview') ? events.map((event) => ({ event })) : [{ game }];
       const texts = updates.map((u) => `data: ${JSON.stringify(u)}\n\n`);
       const body = ReadableStream.from(texts).pipeThrough(new TextEncoderStream());
-      return { ok: true, status: 200, headers: new Headers(), body, json: async () => ({}) };
+      const got = changed ? { challenge } : {};
+      return { ok: true, status: 200, headers: new Headers(), body, json: async () => got };
     };
     const root = element();
     document.body.append(root);

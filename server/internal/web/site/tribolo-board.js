@@ -1,4 +1,5 @@
 // The board of Tribolo, and the scores of its seats.
+import { isMine } from './api.js';
 import { announce, h, svg } from './dom.js';
 import { cellName, comma, highest, owners, plural } from './game-state.js';
 import { link, names } from './names.js';
@@ -137,6 +138,7 @@ export function showSeats(element, seats) {
       h(
         'span',
         link(seat),
+        isMine(seat) && ' (you)',
         seat.resigned ? ', gave up' : seat.standIn && `, ${seat.standIn} stands in`,
       ),
       h('b'),

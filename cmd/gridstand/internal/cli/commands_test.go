@@ -60,7 +60,10 @@ func TestLeaderboard(t *testing.T) {
 	bob.fails(exitUsage, "a player is needed", "account", "http://"+server)
 	assert.JSONEq(t, ada.ok("account", "--json"), bob.ok("account", "@ada", "--json"))
 
-	newUser(t, server, "eve").fails(exitFailed, "the game is over", "join", ada.finished(1))
+	over, eve := ada.finished(1), newUser(t, server, "eve")
+	for _, text := range []string{over, "http://" + server + "/g/" + over, "http://" + server + "/play/classic?game=" + over} {
+		eve.fails(exitFailed, "the game is over", "join", text)
+	}
 
 	mine := ada.ok("top", "--me")
 	assert.Equal(t, 3, strings.Count(mine, "\n"))

@@ -103,6 +103,8 @@ func parseReference(text string) (reference, error) {
 		r.id, r.challenge = rest, true
 	case kind == "g" && id.IsBase32(rest) && len(rest) <= id.Length:
 		r.id, r.game = rest, true
+	case kind == "play" && id.Valid(u.Query().Get("game")):
+		r.id, r.game = u.Query().Get("game"), true
 	case kind == "p" && rest != "" && !strings.Contains(rest, "/"):
 		r.player = rest
 	default:

@@ -24,6 +24,8 @@ export default async function show(root, { id }) {
   async function play(game) {
     const seat = seatIn(game);
     const kind = createResult(game, seat);
+    // Friends get the address: it leads to this game, in which they take a seat or watch.
+    history.replaceState(null, '', seatLink(game));
     if (game.status.endsWith('WAITING')) {
       const { element, show: changed } = createWaiting();
       Object.assign(kind, { element, changed, link: seatLink(game) });

@@ -120,9 +120,22 @@ async function openGames(variant) {
 const create = async (request) =>
   (await persist('CreateGame', { ...request, requestId: draw() })).game;
 
-/** Creates a game with the same seats as the previous one. @param {Game} g */
-function next(g) {
+/**
+ * Opens a game with the same seats as the previous one, or takes a seat in the one that another of its
+ * players has opened already.
+ * @param {Game} g
+ */
+async function next(g) {
   const { variant, turnLimit } = g;
+  const others = g.seats.flatMap((s) => (s.player && !isMine(s) ? s.player.id : []));
+  if (others[0]) {
+    const { games = [] } = await look('ListGames', { status: 'GAME_STATUS_WAITING', variant });
+    const open = games.find((/** @type {Game} */ { seats }) =>
+      seats.some(({ player }) => player && others.includes(player.id)),
+    );
+    const joined = open && (await persist('JoinGame', { gameId: open.id }).catch(() => null));
+    if (joined) return joined.game;
+  }
   const seats = g.seats.map((s, i) =>
     s.bot ? { bot: s.bot } : i === seatIn(g) ? { caller: {} } : { open: {} },
   );

@@ -69,7 +69,7 @@ func (m *Model) request(r ui.Route, old *ui.Tasks) tea.Cmd {
 		invited := false // The page of the challenge says what it is before the only attempt starts.
 		switch {
 		case r.New != nil:
-			to.game, err = server.NewGame(ctx, r.New.Variant, r.New.Options)
+			to.game, err = server.NewGame(ctx, *r.New)
 		case r.Join != "":
 			to.game, err = server.Join(ctx, r.Join, r.Seat)
 		case r.Play != "":

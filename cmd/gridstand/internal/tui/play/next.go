@@ -38,9 +38,9 @@ func (p *page) resigned(e *pb.Event, err error) tea.Cmd {
 	return p.create()
 }
 
-// create opens a new game like this one in its place.
+// create opens a game like this one in its place.
 func (p *page) create() tea.Cmd {
-	return ui.Replace(p.Tasks, ui.Route{New: &ui.NewGame{Variant: p.Game.GetVariant(), Options: p.nextOptions()}})
+	return ui.Replace(p.Tasks, ui.Route{New: &ui.NewGame{Variant: p.Game.GetVariant(), Options: p.nextOptions(), After: p.Game.Game}})
 }
 
 const cancel = "cancel" // label of the key n

@@ -43,8 +43,8 @@ type Server struct {
 }
 
 // NewGame implements ui.Server.
-func (s *Server) NewGame(_ context.Context, variant string, o client.GameOptions) (client.Game, error) {
-	return asGame(s.OnNewGame(variant, o))
+func (s *Server) NewGame(_ context.Context, n ui.NewGame) (client.Game, error) {
+	return asGame(s.OnNewGame(n.Variant, n.Options))
 }
 
 // Game implements ui.Server.

@@ -187,6 +187,8 @@ type NewChallenge struct {
 type NewGame struct {
 	Variant string
 	Options client.GameOptions
+	// After is the game that it follows, or nil; see Server.NewGame.
+	After *pb.Game
 }
 
 // Occupants that SeatRequest accepts besides the names of bots.

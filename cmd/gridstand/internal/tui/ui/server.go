@@ -16,7 +16,6 @@ import (
 // ctx is done and are safe for concurrent use. Errors are those of package client.
 type Server interface {
 	// These are methods of client.Client.
-	NewGame(ctx context.Context, variant string, o client.GameOptions) (client.Game, error)
 	Game(ctx context.Context, id string) (client.Game, error)
 	Join(ctx context.Context, id string, seat *int32) (client.Game, error)
 	Resign(ctx context.Context, game client.Game) (*pb.Event, error)
@@ -32,6 +31,9 @@ type Server interface {
 	StartChallenge(ctx context.Context, r *pb.StartChallengeRequest, o ...grpc.CallOption) (*pb.StartChallengeResponse, error)
 	ListStandings(ctx context.Context, r *pb.ListStandingsRequest, o ...grpc.CallOption) (*pb.ListStandingsResponse, error)
 
+	// NewGame creates a game. If it follows another one, of which another player waits in a game already,
+	// NewGame takes a seat there.
+	NewGame(ctx context.Context, n NewGame) (client.Game, error)
 	// LiveGames returns the first page of games in progress, in the given order.
 	LiveGames(ctx context.Context, by pb.OrderBy) ([]*pb.Game, error)
 	// Move makes a move in the player's game; byBot marks the move as chosen by a program.
@@ -102,6 +104,30 @@ func NewServer(c *client.Client) Server { return &server{c, c.Challenges} }
 type server struct {
 	*client.Client
 	pb.ChallengeServiceClient
+}
+
+func (s *server) NewGame(ctx context.Context, n NewGame) (client.Game, error) {
+	rival := func(seat *pb.Seat) bool {
+		id := seat.GetPlayer().GetId()
+		return id != "" && id != s.PlayerID() &&
+			slices.ContainsFunc(n.After.GetSeats(), func(o *pb.Seat) bool { return o.GetPlayer().GetId() == id })
+	}
+	if slices.ContainsFunc(n.After.GetSeats(), rival) {
+		reply, err := s.Games.ListGames(ctx, &pb.ListGamesRequest{
+			Status: pb.GameStatus_GAME_STATUS_WAITING, Variant: n.Variant, PageSize: listLength,
+		})
+		if err != nil {
+			return client.Game{}, err
+		}
+		for _, g := range reply.GetGames() {
+			if slices.ContainsFunc(g.GetSeats(), rival) {
+				if joined, err := s.Join(ctx, g.GetId(), nil); err == nil { // otherwise its seats are taken
+					return joined, nil
+				}
+			}
+		}
+	}
+	return s.Client.NewGame(ctx, n.Variant, n.Options)
 }
 
 func (s *server) LiveGames(ctx context.Context, by pb.OrderBy) ([]*pb.Game, error) {

@@ -144,7 +144,13 @@ func TestPage_Leads(t *testing.T) {
 			assert.Equal(t, tt.want, left(d))
 		})
 	}
-	_, d := open(t, &tuitest.Server{}, over, "carol", false)
+	guest := proto.CloneOf(waiting)
+	guest.GetEntrants()[0].GetPlayer().Name = "guest-k3xq7a"
+	_, d := open(t, &tuitest.Server{}, guest, guest.GetEntrants()[0].GetPlayer().GetId(), false)
+	assert.Contains(t, d.Screen(), "e name")
+	d.Press("e")
+	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Name: true}}, d.Leave())
+	_, d = open(t, &tuitest.Server{}, over, "carol", false)
 	d.Press("n")
 	assert.Equal(t, []string{"greedy"}, left(d).NewChallenge.Bots)
 }

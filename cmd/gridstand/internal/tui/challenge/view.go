@@ -131,8 +131,8 @@ func (p *page) roster(width, height int) string {
 	if p.GetPrivate() {
 		about += " Private."
 	}
-	blocks := append([]string{strings.Join(lines, "\n")}, p.InviteText("Others join", width)...)
-	return ui.Stack(height, append(blocks, t.Dim().Render(ui.Wrap(about+" "+rules, width)))...)
+	blocks := []string{strings.Join(lines, "\n"), t.Dim().Render(ui.Wrap(about+" "+rules, width))}
+	return ui.Stack(height, append(blocks, p.InviteText("Others join", width)...)...)
 }
 
 // countdown draws the number of seconds until the race opens, in large digits.

@@ -121,7 +121,7 @@ func (f *form) addSeats() {
 // Keys implements ui.Dialog.
 func (f *form) Keys() ui.KeyTable {
 	return ui.KeyTable{{
-		ui.Listed("↑ ↓", "field").Footer(1), ui.Listed("← →", "change").Footer(2), ui.Listed("r", "rules").Footer(3),
+		ui.Listed("← →", "change").Footer(1), ui.Listed("↑ ↓", "field").Footer(2), ui.Listed("r", "rules").Footer(3),
 		ui.Listed("enter", "start").Footer(4), ui.Listed("esc", "close").Footer(5),
 	}}
 }
@@ -201,12 +201,7 @@ func (f *form) Box(env *ui.Env) (box, brief string) {
 	}
 	t, v, fields := env.Theme, f.variant(), f.lines(env.Theme)
 	about := t.Dim().Width(formWidth).Render(client.CleanText(v.GetTitle()+": "+v.GetSummary(), 200))
-	keys := ui.Choice(t, "enter", "start") + "  " + ui.Choice(t, "← →", "change") + "  " + ui.Choice(t, "r", "rules")
-	for _, content := range []string{
-		ui.Lines(true, fields, "", about, "", keys),
-		ui.Lines(false, fields, about, keys),
-		ui.Lines(false, fields, keys),
-	} {
+	for _, content := range []string{ui.Lines(true, fields, "", about), ui.Lines(false, fields, about)} {
 		if lipgloss.Height(content)+around <= env.Height {
 			return ui.Box(t, title, content), brief
 		}

@@ -286,7 +286,7 @@ func TestEndAndNext(t *testing.T) {
 		}, []tea.Msg{d.Leave(), d.Leave()})
 		d.Press("n")
 		assert.Nil(t, p.Dialog)
-		assert.Equal(t, &ui.NewGame{Variant: "classic"}, d.Leave().(ui.ReplaceMsg).Route.New)
+		assert.Equal(t, &ui.NewGame{Variant: "classic", After: p.Game.Game}, d.Leave().(ui.ReplaceMsg).Route.New)
 	})
 }
 

@@ -48,11 +48,16 @@ func (s *State) ShortTurnText(t ui.Theme, mine bool) string {
 	default:
 		who = seatBadge(t, s.Turn()) + t.Bold().Render(" to move")
 	}
-	who += " "
-	for i := range s.Game.GetSeats() {
-		who += " " + seatBadge(t, i) + t.Bold().Render(" "+describe.Comma(s.ScoreOf(i)))
+	return who + "  " + s.SeatScores(t) + "\n" + moves
+}
+
+// SeatScores lists the scores of all seats in one line.
+func (s *State) SeatScores(t ui.Theme) string {
+	scores := make([]string, len(s.Game.GetSeats()))
+	for i := range scores {
+		scores[i] = seatBadge(t, i) + t.Bold().Render(" "+describe.Comma(s.ScoreOf(i)))
 	}
-	return who + "\n" + moves
+	return strings.Join(scores, " ")
 }
 
 // Present describes who watches a game or, while it waits for players, how many of them are there.

@@ -315,3 +315,12 @@ func TestWrongBoard(t *testing.T) {
 		})
 	}
 }
+
+// Ensure that a small window shows the scores of all seats after the game, too.
+func TestTribolo_SmallResult(t *testing.T) {
+	t.Parallel()
+	p, d := newTribolo(t, &tuitest.Server{})
+	p.env.Width, p.env.Height = 40, 15
+	finish(p, pb.Result_REASON_NO_MOVES)
+	assert.Regexp(t, `You win +B +\d+ +R +\d+ +G +\d+`, d.Screen())
+}

@@ -197,7 +197,10 @@ func (p *page) result(l board.Layout) string {
 	wrapped := ui.Wrap(title, l.PanelWidth)
 	height := l.PanelHeight - strings.Count(wrapped, "\n")
 	var head string
-	if large, ok := t.Large(score, l.PanelWidth); ok && height >= 2+ui.LargeHeight {
+	if large, ok := t.Large(score, l.PanelWidth); p.shared() && l.PanelHeight <= len(p.Game.GetSeats()) { // no room for facts
+		short, _, _ := strings.Cut(title, ":")
+		head = look.Render(short) + "  " + p.SeatScores(t)
+	} else if ok && height >= 2+ui.LargeHeight {
 		gap := "\n\n"
 		if height < 10 {
 			gap = "\n"

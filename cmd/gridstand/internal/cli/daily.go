@@ -78,8 +78,11 @@ func (p *program) printChallenge(ctx context.Context, c *client.Client, challeng
 		{"seed", hex.EncodeToString(challenge.GetSeed())},
 	}
 	for _, e := range challenge.GetEntrants() {
-		ready := map[bool]string{false: "not ready", true: "ready"}[e.GetReady()]
-		fields = append(fields, [2]string{"entrant", gamestate.Name(e) + ", " + ready})
+		name := gamestate.Name(e)
+		if challenge.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_WAITING {
+			name += map[bool]string{false: ", not ready", true: ", ready"}[e.GetReady()]
+		}
+		fields = append(fields, [2]string{"entrant", name})
 	}
 	text := gamestate.Title(challenge) + ": " + describe.ChallengeStage(challenge, now) + "\n"
 	for _, field := range append(fields, more...) {

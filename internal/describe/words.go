@@ -69,7 +69,7 @@ var words = struct {
 	Beat:   "beat %s by %s",
 	Level:  "level with %s",
 	Behind: "%s behind %s",
-	Tie:    "A tie: the first to end wins.",
+	Tie:    "A tie: the earlier one wins.",
 	// Moments of a game and of a race
 	NewTile:     "%s!",
 	NewBest:     "Your new best",

@@ -11,6 +11,7 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/id"
+	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/challenge"
@@ -87,4 +88,26 @@ func TestRaces_OneGame(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Ensure that of equal scores, the one of the attempt that ended earlier ranks first, and that those which
+// the race's close ends keep the order of the roster, in whatever order servers end them.
+func TestRankEntrants_Ties(t *testing.T) {
+	t.Parallel()
+	closed, seed := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), replaytest.Seed(t, 1)
+	c := &challenge.Challenge{CloseTime: closed}
+	var states []*replay.State
+	for i, after := range []time.Duration{3 * time.Millisecond, 2 * time.Millisecond, time.Millisecond, -time.Millisecond} {
+		c.Entrants = append(c.Entrants, challenge.Entrant{Bot: "greedy", GameID: string(rune('a' + i))})
+		e, err := replay.Start(id.Derive([]byte{byte(i)}), replay.Entry{Seat: game.NoSeat, Action: replay.Created{
+			Variant: "classic", Revision: 1, Commitment: seed.Commitment(), Seats: []replay.Seat{{Bot: "greedy"}},
+		}}, seed, closed.Add(after))
+		require.NoError(t, err)
+		states = append(states, e.State)
+	}
+	var order string
+	for _, line := range rankEntrants(c, states, nil) {
+		order += line.GetGameId()
+	}
+	assert.Equal(t, "dabc", order)
 }

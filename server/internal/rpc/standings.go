@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -198,7 +199,8 @@ func (s *Service) states(ctx context.Context, ids []string) ([]*replay.State, er
 	return collect(heads, func(h gamelog.Head) *replay.State { return h.State }), err
 }
 
-// rankEntrants returns the standings of c without hidden players. states holds the states
+// rankEntrants returns the standings of c without hidden players. Of equal scores, the one of the attempt
+// that ended earlier ranks first, or else of the entrant who joined earlier. states holds the states
 // of the entrants' games; the state of an unreadable game is nil.
 func rankEntrants(c *challenge.Challenge, states []*replay.State, hidden map[string]bool) []*pb.Standing {
 	lines := make([]*pb.Standing, 0, len(states))
@@ -207,9 +209,16 @@ func rankEntrants(c *challenge.Challenge, states []*replay.State, hidden map[str
 			lines = append(lines, raceStanding(e, state))
 		}
 	}
+	// The close ends all other attempts at once, though servers log that one after another.
+	ended := func(line *pb.Standing) time.Time {
+		if t := line.GetTime().AsTime(); c.CloseTime.IsZero() || t.Before(c.CloseTime) {
+			return t
+		}
+		return c.CloseTime
+	}
 	slices.SortStableFunc(lines, func(a, b *pb.Standing) int {
 		return cmp.Or(-cmp.Compare(a.GetRank(), b.GetRank()), -cmp.Compare(a.GetScore(), b.GetScore()),
-			a.GetTime().AsTime().Compare(b.GetTime().AsTime()))
+			ended(a).Compare(ended(b)))
 	})
 	for i, line := range lines {
 		if line.GetRank() > 0 {

@@ -55,7 +55,7 @@ export default {
   level: (a) => `level with ${a}`,
   /** @param {string} a @param {string} b */
   behind: (a, b) => `${a} behind ${b}`,
-  tie: 'A tie: the first to end wins.',
+  tie: 'A tie: the earlier one wins.',
   /** @param {string} a */
   newTile: (a) => `${a}!`,
   newBest: 'Your new best',

@@ -161,5 +161,5 @@ test('the result of a race with equal scores says why one of the players wins', 
   const other = { gameId: 'h', rank: 2, score: 4, bot: 'greedy', finished: true };
   send({ standings: [mine, other], total: 2 });
   await settle();
-  assert.match(root.textContent, /1st of 2, level with greedy\. A tie: the first to end wins/);
+  assert.match(root.textContent, /1st of 2, level with greedy\. A tie: the earlier one wins/);
 });

@@ -77,7 +77,7 @@ func TestAttempt_Race(t *testing.T) {
 	assert.NotContains(t, p.share()+d.Screen(), "gridstand join", "players can no longer join")
 	assert.NotContains(t, d.Screen(), "Same score")
 	p.contest.Lines[0].Score = 12340
-	assert.Contains(t, d.Screen(), "A tie: the first to end wins.")
+	assert.Contains(t, d.Screen(), "A tie: the earlier one wins.")
 	assert.Contains(t, p.ClosingMessage(), "\nVerify your game with gridstand verify ")
 }
 

@@ -1,8 +1,6 @@
 // The wording for challenges and results. The Go versions are in internal/describe.
 import { clock, comma, plural } from './game-state.js';
-import words from './words.js';
-
-const { squares: colors } = words;
+import * as words from './words.js';
 
 /** @import { Challenge, Player, Standing } from '../types' */
 
@@ -136,7 +134,7 @@ export const squares = (tiles = []) =>
   tiles
     .toSorted((a, b) => b - a)
     .slice(0, 8)
-    .map((face) => (face ? colors[Math.min(Math.log2(face), colors.length) - 1] : ''))
+    .map((face) => (face ? words.squares[Math.min(Math.log2(face), words.squares.length) - 1] : ''))
     .join('');
 
 /** Returns the message that a player shares about a result. @param {Result} r */

@@ -18,14 +18,14 @@ import { createRivals } from './rivals.js';
 import { createRoster, entrant, nameField } from './roster.js';
 import { createBoards, createLines } from './standings.js';
 import { variants } from './twenty48.js';
-import table from './words.js';
+import * as table from './words.js';
 
 /** @import { Game, GetChallengeResponse, Standing, WatchChallengeResponse } from '../types' */
 
 /** The description of each kind of challenge. @type {Record<string, string>} */
 const kinds = {
   DAILY: 'The same tiles for everyone, until midnight UTC.',
-  RACE: 'Everyone plays the same tiles at the same time. The highest score wins.',
+  RACE: 'All play the same tiles at the same time. The highest score wins.',
   LINK: 'New tiles, the same for everyone with the link.',
   REMATCH: 'The tiles of a finished game. Its seed is public, so the ranking proves nothing.',
 };

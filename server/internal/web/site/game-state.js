@@ -1,7 +1,7 @@
 // The state of a game, computed from the updates of its stream, and the wording for it.
-import words from './words.js';
+import * as words from './words.js';
 
-export const { owners } = words;
+export { owners } from './words.js';
 
 /** @param {number} n */
 export const comma = (n) => (n || 0).toLocaleString('en-US');

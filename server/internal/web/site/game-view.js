@@ -11,7 +11,7 @@ import { rematch } from './places.js';
 import { offer, rise } from './reactions.js';
 import { createReplay } from './replay.js';
 import { verifyInSlices } from './verify.js';
-import table from './words.js';
+import * as table from './words.js';
 
 const verifyLimit = 8000; // maximum number of events that are verified automatically
 const goal = 2048; // the smallest tile that is celebrated

@@ -6,7 +6,7 @@ import { createMoves, same } from './moves.js';
 import { ask, explain, persist } from './persist.js';
 import { noteWaiting } from './places.js';
 import { slide } from './twenty48.js';
-import words from './words.js';
+import * as words from './words.js';
 
 /** @import { Direction, Event, Game } from '../types' */
 /** @import { Request } from './moves.js' */

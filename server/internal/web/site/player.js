@@ -38,7 +38,7 @@ export default async function show(root, { id: name = '' }) {
     page.firstChild.replaceChildren(...names([{ player }]));
     if (player.name !== name)
       history.replaceState(null, '', `/p/${encodeURIComponent(player.name)}`);
-    const since = h('span', `Account created on ${(player.createTime || '').slice(0, 10)}`);
+    const since = h('span', `Joined ${(player.createTime || '').slice(0, 10)}`);
     const parts = showProfile(profile);
     const own = player.id === account()?.id;
     page.append(

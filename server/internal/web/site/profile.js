@@ -147,7 +147,7 @@ export function showProfile({ variants = [], latest = [], daily = {}, races = {}
         'section.card.stack',
         h('h2', `Last ${plural(latest.length, 'game')}`),
         graph(latest, order),
-        h('p.dim', 'Each beside the best of its board, the latest on the right.'),
+        h('p.dim', 'Each beside the best of its board, the latest last.'),
       ),
       !!races.total && showRaces(races),
     ),

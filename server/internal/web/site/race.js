@@ -44,9 +44,9 @@ export default async function show(root) {
     h(
       'div.stack.narrow',
       h('h1', 'Race'),
-      h('p', 'Two to eight players get the same tiles at the same time. The highest score wins.'),
+      h('p', 'Up to eight play the same tiles at the same time. The highest score wins.'),
       h('p', raceNow('button.large.primary')),
-      h('small', '3 minutes of classic with a player who waits or, if there is none, with a bot.'),
+      h('small', '3 minutes of classic with a player who waits, or with a bot.'),
       places,
       h('h2', 'A new race'),
       h(

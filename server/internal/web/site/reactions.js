@@ -2,7 +2,7 @@
 import { ApiError, call, look } from './api.js';
 import { h, keys, svg, toast } from './dom.js';
 import { explain, signIn } from './persist.js';
-import words from './words.js';
+import * as words from './words.js';
 
 const pause = 1000; // milliseconds between two reactions of an account
 const shown = 2000; // milliseconds for which a reaction is shown
@@ -14,7 +14,7 @@ const ink = { fill: 'none', stroke: '#1c1f26', 'stroke-width': 1.8, 'stroke-line
 const line = (/** @type {string} */ d) => ['path', { d, ...ink }];
 const area = (/** @type {string} */ d, /** @type {string} */ fill) => ['path', { d, fill }];
 const hand =
-  'M6 12.5V7.2a1.4 1.4 0 0 1 2.8 0V5.4a1.4 1.4 0 0 1 2.8 0v1.2a1.4 1.4 0 0 1 2.8 0v1.8a1.3 1.3 0 0 1 2.6 0V16a6 6 0 0 1-6 6c-3 0-4.3-1.6-5.3-3.500L3.3 14.200a1.4 1.4 0 0 1 2.5-1.300Z';
+  'M6 12.5V7.2a1.4 1.4 0 0 1 2.8 0V5.4a1.4 1.4 0 0 1 2.8 0v1.2a1.4 1.4 0 0 1 2.8 0v1.8a1.3 1.3 0 0 1 2.6 0V16a6 6 0 0 1-6 6c-3 0-4.3-1.6-5.3-3.5L3.3 14.2a1.4 1.4 0 0 1 2.5-1.3Z';
 /** The drawing of each reaction. @type {any[][]} */
 const drawings = [
   [
@@ -37,16 +37,16 @@ const drawings = [
   ],
   [
     area(
-      'M12 21C5 15.5 2.5 12.5 2.5 8.700A5.1 5.1 0 0 1 12 6.200a5.1 5.1 0 0 1 9.5 2.500C21.5 12.5 19 15.5 12 21Z',
+      'M12 21C5 15.5 2.5 12.5 2.5 8.7A5.1 5.1 0 0 1 12 6.2a5.1 5.1 0 0 1 9.5 2.5C21.5 12.5 19 15.5 12 21Z',
       '#e5484d',
     ),
   ],
   [
     area(
-      'M12.5 1.500c.5 4 6.5 6.5 6.5 13a7 7 0 0 1-14 0c0-3.5 2-5 2.7-8 1.3.6 2.2 1.7 2.5 3 1.6-2 2.6-4.7 2.3-8Z',
+      'M12.5 1.5c.5 4 6.5 6.5 6.5 13a7 7 0 0 1-14 0c0-3.5 2-5 2.7-8 1.3.6 2.2 1.7 2.5 3 1.6-2 2.6-4.7 2.3-8Z',
       '#f2711c',
     ),
-    area('M12.2 11c.3 2 3 3 3 5.800a3.2 3.2 0 0 1-6.4 0c0-2.3 2.5-3.3 3.4-5.800Z', '#ffd54a'),
+    area('M12.2 11c.3 2 3 3 3 5.8a3.2 3.2 0 0 1-6.4 0c0-2.3 2.5-3.3 3.4-5.8Z', '#ffd54a'),
   ],
   [
     ['circle', { cx: 12, cy: 12, r: 10, fill: '#8fb8f0' }],

@@ -3,7 +3,7 @@ import { account, isMine } from './api.js';
 import { h } from './dom.js';
 import { link } from './names.js';
 import { draw, explain, nameRules, persist, signIn } from './persist.js';
-import words from './words.js';
+import * as words from './words.js';
 
 /** @import { Challenge, Variant } from '../types' */
 

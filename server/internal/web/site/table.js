@@ -49,7 +49,7 @@ export function createWaiting() {
   const element = h(
     'div.stack.card',
     here,
-    h('p.dim', 'It starts as soon as all seats are taken. Copy the link, and send it to somebody.'),
+    h('p.dim', 'It starts when all seats are taken. Send somebody the link.'),
   );
   return {
     element,

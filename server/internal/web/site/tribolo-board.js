@@ -3,6 +3,7 @@ import { isMine } from './api.js';
 import { announce, h, svg } from './dom.js';
 import { cellName, comma, highest, owners, plural } from './game-state.js';
 import { link, names } from './names.js';
+import { columns, rows } from './tribolo.js';
 
 /** @import { Board } from './board.js' */
 
@@ -11,8 +12,6 @@ import { link, names } from './names.js';
  * @returns {Board}
  */
 export function tribolo(onCell) {
-  const columns = 16;
-  const rows = 11;
   const element = svg('svg', {
     class: 'tri',
     viewBox: '-6 -6 167 117',

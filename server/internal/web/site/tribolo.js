@@ -2,8 +2,8 @@
 
 /** @import { Board, CellState, Draw } from '../types' */
 
-const columns = 16;
-const rows = 11;
+export const columns = 16;
+export const rows = 11;
 export const seats = 3;
 export const variants = { tribolo: {} };
 

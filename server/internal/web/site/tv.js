@@ -9,7 +9,7 @@ import { names } from './names.js';
 import { listPlaces, raceNow } from './places.js';
 import { offer, rise } from './reactions.js';
 import { variantCard } from './variant-card.js';
-import table from './words.js';
+import * as table from './words.js';
 
 // Milliseconds between the first two searches if no game is live; later ones are further apart.
 // The first search can make the server start an exhibition, which the second one then finds.

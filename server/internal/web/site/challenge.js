@@ -66,6 +66,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   let news = { challenge: c, now, etag: '' };
   /** The status of the challenge that the page shows, or "GAME" if it shows the player's game. */
   let stage = '';
+  let lost = false; // whether there is no connection
   let announced = 0;
   let hurried = false; // whether the player knows that the race ends
   let running = !c.status.endsWith('CLOSED'); // whether the player does not know who won
@@ -343,6 +344,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     if (closed) texts.push('closed');
     else if (stage === 'WAITING') texts.push(`${c.entrants?.length || 0} of 8 are here`);
     else if (/OPEN|GAME/.test(stage)) texts.push(`${clock(c.closeTime || '')} left`);
+    if (lost) texts.push('reconnecting');
     facts.textContent = texts.join(' · ');
     begins.textContent = words.begins(c);
     if (location.hash === '#again')
@@ -410,7 +412,14 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   // The player's game goes on, and says itself what fails.
   const onError = (/** @type {any} */ e) =>
     stage === 'GAME' ? toast(explain(e)) : failed(root, e);
-  watch(`c/${c.id}`, { onUpdate: take, onError });
+  watch(`c/${c.id}`, {
+    onUpdate: take,
+    onError,
+    onState(now) {
+      if (now !== 'connecting') lost = now === 'offline';
+      draw();
+    },
+  });
   setInterval(draw, 1000);
   keys([
     ['c', 'copy the link', () => copy(site + path)],

@@ -60,6 +60,23 @@ test("the player's own action does not set the clock back", async (t) => {
   assert.match(root.textContent, /It starts in 0:30/);
 });
 
+test('the page says that it has lost its connection, until it has one again', async (t) => {
+  let connected = false;
+  const root = await show(
+    t,
+    (method) => (method === 'GetChallenge' ? { challenge: race, now: created } : { variants: [] }),
+    async () => {
+      if (!connected) throw TypeError('no network');
+      return { ok: true, status: 200, headers: new Headers(), body: new ReadableStream() };
+    },
+  );
+  assert.match(root.textContent, /1 of 8 are here · reconnecting/);
+  connected = true;
+  pass(t, 1e3);
+  await settle();
+  assert.doesNotMatch(root.textContent, /reconnecting/);
+});
+
 const gone = { code: 'not_found', message: 'there is no such challenge' };
 const refusal = { ok: false, status: 404, headers: new Headers(), json: async () => gone };
 

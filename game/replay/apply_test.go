@@ -4,44 +4,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/game/variants"
 )
-
-// Ensure that a whole game of every variant follows its rules: each version draws from its own
-// stream, and the seed is revealed at the end.
-func TestApply_WholeGame(t *testing.T) {
-	t.Parallel()
-	for _, v := range variants.All() {
-		sd := seed(3)
-		s := begin(t, created(t, v.ID, sd), sd)
-		p := v.Rules.Start(sd.Draws(1))
-		for s.Status != replay.Finished {
-			turn, move := s.Turn(), s.LegalMoves()[0]
-			want, change, err := v.Rules.Move(p, turn, move, sd.Draws(s.Version+1))
-			require.NoError(t, err, v.ID)
-			moved := replay.Moved{Move: move, ByBot: turn > 0}
-			event, err := s.Apply(replay.Entry{Seat: turn, Action: moved}, at(int(s.Version)+1))
-			require.NoError(t, err, v.ID)
-			require.Equal(t, change, event.Change, v.ID)
-			require.Equal(t, board(t, want), board(t, event.State.Position), v.ID)
-			require.Equal(t, s.Version+1, event.State.Version, v.ID)
-			require.Equal(t, at(int(s.Version)+1), event.State.UpdateTime, v.ID)
-			require.Equal(t, s.CreateTime, event.State.CreateTime, v.ID)
-			require.True(t, s.RevealedSeed().IsZero(), v.ID)
-			s, p = event.State, want
-		}
-		assert.Equal(t, p.Ended(), s.Result.Reason, v.ID)
-		assert.Equal(t, p.Winners(p.Ended()), s.Result.Winners, v.ID)
-		assert.Equal(t, game.NoSeat, s.Turn(), v.ID)
-		assert.Empty(t, s.LegalMoves(), v.ID)
-		assert.Equal(t, sd.SeedBytes(), s.RevealedSeed().SeedBytes(), v.ID)
-		assert.Equal(t, p.Scores()[0] > 0, s.Scored(0), v.ID)
-	}
-}
 
 // Ensure that an entry that is not allowed next is refused, and that if several errors apply,
 // the first documented one is returned.

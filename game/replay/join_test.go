@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
@@ -17,23 +16,6 @@ func open(t *testing.T, seats ...replay.Seat) *replay.State {
 	c := created(t, "tribolo", sd)
 	c.Seats = seats
 	return begin(t, c, sd)
-}
-
-// Ensure that a game starts when its last seat is taken, with the board that was shown before.
-func TestJoin(t *testing.T) {
-	t.Parallel()
-	s := open(t, replay.Seat{}, annSits, replay.Seat{})
-	require.Equal(t, replay.Waiting, s.Status)
-	one := apply(t, s, 2, replay.Joined{Player: bob})
-	assert.Equal(t, replay.Waiting, one.Status)
-	assert.Equal(t, game.NoSeat, one.Turn())
-	assert.Equal(t, []replay.Seat{{}, annSits, bobSits}, one.Seats)
-	assert.Equal(t, []replay.Seat{{}, annSits, {}}, s.Seats, "the previous state is unchanged")
-	two := apply(t, one, 0, replay.Joined{Player: eve})
-	assert.Equal(t, replay.Active, two.Status)
-	assert.Equal(t, two.Position.Turn(), two.Turn())
-	assert.Equal(t, board(t, s.Position), board(t, two.Position))
-	assert.False(t, two.Ranked, "three humans")
 }
 
 // Ensure that a player cannot take a seat that is taken or does not exist.

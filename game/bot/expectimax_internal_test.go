@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -186,26 +185,5 @@ func TestExpectimax_AnswersFromWholeSearch(t *testing.T) {
 			assert.Contains(t, answers, m, "%v", p.Tiles())
 			assert.LessOrEqual(t, did, work+20, "work")
 		}
-	}
-}
-
-func TestExpectimax_AllocatesNothing(t *testing.T) {
-	// Under the race detector, sync.Pool drops items on purpose.
-	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
-		t.Skip("allocations cannot be counted under the race detector")
-	}
-	v := variant(t, "classic")
-	ps := positions48(t, v, 20)
-	for _, name := range []string{"rote", "expectimax"} {
-		b := seeded(t, name, v, Options{Depth: 1, Rollouts: 2})
-		i := 0
-		n := testing.AllocsPerRun(200, func() {
-			_, err := b.Choose(t.Context(), ps[i%len(ps)])
-			if err != nil {
-				t.Error(err)
-			}
-			i++
-		})
-		assert.Zerof(t, n, "allocations per decision of %s", name)
 	}
 }

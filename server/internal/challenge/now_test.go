@@ -2,7 +2,6 @@ package challenge_test
 
 import (
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -26,41 +25,6 @@ func (env *env) enterNow(on *challenge.Challenges, p replay.Player) *challenge.C
 	}, admitted)
 	require.NoError(env.t, err)
 	return c
-}
-
-// Ensure that players who want a race at the same time, on two servers, each get into one with
-// others.
-func TestNow_Together(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		servers := []*challenge.Challenges{env.Challenges, env.server()}
-		const callers = 100
-		var mu sync.Mutex
-		var group sync.WaitGroup
-		races := map[string]int{} // number of callers who got each race
-		for i := range callers {
-			group.Go(func() {
-				c := env.enterNow(servers[i%2], player(fmt.Sprint("p", i)))
-				mu.Lock()
-				defer mu.Unlock()
-				races[c.ID]++
-			})
-		}
-		group.Wait()
-		players := map[string]bool{}
-		for challengeID, callers := range races {
-			c, _ := env.get(challengeID)
-			require.Len(t, c.Entrants, callers)
-			assert.Greater(t, callers, 1)
-			assert.LessOrEqual(t, callers, challenge.MaxEntrants)
-			for _, e := range c.Entrants {
-				assert.Empty(t, e.Bot)
-				assert.False(t, players[e.Player.ID], "%s is in two races", e.Player.Name)
-				players[e.Player.ID] = true
-			}
-		}
-		assert.Len(t, players, callers)
-	})
 }
 
 // Ensure that the bot also leaves if the second player comes by the race's link, and that it stays for a

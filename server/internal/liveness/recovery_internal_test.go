@@ -87,6 +87,7 @@ type derived struct {
 	Boards [][]store.BoardEntry // of all time, the week and the day
 	Places []store.Place
 	Jobs   []string
+	Latest int // games in the player's profile
 }
 
 // derived reads what is derived from the games of a player, the last of which ended at the given time.
@@ -104,10 +105,13 @@ func (r rig) derived(p replay.Player, at time.Time) (d derived) {
 	require.NoError(r.t, err)
 	d.Jobs, err = r.store.Queue.Due(ctx, -100*365*24*time.Hour, keepGames, 100)
 	require.NoError(r.t, err)
+	recorded, _, err := r.Profiles.Get(ctx, p.ID)
+	require.NoError(r.t, err)
+	d.Latest = len(recorded.GetLatest())
 	return d
 }
 
-// Ensure that leaderboards, lists and queue match the logs after Rebuild, even if entries
+// Ensure that leaderboards, lists, queue and profiles match the logs after Rebuild, even if entries
 // were missing or wrong.
 func TestRecovery_Rebuild(t *testing.T) {
 	t.Parallel()
@@ -115,6 +119,9 @@ func TestRecovery_Rebuild(t *testing.T) {
 		r, ctx := newRig(t, s), t.Context()
 		ann := r.player("Ann")
 		open, over := r.play(ann, false), r.play(ann, true)
+		removed := *over // only the profile still has it
+		removed.ID = id.New()
+		require.NoError(t, r.Profiles.Record(ctx, &removed))
 		rebuilt, err := r.Rebuild(ctx)
 		require.NoError(t, err)
 		assert.Equal(t, [2]int{2, 1}, [2]int{rebuilt.Games, rebuilt.Finished})
@@ -125,6 +132,7 @@ func TestRecovery_Rebuild(t *testing.T) {
 		}
 		assert.Len(t, want.Places, 2)
 		assert.Equal(t, []string{open.ID}, want.Jobs)
+		assert.Equal(t, 2, want.Latest)
 
 		result := leaderboard.ResultsOf(over)[0]
 		result.GameID, result.Score = id.New(), result.Score+1000 // a result that no log contains

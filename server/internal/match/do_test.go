@@ -14,21 +14,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// idle returns a move that would not change the board and is therefore illegal.
-func idle(t *testing.T, s *replay.State) replay.Moved {
-	t.Helper()
-	for _, d := range []game.Direction{game.Up, game.Right, game.Down, game.Left} {
-		legal := false
-		for _, m := range s.LegalMoves() {
-			legal = legal || m == game.Slide(d)
-		}
-		if !legal {
-			return replay.Moved{Move: game.Slide(d)}
-		}
-	}
-	return replay.Moved{Move: game.To(game.Cell{})}
-}
-
 // Ensure that a job for other servers is stored before a game's last event and that the
 // result is recorded after it, and that the game does not end if the job cannot be stored.
 func TestDo_Ends(t *testing.T) {
@@ -90,43 +75,5 @@ func TestCreate(t *testing.T) {
 		require.NoError(t, env.client.Del(ctx, logKey(name("a"))).Err())
 		_, err = env.serve(env.addr).Create(ctx, name("a"), c, sd, time.Time{})
 		damagedAt(t, err)
-	})
-}
-
-// Ensure that the outcome of a call depends on the state in the log, even if this server's copy
-// is out of date.
-func TestDo_Stale(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		a, b := env.serve(env.addr), env.serve(env.addr)
-		ahead, stale := a.begin(name("a"), "6x6"), b.match(name("a"))
-		first := move(ahead.State(), 0)
-		event := ahead.do(t, first)
-		ahead.play(t, 3)
-		sixth := move(ahead.State(), 0)
-		later := ahead.do(t, sixth)
-		ahead.play(t, 4)
-		require.EqualValues(t, 1, stale.State().Version, "a match without watchers gets no events")
-		same(t, event.State, stale.do(t, first).State)
-		same(t, later.State, stale.do(t, sixth).State)
-		require.EqualValues(t, 10, stale.State().Version)
-
-		ahead.play(t, 3)
-		_, err := stale.Do(t.Context(), Call{PlayerID: ann.ID, Version: 10, Seat: game.NoSeat, Action: idle(t, stale.State())})
-		require.Equal(t, &VersionConflictError{Version: 13}, err)
-		ahead.play(t, 1)
-		_, err = stale.Do(t.Context(), move(stale.State(), 1))
-		require.Equal(t, &VersionConflictError{Version: 14}, err)
-		now := ahead.play(t, 1)
-		next := stale.do(t, move(now, 0))
-		require.EqualValues(t, 16, next.State.Version, "a version that this server did not know yet")
-
-		// Now the other server's state is out of date.
-		_, err = ahead.Do(t.Context(), move(now, 1))
-		require.Equal(t, &VersionConflictError{Version: 16}, err)
-		ahead.do(t, resign(0))
-		_, err = stale.Do(t.Context(), move(next.State, 0))
-		require.ErrorIs(t, err, replay.ErrGameOver)
-		env.check(name("a"), a, b)
 	})
 }

@@ -27,26 +27,6 @@ func (env *env) enterNow(on *challenge.Challenges, p replay.Player) *challenge.C
 	return c
 }
 
-// Ensure that the bot also leaves if the second player comes by the race's link, and that it stays for a
-// player who comes after the first one has left.
-func TestNow_Link(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		c := env.enterNow(env.Challenges, ann)
-		_, err := env.Leave(t.Context(), c.ID, ann.ID, "")
-		require.NoError(t, err)
-		alone := env.enterNow(env.server(), bob)
-		require.Equal(t, c.ID, alone.ID)
-		assert.Len(t, alone.Entrants, 2)
-		assert.Zero(t, alone.StartTime)
-
-		both := env.join(c, eve)
-		require.Len(t, both.Entrants, 2)
-		assert.Equal(t, []string{bob.ID, eve.ID}, []string{both.Entrants[0].Player.ID, both.Entrants[1].Player.ID})
-		assert.NotZero(t, both.StartTime)
-	})
-}
-
 // Ensure that a player gets into the oldest race whose players are present.
 func TestNow_Oldest(t *testing.T) {
 	t.Parallel()

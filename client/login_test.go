@@ -306,28 +306,6 @@ func TestLogIn_AccountForgotten(t *testing.T) {
 	assert.Contains(t, notice, "ada-2")
 }
 
-func TestLogInAs(t *testing.T) {
-	t.Parallel()
-	a := newAccounts(pb.Storage_STORAGE_EMBEDDED)
-	config, store := client.Config{Target: a.start(t)}, newStore(t)
-	first, _, err := client.LogInAs(waittest.Context(t), dial(t, config), store, "ada")
-	require.NoError(t, err)
-	assert.Equal(t, "ada", first.Name)
-	again, _, err := client.LogInAs(waittest.Context(t), dial(t, config), store, "eve")
-	require.NoError(t, err)
-	assert.Equal(t, first, again, "the server still knows the stored account")
-
-	a.forget()
-	_, _, err = dial(t, config).CreatePlayer(waittest.Context(t), "Eve", false)
-	require.NoError(t, err)
-	_, _, err = client.LogInAs(waittest.Context(t), dial(t, config), store, "eve")
-	require.ErrorIs(t, err, client.ErrNameTaken)
-	second, _, err := client.LogInAs(waittest.Context(t), dial(t, config), store, "grace")
-	require.NoError(t, err)
-	assert.Equal(t, "grace", second.Name)
-	assert.Equal(t, second, load(t, store, config.Target))
-}
-
 // Ensure that if servers take turns at one address, the client keeps an account for each.
 func TestLogIn_ServersTakeTurns(t *testing.T) {
 	t.Parallel()

@@ -279,35 +279,6 @@ func TestAppend_Cut(t *testing.T) {
 	})
 }
 
-// Ensure that Mend updates an outdated meta, but never moves it back, and does not
-// overwrite it if the log has lost entries.
-func TestMend(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, r *rig) {
-		ctx, gameID := t.Context(), name("a")
-		first := r.create(gameID, 1)
-		old := r.content(gameID).meta
-		last := r.play(gameID, first, 3)
-		want := r.content(gameID)
-		entries, err := r.store.Games.Entries(ctx, gameID, last.Version, 1)
-		require.NoError(t, err)
-		mend := func() error {
-			return r.store.Games.Mend(ctx, gameID, last, entries[0].Time, []byte(want.meta["head"]))
-		}
-		require.NoError(t, r.client.HSet(ctx, metaKey(gameID), old).Err())
-		require.NoError(t, mend())
-		assert.Equal(t, want, r.content(gameID))
-		require.NoError(t, r.client.Del(ctx, metaKey(gameID)).Err())
-		require.NoError(t, mend())
-		assert.Equal(t, want, r.content(gameID))
-
-		require.NoError(t, r.client.HSet(ctx, metaKey(gameID), "last", "3-1").Err())
-		r.unchanged(gameID, func() { require.NoError(t, mend()) })
-		require.NoError(t, r.client.Del(ctx, logKey(gameID)).Err())
-		r.unchanged(gameID, func() { require.NoError(t, mend()) })
-	})
-}
-
 // Ensure that the times in a log never decrease, even if the Redis server's clock is set
 // back.
 func TestAppend_Time(t *testing.T) {

@@ -26,10 +26,9 @@ type Rebuilt struct {
 	Unknown int
 }
 
-// Rebuild derives the leaderboards, the lists and the queue of jobs from all logs, and adds to the
-// profiles what is missing from them.
-// Servers may keep running, but the leaderboards lack entries until Rebuild returns. Hidden
-// players stay hidden.
+// Rebuild derives the leaderboards, the lists and the queue of jobs from all logs, and adds the games to
+// the profiles that do not count them. Servers may keep running, but the leaderboards lack entries until
+// Rebuild returns. Hidden players stay hidden.
 func (r *Recovery) Rebuild(ctx context.Context) (Rebuilt, error) {
 	var b Rebuilt
 	// A score that is too high would keep the player's correct score off a board.
@@ -37,7 +36,6 @@ func (r *Recovery) Rebuild(ctx context.Context) (Rebuilt, error) {
 		return b, err
 	}
 	var mu sync.Mutex
-	tally := r.Profiles.NewTally()
 	err := r.Log.IDs(ctx, func(gameIDs []string) error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.SetLimit(workers)
@@ -48,8 +46,8 @@ func (r *Recovery) Rebuild(ctx context.Context) (Rebuilt, error) {
 				if err == nil {
 					err = r.index(ctx, gamelog.Head{State: state})
 				}
-				if err == nil {
-					err = tally.Add(ctx, state)
+				if err == nil && state.Status == replay.Finished {
+					err = r.Profiles.Record(ctx, state)
 				}
 				mu.Lock()
 				defer mu.Unlock()
@@ -58,9 +56,6 @@ func (r *Recovery) Rebuild(ctx context.Context) (Rebuilt, error) {
 		}
 		return group.Wait()
 	})
-	if err == nil {
-		err = tally.Store(ctx)
-	}
 	return b, err
 }
 

@@ -48,33 +48,6 @@ func add(p *profilev1.Profile, r Result) bool {
 	return true
 }
 
-// complete adds those of a player's results to a profile that it does not count yet. If there are others
-// before the games that it lists, its numbers become at least those of the results.
-func complete(p *profilev1.Profile, results []Result) {
-	slices.SortFunc(results, func(a, b Result) int {
-		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.GameID, b.GameID))
-	})
-	found := &profilev1.Profile{}
-	for _, r := range results {
-		add(found, r)
-		add(p, r)
-	}
-	join(p, found)
-}
-
-// join raises a profile to what another one contains. It never lowers anything.
-func join(p, other *profilev1.Profile) {
-	for _, o := range other.GetVariants() {
-		v := variantOf(p, o.GetId())
-		v.Games, v.Wins = max(v.GetGames(), o.GetGames()), max(v.GetWins(), o.GetWins())
-		raise(v, o.GetBestScore(), o.GetBestGameId(), o.GetBestMs())
-	}
-	p.Latest = latest(slices.Concat(p.GetLatest(), other.GetLatest()))
-	addDays(p, other.GetRuns()...)
-	p.LongestRun = max(p.GetLongestRun(), other.GetLongestRun())
-	p.Dailies = recent(slices.Concat(p.GetDailies(), other.GetDailies()))
-}
-
 // variantOf returns the part of a profile for the given variant. It adds one that is missing.
 func variantOf(p *profilev1.Profile, id string) *profilev1.Variant {
 	for _, v := range p.GetVariants() {
@@ -98,28 +71,24 @@ func compareGames(a, b *profilev1.Game) int {
 	return cmp.Or(cmp.Compare(a.GetTimeMs(), b.GetTimeMs()), cmp.Compare(a.GetId(), b.GetId()))
 }
 
-// latest sorts games, and removes those that are listed twice and the oldest beyond MaxLatest.
+// latest sorts games, and removes the oldest beyond MaxLatest.
 func latest(games []*profilev1.Game) []*profilev1.Game {
 	slices.SortFunc(games, compareGames)
-	games = slices.CompactFunc(games, func(a, b *profilev1.Game) bool { return a.GetId() == b.GetId() })
 	return games[max(0, len(games)-MaxLatest):]
 }
 
-// recent sorts results, and removes those that are listed twice and the ones of early days.
+// recent sorts results, and removes those of early days.
 func recent(results []*profilev1.Daily) []*profilev1.Daily {
 	slices.SortFunc(results, func(a, b *profilev1.Daily) int {
 		return cmp.Or(cmp.Compare(a.GetDay(), b.GetDay()), cmp.Compare(a.GetVariant(), b.GetVariant()))
-	})
-	results = slices.CompactFunc(results, func(a, b *profilev1.Daily) bool {
-		return a.GetDay() == b.GetDay() && a.GetVariant() == b.GetVariant()
 	})
 	return slices.DeleteFunc(results, func(r *profilev1.Daily) bool { return r.GetDay() <= results[len(results)-1].GetDay()-RecentDays })
 }
 
 // addDays adds days with a daily game.
-func addDays(p *profilev1.Profile, more ...*profilev1.Run) {
+func addDays(p *profilev1.Profile, more *profilev1.Run) {
 	var runs []*profilev1.Run
-	all := slices.Concat(p.GetRuns(), more)
+	all := append(slices.Clone(p.GetRuns()), more)
 	slices.SortFunc(all, func(a, b *profilev1.Run) int { return cmp.Compare(a.GetFirst(), b.GetFirst()) })
 	for _, r := range all {
 		if n := len(runs); n > 0 && r.GetFirst() <= runs[n-1].GetFirst()+runs[n-1].GetDays() {

@@ -108,9 +108,9 @@ func TestStreak(t *testing.T) {
 	}
 }
 
-// Ensure that a profile is raised to what the logs contain, in whatever order they are read and however
-// often, and keeps what they no longer contain.
-func TestComplete(t *testing.T) {
+// Ensure that games which a profile lacks are added, in whatever order they are read and however
+// often, and that it keeps what the logs no longer contain.
+func TestAdd_Missing(t *testing.T) {
 	t.Parallel()
 	counted := func(games []Result) *profilev1.Profile {
 		p := &profilev1.Profile{}
@@ -119,25 +119,27 @@ func TestComplete(t *testing.T) {
 		}
 		return p
 	}
-	games := results(300)
-	all := counted(games)
 	for _, c := range []struct {
-		name   string
-		p      *profilev1.Profile
-		logged []Result
+		name             string
+		games            int
+		recorded, logged [2]int
 	}{
-		{"the logs of deleted games", counted(games), games[200:]},
-		{"a lost profile", &profilev1.Profile{}, games},
-		{"a profile from before its games were counted", counted(games[290:]), games},
-		{"a profile that was lost more than its list ago", counted(games[150:]), games},
-		{"games that were not recorded", counted(games[:270]), games[200:]},
+		{"the logs of deleted games", 300, [2]int{0, 300}, [2]int{200, 300}},
+		{"games that were not recorded", 300, [2]int{0, 270}, [2]int{200, 300}},
+		{"a lost profile", MaxLatest, [2]int{0, 0}, [2]int{0, MaxLatest}},
+		{"a profile from before its games were counted", MaxLatest, [2]int{90, MaxLatest}, [2]int{0, MaxLatest}},
 	} {
-		logged := slices.Concat(c.logged, c.logged[:50])
+		games := results(c.games)
+		all, p := counted(games), counted(games[c.recorded[0]:c.recorded[1]])
+		logged := games[c.logged[0]:c.logged[1]]
+		logged = slices.Concat(logged, logged[:50])
 		rand.New(rand.NewPCG(1, 2)).Shuffle(len(logged), func(i, j int) { logged[i], logged[j] = logged[j], logged[i] })
-		complete(c.p, logged)
-		assert.ElementsMatch(t, texts(all.GetVariants()), texts(c.p.GetVariants()), c.name)
-		c.p.Variants = all.GetVariants()
-		assert.True(t, proto.Equal(all, c.p), "%s: %v\n%v", c.name, all, c.p)
+		for _, r := range logged {
+			add(p, r)
+		}
+		assert.ElementsMatch(t, texts(all.GetVariants()), texts(p.GetVariants()), c.name)
+		p.Variants = all.GetVariants()
+		assert.True(t, proto.Equal(all, p), "%s: %v\n%v", c.name, all, p)
 	}
 }
 

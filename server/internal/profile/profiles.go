@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -142,46 +141,4 @@ func (s *Profiles) results(ctx context.Context, final *replay.State) ([]Result, 
 		return nil, err
 	}
 	return results, nil
-}
-
-// Tally collects the results in many games. Each takes about 100 bytes of memory. Add is safe for
-// concurrent use.
-type Tally struct {
-	profiles *Profiles
-	mu       sync.Mutex
-	results  map[string][]Result // by player; guarded by mu
-}
-
-// NewTally returns an empty Tally.
-func (s *Profiles) NewTally() *Tally { return &Tally{profiles: s, results: map[string][]Result{}} }
-
-// Add adds a game to the tally, unless it does not count. Adding it again changes nothing. Add adds a
-// race that is over to the profiles at once.
-func (t *Tally) Add(ctx context.Context, state *replay.State) error {
-	results, err := t.profiles.results(ctx, state)
-	t.mu.Lock()
-	for _, r := range results {
-		t.results[r.PlayerID] = append(t.results[r.PlayerID], r)
-	}
-	t.mu.Unlock()
-	if err == nil && state.Status == replay.Finished && state.Attempt.Kind == replay.Race {
-		err = t.profiles.recordRace(ctx, state.Attempt.ChallengeID)
-	}
-	return err
-}
-
-// Store raises the stored profiles to what the tally contains. It never lowers them: they may
-// include games that no longer exist.
-func (t *Tally) Store(ctx context.Context) error {
-	for playerID, results := range t.results {
-		err := t.profiles.change(ctx, playerID, func(p *profilev1.Profile) bool {
-			before := proto.CloneOf(p)
-			complete(p, results)
-			return !proto.Equal(before, p)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -36,12 +36,11 @@ func BenchmarkProfile(b *testing.B) {
 			player := replay.Player{ID: id.New(), Name: "Ann"}
 			_, err := s.Accounts.Create(b.Context(), store.Account{ID: player.ID, Name: player.Name}, 0)
 			require.NoError(b, err)
-			tally, n := p.NewTally(), 0
+			n := 0
 			next := func() *replay.State { n++; return finished(b, player, n) }
 			for range gamesOfProfile {
-				require.NoError(b, tally.Add(b.Context(), next()))
+				require.NoError(b, p.Record(b.Context(), next()))
 			}
-			require.NoError(b, tally.Store(b.Context()))
 			b.Run("get", func(b *testing.B) {
 				for b.Loop() {
 					got, _, err := p.Get(b.Context(), player.ID)

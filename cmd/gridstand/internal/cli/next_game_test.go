@@ -13,8 +13,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that players who want another game after one meet in it, and that a player of another game does not
-// get there.
+// Ensure that players who want another game after one meet in it, and that a player of another game, or one who
+// needs two seats, does not get there.
 func TestNextGame(t *testing.T) {
 	t.Parallel()
 	s, _ := servertest.Start(t, servertest.Config(t))
@@ -35,8 +35,9 @@ func TestNextGame(t *testing.T) {
 	over, err = bob.Join(ctx, over.GetId(), nil)
 	require.NoError(t, err)
 
+	options := seats
 	next := func(c *client.Client, over *pb.Game) *pb.Game {
-		g, err := ui.NewServer(c).NewGame(ctx, ui.NewGame{Variant: "tribolo", Options: seats, After: over})
+		g, err := ui.NewServer(c).NewGame(ctx, ui.NewGame{Variant: "tribolo", Options: options, After: over})
 		require.NoError(t, err)
 		return g.Game
 	}
@@ -50,5 +51,8 @@ func TestNextGame(t *testing.T) {
 	alone, err := eve.NewGame(ctx, "tribolo", seats)
 	require.NoError(t, err)
 	assert.NotEqual(t, waits.GetId(), next(eve, alone.Game).GetId())
+	options.Seats = []*pb.SeatRequest{ui.SeatRequest(ui.SeatMe), ui.SeatRequest(ui.SeatMe), ui.SeatRequest(ui.SeatOpen)}
+	assert.NotEqual(t, waits.GetId(), next(bob, over.Game).GetId())
+	options = seats
 	assert.Equal(t, waits.GetId(), next(bob, over.Game).GetId())
 }

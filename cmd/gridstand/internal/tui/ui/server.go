@@ -32,7 +32,7 @@ type Server interface {
 	ListStandings(ctx context.Context, r *pb.ListStandingsRequest, o ...grpc.CallOption) (*pb.ListStandingsResponse, error)
 
 	// NewGame creates a game. If it follows another one, of which another player waits in a game already,
-	// NewGame takes a seat there.
+	// NewGame takes a seat there, unless the user needs several.
 	NewGame(ctx context.Context, n NewGame) (client.Game, error)
 	// LiveGames returns the first page of games in progress, in the given order.
 	LiveGames(ctx context.Context, by pb.OrderBy) ([]*pb.Game, error)
@@ -112,7 +112,13 @@ func (s *server) NewGame(ctx context.Context, n NewGame) (client.Game, error) {
 		return id != "" && id != s.PlayerID() &&
 			slices.ContainsFunc(n.After.GetSeats(), func(o *pb.Seat) bool { return o.GetPlayer().GetId() == id })
 	}
-	if slices.ContainsFunc(n.After.GetSeats(), rival) {
+	seats := 0 // of the user
+	for _, seat := range n.Options.Seats {
+		if seat.GetCaller() != nil {
+			seats++
+		}
+	}
+	if seats == 1 && slices.ContainsFunc(n.After.GetSeats(), rival) {
 		reply, err := s.Games.ListGames(ctx, &pb.ListGamesRequest{
 			Status: pb.GameStatus_GAME_STATUS_WAITING, Variant: n.Variant, PageSize: listLength,
 		})

@@ -107,6 +107,15 @@ func TestPage_Roster(t *testing.T) {
 	assert.NotContains(t, d.Screen(), "s start")
 }
 
+// Ensure that a notice does not hide why the page no longer follows the challenge.
+func TestPage_Ended(t *testing.T) {
+	t.Parallel()
+	p, d := open(t, &tuitest.Server{}, tuitest.WaitingRace(), tuitest.Me, false)
+	d.Press("y")
+	d.Send(tuitest.Result(p.Contest.Update, client.ChallengeUpdate{}, client.ErrChallengeNotFound))
+	assert.Contains(t, d.Screen(), "The server does not have this challenge.")
+}
+
 // Ensure that the keys of a challenge's page lead where its state allows, and that a user who leaves is
 // told how to come back.
 func TestPage_Leads(t *testing.T) {

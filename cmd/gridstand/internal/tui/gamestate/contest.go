@@ -108,6 +108,7 @@ func (c *Contest) Update(u client.ChallengeUpdate, err error) tea.Cmd {
 	if err != nil {
 		if !errors.Is(err, io.EOF) {
 			c.Err = err
+			c.tasks.Say("") // The status says why for as long as the page is open.
 		}
 		return nil
 	}

@@ -60,8 +60,7 @@ func TestAttempt_Race(t *testing.T) {
 	d.Press("n")
 	assert.Contains(t, d.Screen(), "Your 12,340 points are kept")
 	d.Press("y")
-	d.Until("the refusal", func() bool { return p.Notice != "" })
-	assert.Contains(t, d.Screen(), "! "+client.ErrGameDamaged.Error())
+	d.Until("the refusal", func() bool { return strings.Contains(d.Screen(), "! "+client.ErrGameDamaged.Error()) })
 	server.OnResign = func() (*pb.Event, error) { return tuitest.Ended(614, pb.Result_REASON_RESIGNED), nil }
 	d.Press("n", "y")
 	d.Until("the end", p.Over)

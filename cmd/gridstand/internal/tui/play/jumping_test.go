@@ -163,7 +163,6 @@ func TestJump_Again(t *testing.T) {
 	d.Press("enter")
 	d.Until("the move", func() bool { return p.Game.GetVersion() == 12 })
 	assert.Empty(t, p.Notice)
-	assert.Empty(t, p.Notice)
 }
 
 // Ensure that the bell rings once when the user's turn begins, that the title shows it, and that the hint on
@@ -223,12 +222,15 @@ func TestStandIn(t *testing.T) {
 		g.Version = 11
 		return g, nil
 	}}
+	from := s.Stream(tuitest.GameID)
 	p, d := newTribolo(t, s)
+	d.Press("y")
+	assert.Contains(t, d.Screen(), "clipboard")
 	out := translate.Event(tuitest.Tribolo(t, tuitest.GameID, 9, adaAndBots()...))
 	out.Seat = new(int32)
 	out.Version, out.Action = 11, &pb.Event_TimedOut{TimedOut: &pb.TimedOut{StandIn: "greedy"}}
-	p.Apply(out)
-	require.NotNil(t, p.held())
+	from.Push(client.Update{Event: out})
+	d.Until("the stand-in", func() bool { return p.held() != nil })
 	assert.False(t, p.mine())
 	assert.Contains(t, d.Screen(), "Any key takes your seat back")
 	d.Press("x")
@@ -238,13 +240,17 @@ func TestStandIn(t *testing.T) {
 	assert.Nil(t, p.held())
 }
 
-// Ensure that a new game has the same seats as the game that was given up for it, also if that was over.
+// Ensure that a new game has the same seats as the game that was given up for it, also if that was over, and
+// that the page says that it gives the game up.
 func TestNewGame_Seats(t *testing.T) {
 	t.Parallel()
+	answer := make(chan struct{})
 	_, d := newTribolo(t, &tuitest.Server{
-		OnResign: func() (*pb.Event, error) { return nil, &client.Error{Reason: pb.ReasonGameOver} },
+		OnResign: func() (*pb.Event, error) { <-answer; return nil, &client.Error{Reason: pb.ReasonGameOver} },
 	})
 	d.Press("n", "y")
+	assert.Contains(t, d.Screen(), "Giving up …")
+	close(answer)
 	seats := d.Leave().(ui.ReplaceMsg).Route.New.Options.Seats
 	require.Len(t, seats, 3)
 	assert.NotNil(t, seats[0].GetCaller())

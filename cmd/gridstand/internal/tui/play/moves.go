@@ -169,8 +169,9 @@ func sameTurn(a, b *pb.Position) bool {
 func (p *page) updated(u client.Update, err error) tea.Cmd {
 	if err != nil {
 		if !errors.Is(err, io.EOF) {
-			p.Lost = true
+			p.Lost, p.err = true, err
 			p.fail(err)
+			p.Say("") // The status says why for as long as the page is open.
 		}
 		return nil
 	}
@@ -183,6 +184,9 @@ func (p *page) updated(u client.Update, err error) tea.Cmd {
 func (p *page) changed(changed bool, e *pb.Event) tea.Cmd {
 	if !changed {
 		return nil
+	}
+	if p.held() != nil {
+		p.Say("") // The status says how to take the seat back.
 	}
 	cmds := []tea.Cmd{p.ring()}
 	if e.GetUndone() != nil && p.shared() {

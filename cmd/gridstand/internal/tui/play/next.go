@@ -15,6 +15,7 @@ import (
 // resign ends the game. Its points are kept.
 func (p *page) resign() tea.Cmd {
 	server, game := p.env.Server, p.Game
+	p.Say("Giving up …")
 	return ui.Call(p.Tasks, func(ctx context.Context) (*pb.Event, error) { return server.Resign(ctx, game) },
 		p.resigned)
 }
@@ -22,6 +23,7 @@ func (p *page) resign() tea.Cmd {
 // resigned handles the reply to a resignation. Unless the game is an attempt, it then
 // opens a new game, even if the old one turns out to be over or gone. If an attempt is gone, it says so.
 func (p *page) resigned(e *pb.Event, err error) tea.Cmd {
+	p.Say("")
 	switch {
 	case err == nil:
 		p.Apply(e)

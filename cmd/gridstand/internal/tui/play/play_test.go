@@ -313,6 +313,8 @@ func TestRefusals(t *testing.T) {
 	d.Send(tuitest.Result(p.updated, client.Update{}, &client.Error{Reason: pb.ReasonBadToken}))
 	assert.Contains(t, d.Screen(), "no longer accepts")
 	assert.NotContains(t, p.ClosingMessage(), "Resume")
+	d.Press("x")
+	assert.Contains(t, d.Screen(), "no longer accepts", "as long as it is true")
 	assert.Contains(t, d.Screen(), "ended")
 }
 

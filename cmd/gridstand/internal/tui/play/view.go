@@ -155,6 +155,8 @@ func (p *page) status() string {
 		waited = p.env.Now.Sub(p.inFlight.since)
 	}
 	switch {
+	case p.err != nil && !p.Over():
+		return t.Bad().Render("! " + ui.Explain(p.err, "Open it again to retry."))
 	case p.ConnectionProblem() != "":
 		return t.Bad().Render("! " + p.ConnectionProblem())
 	case p.contest != nil && p.contest.Err != nil:

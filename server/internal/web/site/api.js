@@ -255,7 +255,7 @@ export function watch(of, { after, everyEvent, preview, onUpdate, onEnd, onState
         alive(silence);
         const { done: ended, value } = await reader.read();
         if (open !== abort) return;
-        if (ended) throw Error('resync');
+        if (ended) throw Error('the stream has ended');
         const messages = (rest + value).split('\n\n');
         rest = messages.pop() || '';
         for (const message of messages) {

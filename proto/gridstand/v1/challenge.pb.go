@@ -1827,7 +1827,7 @@ type WatchChallengeResponse struct {
 	Standings []*Standing `protobuf:"bytes,2,rep,name=standings,proto3" json:"standings,omitempty"`
 	// Number of attempts in the standings.
 	Total int32 `protobuf:"varint,3,opt,name=total,proto3" json:"total,omitempty"`
-	// The store's time at which the message was made, for a countdown.
+	// The store's time at which the message was sent, to about a second, for a countdown.
 	Now *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=now,proto3" json:"now,omitempty"`
 	// Identifies the content; equal content has the same etag on every server.
 	Etag          string `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`

@@ -19,6 +19,7 @@ import (
 type challengeSnapshot struct {
 	message *pb.WatchChallengeResponse
 	err     error
+	at      time.Time // when it was published; zero before the first update
 	// final is set if no newer snapshot will follow.
 	final    bool
 	replaced chan struct{} // closed when there is a newer snapshot
@@ -64,8 +65,6 @@ type liveChallenge struct {
 	finished  bool // whether all attempts at the race are over
 
 	entrants map[string]*entrantGame // games that the server follows, by ID; nil if the game is unreadable
-
-	sentAt time.Time // when the latest snapshot was published
 }
 
 // addStream adds a stream from an address, of the player who makes the call or of a caller without a
@@ -154,8 +153,7 @@ func (l *liveChallenge) first(ctx context.Context) (*challengeSnapshot, error) {
 
 // publish replaces the latest snapshot and wakes the streams.
 func (l *liveChallenge) publish(next *challengeSnapshot) {
-	l.sentAt = time.Now()
-	next.replaced = make(chan struct{})
+	next.at, next.replaced = time.Now(), make(chan struct{})
 	close(l.latest.Swap(next).replaced)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
@@ -138,8 +139,9 @@ func TestLiveChallenge_Due(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now()
 		l := &liveChallenge{
-			c: &challenge.Challenge{Kind: replay.Race}, readAt: now, sentAt: now, entrants: map[string]*entrantGame{"a": nil},
+			c: &challenge.Challenge{Kind: replay.Race}, readAt: now, entrants: map[string]*entrantGame{"a": nil},
 		}
+		l.latest.Store(&challengeSnapshot{at: now})
 		assert.Equal(t, snapshotEvery, l.due().Sub(now))
 		l.spaced = 3 * time.Second
 		assert.Equal(t, 3*time.Second, l.due().Sub(now))
@@ -238,5 +240,38 @@ func TestOpenWatchChallenge_Counts(t *testing.T) {
 		_, ok := errors.AsType[*limits.ExceededError](open("192.0.2.1"))
 		require.True(t, ok)
 		require.NoError(t, open("192.0.2.2"))
+	})
+}
+
+// Ensure that the first message of a stream has the present time even if the challenge has not changed for
+// a while, and that streams share later messages.
+func TestOpenWatchChallenge_Now(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := newLiveService(t, 1)
+		open := func() *View {
+			v, err := s.OpenWatchChallenge(t.Context(), &pb.WatchChallengeRequest{ChallengeId: raceID(0)}, bareStream{})
+			require.NoError(t, err)
+			t.Cleanup(v.Close)
+			return v
+		}
+		next := func(v *View) *encoded {
+			message, _, err := v.next()
+			require.NoError(t, err)
+			return message.(*encoded)
+		}
+		now := func(message *encoded) time.Time {
+			m := new(pb.WatchChallengeResponse)
+			require.NoError(t, proto.Unmarshal(message.data.Materialize(), m))
+			return m.GetNow().AsTime().Local()
+		}
+		one := open()
+		assert.WithinDuration(t, time.Now(), now(next(one)), 0)
+		time.Sleep(repeatEvery - time.Millisecond) //nolint:forbidigo // The bubble's clock is fake.
+		other := open()
+		assert.WithinDuration(t, time.Now(), now(next(other)), 0)
+		time.Sleep(rosterEvery) //nolint:forbidigo // as above
+		synctest.Wait()
+		assert.Same(t, next(one), next(other))
 	})
 }

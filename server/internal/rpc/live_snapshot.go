@@ -24,6 +24,8 @@ const (
 	// repeatEvery is how long a snapshot stays unchanged before it is sent again, so that
 	// proxies do not close the stream as idle.
 	repeatEvery = 15 * time.Second
+	// freshFor is the age up to which all new streams of a challenge share the latest snapshot.
+	freshFor = time.Second
 
 	// The intervals between reads of a race: while it is open and entrants play, and before and after
 	// that, for its roster and for its final standings. open_time and close_time trigger a read
@@ -72,7 +74,7 @@ func (l *liveChallenge) readDue() time.Time {
 
 // due returns the time of the next update.
 func (l *liveChallenge) due() time.Time {
-	due := earlier(l.readDue(), l.sentAt.Add(repeatEvery))
+	due := earlier(l.readDue(), l.latest.Load().at.Add(repeatEvery))
 	if len(l.entrants) > 0 && !l.finished {
 		due = earlier(due, time.Now().Add(max(snapshotEvery, l.spaced)))
 	}
@@ -91,7 +93,7 @@ func earlier(a, b time.Time) time.Time {
 func (l *liveChallenge) update(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, maxCall)
 	defer cancel()
-	keepAlive := time.Since(l.sentAt) >= repeatEvery
+	keepAlive := time.Since(l.latest.Load().at) >= repeatEvery
 	if l.c == nil || !time.Now().Before(l.readDue()) {
 		if err := l.read(ctx); err != nil {
 			return err

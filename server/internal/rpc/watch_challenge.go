@@ -3,8 +3,11 @@ package rpc
 import (
 	"context"
 	"errors"
+	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/front"
@@ -85,12 +88,18 @@ func (v *challengeView) Over() bool {
 }
 
 // next returns the latest snapshot whenever there is a new one. A slow client misses the
-// snapshots in between.
+// snapshots in between. If the first is older than freshFor, it gets the present time, by which
+// clients count down.
 func (v *challengeView) next() (message any, changed <-chan struct{}, err error) {
 	latest := v.live.latest.Load()
 	switch {
 	case latest.err != nil:
 		return nil, nil, latest.err
+	case v.sent == nil && time.Since(latest.at) > freshFor:
+		v.sent = latest
+		m := proto.CloneOf(latest.message)
+		m.Now = timestamppb.New(m.GetNow().AsTime().Add(time.Since(latest.at)))
+		return v.encode(m), nil, nil
 	case latest != v.sent:
 		v.sent = latest
 		return latest.Encoded(v.form, func() any { return v.encode(latest.message) }), nil, nil

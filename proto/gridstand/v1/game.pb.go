@@ -456,7 +456,7 @@ type Limits struct {
 	ReadsPerAddress int32 `protobuf:"varint,22,opt,name=reads_per_address,json=readsPerAddress,proto3" json:"reads_per_address,omitempty"`
 	// Calls and HTTP requests per second from one address to one server, excluding Move, Undo
 	// and Resign, with a burst of ten seconds' worth. A page counts as one call for each 25
-	// requested entries and for each ten games that it skips, and history as one for each 50
+	// requested entries and for each ten games that it skips, and history as one for each ten
 	// events that the server has to read. New connections, mistakes, and each 128 bytes
 	// that a client sends beside calls, count, too. An address has few of these calls running at the same time;
 	// others wait up to a second and are then refused.

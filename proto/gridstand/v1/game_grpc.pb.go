@@ -51,8 +51,9 @@ const (
 // Errors are canonical codes with details. A malformed field is INVALID_ARGUMENT with
 // google.rpc.BadRequest, which names the field. Every other error of a call carries
 // google.rpc.ErrorInfo with the domain "gridstand", one of the reasons listed with the
-// calls, and the variable parts of the message as metadata. In addition to the errors
-// listed there, every call may fail with
+// calls, and the variable parts of the message as metadata. In JSON, each of the error's
+// details has its fields in "debug"; Retry-After has the seconds of google.rpc.RetryInfo.
+// In addition to the errors listed there, every call may fail with
 //
 //   - INVALID_ARGUMENT, reason MESSAGE_TOO_LARGE: the request is larger than
 //     Limits.message_bytes; metadata as with RATE_LIMITED. Over gRPC this error is
@@ -76,8 +77,9 @@ const (
 //     in the store; metadata "version" is the last version that can be read.
 //
 // Errors of the transport carry no details: an unknown call (UNIMPLEMENTED; status 404 over
-// HTTP), another HTTP method than POST (405), a wrong content type (415), and a request
-// that cannot be decoded (INTERNAL in gRPC, otherwise INVALID_ARGUMENT).
+// HTTP), another HTTP method than POST (405), a wrong content type (415), a request that
+// cannot be decoded (INTERNAL in gRPC, otherwise INVALID_ARGUMENT), and a compressed
+// request (UNIMPLEMENTED), except gzip in Connect and gRPC-Web for calls that are not streams.
 //
 // An empty id is INVALID_ARGUMENT; any other unknown id is NOT_FOUND, even if it is not a
 // well-formed id.
@@ -350,8 +352,9 @@ func (c *gameServiceClient) React(ctx context.Context, in *ReactRequest, opts ..
 // Errors are canonical codes with details. A malformed field is INVALID_ARGUMENT with
 // google.rpc.BadRequest, which names the field. Every other error of a call carries
 // google.rpc.ErrorInfo with the domain "gridstand", one of the reasons listed with the
-// calls, and the variable parts of the message as metadata. In addition to the errors
-// listed there, every call may fail with
+// calls, and the variable parts of the message as metadata. In JSON, each of the error's
+// details has its fields in "debug"; Retry-After has the seconds of google.rpc.RetryInfo.
+// In addition to the errors listed there, every call may fail with
 //
 //   - INVALID_ARGUMENT, reason MESSAGE_TOO_LARGE: the request is larger than
 //     Limits.message_bytes; metadata as with RATE_LIMITED. Over gRPC this error is
@@ -375,8 +378,9 @@ func (c *gameServiceClient) React(ctx context.Context, in *ReactRequest, opts ..
 //     in the store; metadata "version" is the last version that can be read.
 //
 // Errors of the transport carry no details: an unknown call (UNIMPLEMENTED; status 404 over
-// HTTP), another HTTP method than POST (405), a wrong content type (415), and a request
-// that cannot be decoded (INTERNAL in gRPC, otherwise INVALID_ARGUMENT).
+// HTTP), another HTTP method than POST (405), a wrong content type (415), a request that
+// cannot be decoded (INTERNAL in gRPC, otherwise INVALID_ARGUMENT), and a compressed
+// request (UNIMPLEMENTED), except gzip in Connect and gRPC-Web for calls that are not streams.
 //
 // An empty id is INVALID_ARGUMENT; any other unknown id is NOT_FOUND, even if it is not a
 // well-formed id.

@@ -5,8 +5,8 @@ package gridstandv1
 // ErrorDomain is the domain of every google.rpc.ErrorInfo from a server.
 const ErrorDomain = "gridstand"
 
-// TimeHeader is the header, of successful answers to calls other than streams, that has the server's
-// time as in RFC 3339.
+// TimeHeader is the header, of successful answers by gRPC to calls other than streams, that has the
+// server's time as in RFC 3339. Other answers have the seconds in the header Date.
 const TimeHeader = "gridstand-time"
 
 // The values of the reason field of google.rpc.ErrorInfo. For each call, the .proto files

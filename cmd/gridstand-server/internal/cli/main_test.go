@@ -107,8 +107,8 @@ type process struct {
 
 var serving = regexp.MustCompile(`msg=serving address=(\S+)`)
 
-// startProcess starts the program and waits until it is serving.
-func startProcess(t *testing.T, args ...string) *process {
+// launch starts the program.
+func launch(t *testing.T, args ...string) *process {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("signals are not available")
@@ -120,7 +120,15 @@ func startProcess(t *testing.T, args ...string) *process {
 	p.cmd.Stderr = &p.log
 	p.Process = processtest.Start(t, p.cmd)
 	t.Cleanup(p.Kill)
+	return p
+}
+
+// startProcess starts the program and waits until it is serving.
+func startProcess(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := launch(t, args...)
 	p.waitFor(t, serving)
+	var err error
 	p.addr, err = net.ResolveTCPAddr("tcp", serving.FindStringSubmatch(p.output())[1])
 	require.NoError(t, err)
 	return p

@@ -18,33 +18,21 @@ import (
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
-// Ensure that sessions over a limit are refused with a reason, and that the end of a
+// Ensure that sessions over the limit of an address are refused with a reason, and that the end of a
 // session frees its slot.
 func TestLimits_Sessions(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		name   string
-		change func(*Limits)
-		want   string
-	}{
-		{"in total", func(l *Limits) { l.Sessions = 2 }, errFull.Error()},
-		{"per address", func(l *Limits) { l.SessionsPerAddress = 2 }, errAddressFull.Error()},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			h := start(t, until, func(c *Config) { tt.change(&c.Limits) })
-			c := h.dial()
-			first := open(t, c, "watch")
-			open(t, c, "watch")
-			_, err := c.NewSession()
-			require.ErrorContains(t, err, tt.want)
-			require.NoError(t, first.Close())
-			waittest.Until(t, "a session is accepted", func() bool {
-				s, err := c.NewSession()
-				return err == nil && s.Close() == nil
-			})
-		})
-	}
+	h := start(t, until, func(c *Config) { c.Limits.SessionsPerAddress = 2 })
+	c := h.dial()
+	first := open(t, c, "watch")
+	open(t, c, "watch")
+	_, err := c.NewSession()
+	require.ErrorContains(t, err, errAddressFull.Error())
+	require.NoError(t, first.Close())
+	waittest.Until(t, "a session is accepted", func() bool {
+		s, err := c.NewSession()
+		return err == nil && s.Close() == nil
+	})
 }
 
 // Ensure that clients that open connections and send nothing do not shut the host to others,

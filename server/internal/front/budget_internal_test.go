@@ -18,14 +18,16 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// Ensure that a client that sends more than it may pays for it before its address connects again, also
-// if its request is longer than a message, and that one that makes no call pays, too.
+// Ensure that an address opens new connections at the rate of its calls, and that a client that sends more
+// than it may pays for it before its address connects again, also if its request is longer than a message,
+// and that one that makes no call pays, too.
 func TestCharge(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 1, MessageBytes: 1})
 		connects := func(address string) bool {
 			_, exceeded := f.enter(&fakeConn{peer: &net.TCPAddr{IP: net.ParseIP(address), Port: 1}})
+			require.Contains(t, []string{"", "reads_per_address_per_second"}, exceeded)
 			return exceeded == ""
 		}
 		_, c := f.connect(t, clientAddress)

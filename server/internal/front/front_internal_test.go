@@ -116,17 +116,6 @@ func TestEnter_Connections(t *testing.T) {
 	assert.Zero(t, f.Connections())
 }
 
-// Ensure that an address opens new connections at the rate of its calls.
-func TestEnter_Rate(t *testing.T) {
-	t.Parallel()
-	f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 1})
-	for range Burst {
-		f.connect(t, clientAddress)
-	}
-	_, exceeded := f.enter(&fakeConn{peer: &net.TCPAddr{IP: net.ParseIP(clientAddress)}})
-	assert.Equal(t, "reads_per_address_per_second", exceeded)
-}
-
 // Ensure that a connection that is closed without a call counts as many reads only if it was open briefly:
 // programs that are connected to several servers may all leave at once.
 func TestEnter_WithoutCall(t *testing.T) {
@@ -369,26 +358,8 @@ func TestTap_Free(t *testing.T) {
 	}
 }
 
-// Ensure that what a client sends counts as reads, even if it is no call.
+// Ensure that what a client sends counts as reads unless it is part of a request.
 func TestConn_Read(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 1})
-		fake, c := f.connect(t, clientAddress)
-		fakeProxy, proxy := f.connect(t, proxyAddress)
-		for _, each := range []*conn{c, proxy} {
-			for range 2 * (Burst + refusalBurst) {
-				_, _ = each.Read(make([]byte, bytesPerRead/2))
-			}
-			_, _ = each.Read(make([]byte, bytesPerRead))
-		}
-		assert.True(t, fake.closed)
-		assert.False(t, fakeProxy.closed)
-	})
-}
-
-// Ensure that what a client sends by HTTP counts as reads unless it is part of a request.
-func TestConn_Read_Requests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 1})
@@ -405,8 +376,8 @@ func TestConn_Read_Requests(t *testing.T) {
 		}
 		assert.InDelta(t, Burst, c.budget.reads.Tokens(), 1.5, "requests count only as calls")
 		assert.False(t, fake.closed)
-		for range 2 * (Burst + refusalBurst) {
-			_, _ = c.Read(make([]byte, bytesPerRead))
+		for range 4 * (Burst + refusalBurst) {
+			_, _ = c.Read(make([]byte, bytesPerRead/2))
 		}
 		assert.True(t, fake.closed)
 	})

@@ -101,29 +101,6 @@ func TestDaily_Next(t *testing.T) {
 	assert.Contains(t, ansi.Strip(d.line(p.env, 100)), "4 points   d result")
 }
 
-// Ensure that a user without games sees the open places beside the best live game and joins the first one
-// with enter, and that s enters a race with others.
-func TestPlaces(t *testing.T) {
-	t.Parallel()
-	all := quietLists(t)
-	newcomer := func(env *ui.Env) {
-		env.Me = ""
-		env.Server.(*tuitest.Server).OnLists = func(string, string, pb.Window) (ui.Lists, error) { return all, nil }
-	}
-	for key, want := range map[string]ui.Route{
-		"enter": {Enter: tuitest.ChallengeID}, "s": {NewChallenge: &ui.NewChallenge{}},
-	} {
-		p, d := open(t, newcomer)
-		assert.Equal(t, tuitest.GameID, p.preview.id, "the exhibition")
-		require.Equal(t, []string{tuitest.ChallengeID, waitingID}, p.cursors[paneMine].ids)
-		d.Press(key)
-		assert.Equal(t, ui.OpenMsg{Route: want}, d.Leave())
-	}
-	all.Live, all.Races = nil, nil
-	_, d := open(t, newcomer)
-	assert.Contains(t, d.Screen(), "No player is waiting. Press s to race")
-}
-
 // Ensure that races are listed among the live games and can be joined, reopened or watched,
 // and that closed races and the attempts at listed races are not listed.
 func TestRaces(t *testing.T) {

@@ -50,6 +50,7 @@ func TestKeys(t *testing.T) {
 		"replay an own game":         {[]string{"tab", "end", "enter"}, ui.Route{Watch: []string{doneID}, Replay: true}},
 		"replay a record":            {[]string{"tab", "tab", "down", "enter"}, ui.Route{Watch: []string{recordID[:25] + "1"}, Replay: true}},
 		"TV":                         {[]string{"t"}, ui.Route{TV: true}},
+		"race somebody now":          {[]string{"s"}, ui.Route{NewChallenge: &ui.NewChallenge{}}},
 		"rules":                      {[]string{"r"}, ui.Route{Rules: "tribolo"}},
 		"rules of the selected game": {[]string{"v", "r"}, ui.Route{Rules: "tribolo"}},
 		"follow a player":            {[]string{"end", "f"}, ui.Route{Follow: "bob"}},
@@ -220,7 +221,10 @@ func TestWelcome(t *testing.T) {
 	d.Send(got(p, ui.Lists{Variants: tuitest.Variants(), Variant: "classic"}, nil))
 	assert.NotContains(t, d.Screen(), "! server is busy")
 	assert.Nil(t, p.current())
-	for _, text := range []string{"n start a game", "r read the rules", "No live games. Press n to start one.", "No scores yet."} {
+	for _, text := range []string{
+		"n start a game", "r read the rules", "No live games. Press n to start one.", "No scores yet.",
+		"No player is waiting. Press s to race",
+	} {
 		assert.Contains(t, d.Screen(), text)
 	}
 	assert.Contains(t, d.Screen(), "another period")

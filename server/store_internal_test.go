@@ -30,33 +30,21 @@ func startMonitor(t *testing.T, value string, logger *slog.Logger) <-chan bool {
 	return states
 }
 
+// Ensure that an outage of the store is reported once, at its beginning and its end, and that settings of
+// Redis that are weaker after it are, even if the server was running all the time.
 func TestMonitor(t *testing.T) {
-	t.Parallel()
-	server := redistest.StartMiniredis(t)
-	states := startMonitor(t, "redis://"+server.Addr(), slog.New(slog.DiscardHandler))
-	next := func() bool { return waittest.Receive(t, "a change", states) }
-	assert.True(t, next(), "at first")
-	server.SetError("LOADING")
-	assert.False(t, next(), "unavailable")
-	server.SetError("")
-	assert.True(t, next(), "available again")
-	assert.Empty(t, states, "changes only")
-}
-
-// Ensure that settings of Redis that are weaker after an outage are reported, even if the
-// server was running all the time.
-func TestMonitor_Settings(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
 	lines := make(lineWriter, 100)
 	states := startMonitor(t, server.URL(), slog.New(slog.NewTextHandler(lines, nil)))
-	require.True(t, <-states)
+	require.True(t, waittest.Receive(t, "the first state", states))
 	require.NoError(t, redistest.NewClient(t, server.Addr()).ConfigSet(t.Context(), "appendfsync", "everysec").Err())
 	server.Pause()
-	require.False(t, <-states)
+	require.False(t, waittest.Receive(t, "the outage", states))
 	assert.Empty(t, lines, "before the outage")
 	server.Resume()
 	assert.Contains(t, <-lines, "id=redis-can-lose setting=appendfsync value=everysec")
+	assert.True(t, waittest.Receive(t, "the store's return", states))
 }
 
 // lineWriter is a writer for a log that sends each line.

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -70,9 +71,13 @@ func TestGetProfile_Wins(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	p := s.player(t)
-	s.alone(t, p, s.table(t, p, callerSeat, callerSeat, callerSeat))
+	games, won := int32(0), false
+	for ; !won; games++ { // A profile counts the first seat of a player who has several.
+		end := s.alone(t, p, s.table(t, p, callerSeat, callerSeat, callerSeat))
+		won = slices.Contains(end.GetResult().GetWinners(), 0)
+	}
 	record := s.profile(t, p).GetVariants()[0]
-	assert.Equal(t, [2]int32{1, 0}, [2]int32{record.GetGames(), record.GetWins()})
+	assert.Equal(t, [2]int32{games, 0}, [2]int32{record.GetGames(), record.GetWins()})
 }
 
 // Ensure that a race counts once all its attempts are over, that a private one does not, and that the

@@ -91,6 +91,9 @@ func (s *State) Board() board.Board {
 // Over reports whether the game is finished.
 func (s *State) Over() bool { return s.Game.Over() }
 
+// Sealed reports whether the game is an attempt whose seed is secret until its challenge has closed.
+func (s *State) Sealed() bool { return s.Game.GetChallengeId() != "" && len(s.Game.GetSeed()) == 0 }
+
 // Update applies an update from the stream and reports whether the board changed.
 func (s *State) Update(u client.Update, now time.Time) bool {
 	s.connection, s.connectionTime = u.Connection, now

@@ -110,6 +110,8 @@ func (g *game) closingMessage() string {
 	switch {
 	case s.Board() == nil:
 		return ""
+	case s.Over() && s.Sealed():
+		return ui.WithHint(s.Summary(), "When its challenge has closed, verify it", g.env.Command("verify", s.ID()))
 	case s.Over():
 		return ui.WithHint(s.Summary(), "Verify it", g.env.Command("verify", s.ID()))
 	default:

@@ -66,6 +66,25 @@ func TestWatch(t *testing.T) {
 	assert.Equal(t, ui.BackMsg{}, d.Leave())
 }
 
+// Ensure that the page does not offer to verify an attempt at once while its challenge is open.
+func TestWatch_Sealed(t *testing.T) {
+	t.Parallel()
+	d, p, from := watching(t, &tuitest.Server{})
+	attempt := tuitest.Game(aBoard())
+	attempt.ChallengeId = "a challenge"
+	from.Push(client.Update{Game: attempt})
+	until(d, p, 613)
+	from.Push(client.Update{Event: tuitest.Ended(614, pb.Result_REASON_NO_MOVES)})
+	close(from)
+	d.Until("the end", func() bool { return !p.game.running() })
+	assert.Contains(t, d.Screen(), "when its challenge has closed, verify")
+	assert.Contains(t, p.ClosingMessage(), "When its challenge has closed, verify it with gridstand verify kx3fq2ab")
+
+	p.game.state.Game.Seed = []byte("a seed")
+	assert.NotContains(t, d.Screen(), "when its challenge has closed")
+	assert.Contains(t, p.ClosingMessage(), "Verify it with gridstand verify kx3fq2ab")
+}
+
 // history returns the events of the game up to a version.
 func history(last int32) []*pb.Event {
 	var all []*pb.Event

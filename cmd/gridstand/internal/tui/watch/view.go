@@ -242,9 +242,12 @@ func (x *panel) result() string {
 	if x.Tribolo() != nil {
 		score, facts = describe.Comma(gamestate.HighestScore(x.Game.Game)), x.Standings(t, x.width, x.env.Me)
 	}
-	verify := ""
+	hint, verify := "verify with", ""
+	if x.Sealed() {
+		hint = "when its challenge has closed, verify with"
+	}
 	if command := x.env.Command("verify", x.ID()); command != "" {
-		verify = ui.Command(t, "verify with", command, x.width)
+		verify = ui.Command(t, hint, command, x.width)
 	}
 	if x.height < panelLines {
 		title = look.Render(outcome)

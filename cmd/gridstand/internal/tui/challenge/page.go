@@ -249,8 +249,7 @@ func (p *page) askBots() tea.Cmd {
 		q := &ui.Question{Title: "Add a bot", No: "close"}
 		for i, bot := range ui.Find(variants, func(v *pb.Variant) bool { return v.GetId() == p.GetVariant() }).GetBots() {
 			number, what := strconv.Itoa(i+1), describe.Bot(client.CleanText(bot, ui.NameLimit))
-			choice := ui.On(number, number, what, true, func() tea.Cmd { return p.addBot(bot) })
-			q.Choices = append(q.Choices, choice.Footer(i+1))
+			q.Choices = append(q.Choices, ui.On(number, number, what, true, func() tea.Cmd { return p.addBot(bot) }))
 		}
 		if len(q.Choices) == 0 {
 			return p.Refuse("There is no bot for " + client.CleanText(p.GetVariant(), ui.NameLimit) + ".")

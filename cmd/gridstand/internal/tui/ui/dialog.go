@@ -27,7 +27,7 @@ type Dialog interface {
 // confirm it.
 type Question struct {
 	Title, Text string
-	Choices     []Key  // with places in the footer
+	Choices     []Key  // a single one has a place in the footer; several are only in the box
 	No          string // what n and esc do: "play on"
 }
 

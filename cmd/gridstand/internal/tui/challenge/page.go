@@ -205,6 +205,9 @@ func (p *page) dayBefore() tea.Cmd {
 	return ui.Call(p.Tasks, func(ctx context.Context) (*pb.GetChallengeResponse, error) {
 		return p.env.Server.GetChallenge(ctx, request)
 	}, func(reply *pb.GetChallengeResponse, err error) tea.Cmd {
+		if errors.Is(err, client.ErrChallengeNotFound) {
+			return p.Refuse("There is no daily game on " + day + ", or its results are no longer stored.")
+		}
 		if err != nil {
 			return p.Fail(err)
 		}

@@ -173,8 +173,11 @@ func TestPage_DayBefore(t *testing.T) {
 		if r.GetDaily() == nil {
 			return nil, client.ErrChallengeNotFound
 		}
-		if asked++; asked == 1 {
+		switch asked++; asked {
+		case 1:
 			return nil, client.ErrServerUnavailable
+		case 2:
+			return nil, client.ErrChallengeNotFound
 		}
 		return &pb.GetChallengeResponse{Challenge: &pb.Challenge{Id: r.GetDaily().GetVariant() + " " + r.GetDaily().GetDate()}}, nil
 	}}
@@ -182,6 +185,8 @@ func TestPage_DayBefore(t *testing.T) {
 	assert.Contains(t, d.Screen(), "← day before")
 	d.Press("left")
 	d.Until("the refusal", func() bool { return p.Notice != "" })
+	d.Press("left")
+	d.Until("another refusal", func() bool { return strings.Contains(p.Notice, "There is no daily game on 2026-11-19") })
 	d.Press("left")
 	assert.Equal(t, &ui.Route{Challenge: "classic 2026-11-19"}, left(d))
 }

@@ -127,6 +127,10 @@ func TestRaces(t *testing.T) {
 		})
 	}
 
+	_, d := openWith(t, false, nil, joinable)
+	assert.Contains(t, d.Screen(), "places left")
+	assert.NotContains(t, d.Screen(), "0 players here", "the lobby does not know how many")
+
 	attempt := tuitest.Game(tuitest.Board(4, 4))
 	attempt.ChallengeId = tuitest.ChallengeID
 	rows := races([]*pb.Challenge{joinable, closed}, nil)

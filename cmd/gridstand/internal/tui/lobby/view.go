@@ -187,7 +187,10 @@ func (p *page) previewPane(width, height int) string {
 	if full := title + "  " + gamestate.ShortID(p.preview.id); lipgloss.Width(full+badge)+ui.EdgeWidth <= width {
 		title = full
 	}
-	frame := ui.Pane{Titles: []string{title}, Corner: badge, Foot: gamestate.Present(s.Game.Game)}
+	frame := ui.Pane{Titles: []string{title}, Corner: badge}
+	if !isRace(s.Game.Game) { // The number of watchers of a race is unknown.
+		frame.Foot = gamestate.Present(s.Game.Game)
+	}
 	facts, least := p.facts(inner)
 	content := strings.Join(facts, "\n")
 	if b := s.Board(); b != nil {

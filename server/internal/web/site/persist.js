@@ -18,7 +18,7 @@ export function draw(length = 26) {
 function pause(ms) {
   return new Promise((resolve) => {
     setTimeout(resolve, ms);
-    addEventListener('online', resolve, { once: true });
+    if (!navigator.onLine) addEventListener('online', resolve, { once: true });
   });
 }
 

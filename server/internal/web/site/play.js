@@ -129,7 +129,11 @@ async function next(g) {
   const { variant, turnLimit } = g;
   const others = g.seats.flatMap((s) => (s.player && !isMine(s) ? s.player.id : []));
   if (others[0]) {
-    const { games = [] } = await look('ListGames', { status: 'GAME_STATUS_WAITING', variant });
+    const { games = [] } = await persist(
+      'ListGames',
+      { status: 'GAME_STATUS_WAITING', variant },
+      { anonymous: true },
+    );
     const open = games.find((/** @type {Game} */ { seats }) =>
       seats.some(({ player }) => player && others.includes(player.id)),
     );

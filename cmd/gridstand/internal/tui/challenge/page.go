@@ -158,8 +158,11 @@ func (p *page) Keys() ui.KeyTable {
 		ready = "unready"
 	}
 	enter := ui.Run(ui.Replace(p.Tasks, ui.Route{Enter: p.ID}))
+	daily := p.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY)
+	today := ui.Run(ui.Replace(p.Tasks, ui.Route{Daily: &pb.DailyRequest{Variant: p.GetVariant()}}))
 	return ui.KeyTable{{
 		ui.On("enter", "enter", play, may && p.Open() && (!p.Race() || p.watching && p.playable()), enter).Footer(1),
+		ui.On("enter", "enter", "today's game", may && daily && p.Closed(), today).Footer(1),
 		ui.On("enter j", "enter", "join", may && waiting && entrant == nil, enter).Footer(1),
 		ui.On("enter space", "enter", ready, waiting && entrant != nil, func() tea.Cmd {
 			p.watching = false
@@ -177,7 +180,7 @@ func (p *page) Keys() ui.KeyTable {
 		ui.On("n", "n", "race again", may && p.Race() && (p.Closed() || p.Open() && entrant != nil), func() tea.Cmd {
 			return ui.Replace(p.Tasks, ui.Route{NewChallenge: p.Contest.Again()})
 		}).Footer(3),
-		ui.On("left", "←", "day before", p.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY), p.dayBefore).Footer(2),
+		ui.On("left", "←", "day before", daily, p.dayBefore).Footer(2),
 		ui.On("y", "y", "copy", true, func() tea.Cmd { return p.Copy(p.Invite()) }).Footer(6),
 		ui.On("r", "r", "rules", true, func() tea.Cmd { return ui.Open(ui.Route{Rules: p.GetVariant()}) }).Footer(7),
 		ui.On("q esc", "q", ui.BackText, true, p.leave),

@@ -126,7 +126,9 @@ func TestPage_Leads(t *testing.T) {
 	link.Kind, link.Entrants = pb.ChallengeKind_CHALLENGE_KIND_LINK, nil
 	closed := proto.CloneOf(link)
 	closed.CloseTime = timestamppb.New(tuitest.Noon)
-	enter := &ui.Route{Enter: tuitest.ChallengeID}
+	daily := proto.CloneOf(closed)
+	daily.Kind = pb.ChallengeKind_CHALLENGE_KIND_DAILY
+	enter, today := &ui.Route{Enter: tuitest.ChallengeID}, &ui.Route{Daily: &pb.DailyRequest{Variant: daily.GetVariant()}}
 	for name, tt := range map[string]struct {
 		c        *pb.Challenge
 		me       string
@@ -141,6 +143,7 @@ func TestPage_Leads(t *testing.T) {
 		"others wait to race again":   {c: race, me: "carol", watching: true, keys: []string{"n", "enter", "q"}, back: "Watch it again with gridstand watch"},
 		"play a link":                 {c: link, me: "carol", keys: []string{"enter"}, want: enter, back: "gridstand join"},
 		"a closed link cannot be won": {c: closed, me: "carol", keys: []string{"enter", "esc"}},
+		"from an earlier day's game":  {c: daily, keys: []string{"enter"}, me: "carol", want: today},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -187,6 +187,7 @@ func TestTranscript_Altered(t *testing.T) {
 		"half a seed":              {32, func(e *pb.Event) { e.Seed = e.Seed[:16] }, "the revealed seed is invalid"},
 		"the result":               {32, func(e *pb.Event) { e.Result.Reason = pb.Result_REASON_NO_MOVES }, "the result is REASON_NO_MOVES, recomputed REASON_RESIGNED"},
 		"the winners":              {32, func(e *pb.Event) { e.Result.Winners = []int32{0} }, "the list of winners has 1 entries, recomputed 0"},
+		"a turn after the end":     {32, func(e *pb.Event) { e.Position.Turn = proto.Int32(0) }, "the seat to move is set, but should be missing"},
 		"another game":             {17, func(e *pb.Event) { e.GameId = otherID }, "the event belongs to another game"},
 		"an early end":             {17, func(e *pb.Event) { e.Result = &pb.Result{} }, "the event comes after the end"},
 	} {

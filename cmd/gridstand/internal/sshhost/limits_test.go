@@ -18,16 +18,19 @@ import (
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
-// Ensure that sessions over the limit of an address are refused with a reason, and that the end of a
-// session frees its slot.
+// Ensure that sessions over the limit of an address or of the host, whichever connections have them, are
+// refused with a reason, and that the end of a session frees its slot.
 func TestLimits_Sessions(t *testing.T) {
 	t.Parallel()
-	h := start(t, until, func(c *Config) { c.Limits.SessionsPerAddress = 2 })
+	h := start(t, until, func(c *Config) { c.Limits.SessionsPerAddress, c.Limits.Sessions = 2, 3 })
 	c := h.dial()
 	first := open(t, c, "watch")
-	open(t, c, "watch")
+	open(t, h.dial(), "watch")
 	_, err := c.NewSession()
 	require.ErrorContains(t, err, errAddressFull.Error())
+	open(t, h.dialFrom("198.51.100.1"), "watch")
+	_, err = h.dialFrom("198.51.100.2").NewSession()
+	require.ErrorContains(t, err, errFull.Error())
 	require.NoError(t, first.Close())
 	waittest.Until(t, "a session is accepted", func() bool {
 		s, err := c.NewSession()

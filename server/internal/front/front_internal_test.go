@@ -358,7 +358,7 @@ func TestTap_Free(t *testing.T) {
 	}
 }
 
-// Ensure that what a client sends counts as reads unless it is part of a request.
+// Ensure that what a client sends counts as reads unless it is part of a request or comes from a proxy.
 func TestConn_Read(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -380,6 +380,9 @@ func TestConn_Read(t *testing.T) {
 			_, _ = c.Read(make([]byte, bytesPerRead/2))
 		}
 		assert.True(t, fake.closed)
+		_, proxy := f.connect(t, proxyAddress)
+		_, _ = proxy.Read(make([]byte, bytesPerRead))
+		assert.InDelta(t, Burst, proxy.budget.reads.Tokens(), 0)
 	})
 }
 

@@ -144,5 +144,6 @@ func TestRaces(t *testing.T) {
 	assert.True(t, moving(running, tuitest.Noon), "its players move, though it opened 40 s ago")
 	assert.Equal(t, attempt.GetPosition().GetScores()[0], gamestate.HighestScore(running))
 	assert.False(t, moving(raceGame(tuitest.Race(), nil), tuitest.Noon))
+	assert.Nil(t, (&page{env: tuitest.Env(nil), games: [paneScores][]*pb.Game{{running}}}).bestLive(), "a race has no board")
 	assert.Equal(t, "idle", mineState(tuitest.Env(nil), other(idleID, "vt100", gamestate.LiveTime, 512)).Text)
 }

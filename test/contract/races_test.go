@@ -183,8 +183,10 @@ func TestRaceNow(t *testing.T) {
 	assert.NotEqual(t, c.GetId(), alone.GetId(), "the race has started")
 	assert.True(t, listed(alone.GetId()))
 	guest := s.player(t)
-	assert.NotNil(t, s.enterRace(t, guest, alone.GetId(), false).GetStartTime(), "by its link")
-	assert.Nil(t, s.leaveRace(t, guest, alone.GetId(), "").GetStartTime())
+	for _, bots := range []int{1, 0} { // The first guest replaces the bot, which does not return.
+		assert.NotNil(t, s.enterRace(t, guest, alone.GetId(), false).GetStartTime(), "by its link, %d bots", bots)
+		assert.Nil(t, s.leaveRace(t, guest, alone.GetId(), "").GetStartTime())
+	}
 	clock.Pass(40 * time.Second)
 	assert.False(t, listed(alone.GetId()), "fay does not watch it")
 	_, err = s.WatchChallenge(fay.ctx, &pb.WatchChallengeRequest{ChallengeId: alone.GetId()})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
 
@@ -57,8 +58,8 @@ func TestDamage(t *testing.T) {
 		for _, tt := range damages {
 			t.Run(tt.name, func(t *testing.T) {
 				env := newEnv(t, env.client)
-				ctx, gameID := t.Context(), name(tt.name)
-				a, b := env.serve(env.addr), env.serve(env.addr)
+				ctx, gameID := waittest.Context(t), name(tt.name)
+				a, b := env.still(env.addr), env.serve(env.addr) // The first call finds the damage, not a periodic check.
 				m, behind := a.begin(gameID, "classic"), b.match(gameID)
 				m.play(t, length-1)
 				watcher := m.newWatcher(t.Context(), Spectator)

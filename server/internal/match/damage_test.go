@@ -16,7 +16,7 @@ import (
 
 // Ensure that a log that is swapped, cut or emptied while servers are running is reported as
 // damaged to callers and watchers, that servers do not write to it, and that the game
-// continues once the log is restored.
+// continues once the log is restored, even with a head that has fallen behind.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	const length = 8
@@ -102,6 +102,10 @@ func TestDamage(t *testing.T) {
 
 				require.NoError(t, env.client.Del(ctx, logKey(gameID)).Err())
 				env.put(gameID, good)
+				require.NoError(t, env.client.HSet(ctx, metaKey(gameID), "last", good[0].ID).Err()) // The head has fallen behind.
+				_, err = behind.Confirm(ctx)
+				require.NoError(t, err)
+				same(t, m.State(), behind.State())
 				env.check(gameID, a, b)
 				update, _ := watcher.Next(length)
 				require.NoError(t, update.Err)

@@ -166,8 +166,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	c := n.Config.recovery(n.store, n.logger)
 	serverID := id.New()
 	n.monitor = liveness.New(liveness.Config{
-		ServerID: serverID, Heartbeats: c.Heartbeats, Logger: n.logger, OnMissing: func() { n.jobs.Reclaim() },
-		Alone: !n.store.Shared(),
+		ServerID: serverID, Heartbeats: c.Heartbeats, Logger: n.logger, Alone: !n.store.Shared(),
 	})
 	c.Monitor = n.monitor
 	c.Challenges.Outages = n.monitor

@@ -32,5 +32,5 @@
 // A job may be processed more than once, even by two servers at the same time. That is safe,
 // because changes go through the game's log and recording is idempotent. No job is lost if a
 // server crashes: its leases expire, and the other servers reclaim them earlier if they detect
-// the crash (Reclaim).
+// the crash (liveness.Monitor).
 package jobs

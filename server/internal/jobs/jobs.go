@@ -59,7 +59,7 @@ type Manager struct {
 
 // New returns a Manager, which works while Run is running.
 func New(c Config) *Manager {
-	m := &Manager{Config: c, queue: newQueue(c.Queue, c.Logger)}
+	m := &Manager{Config: c, queue: newQueue(c.Queue, &c.Monitor.Missing, c.Logger)}
 	m.bots = newBots(c.BotPace, c.Logger, m.queue.retry, m.running)
 	return m
 }
@@ -81,9 +81,6 @@ func (m *Manager) EnqueueSoon(ctx context.Context, gameID string) error {
 // Creates records the address from which a player creates games. Bots in the games from one
 // address share their turns to think.
 func (m *Manager) Creates(playerID, address string) { m.bots.addresses.Add(playerID, address) }
-
-// Reclaim makes this server's next poll process jobs that missing servers may have leased.
-func (m *Manager) Reclaim() { m.queue.reclaiming.Store(true) }
 
 // Create implements rpc.Planner.
 func (m *Manager) Create(

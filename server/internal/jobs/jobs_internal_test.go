@@ -30,8 +30,8 @@ func newManager(s *store.Store, jobs store.Queue) *Manager {
 	return New(Config{
 		Log: log, Leaderboard: leaderboard.New(s.Boards, tokens, s.Time),
 		Directory: directory.New(s.Lists, s.Lists, tokens, 0, logger), Challenges: challenges,
-		Profiles: &profile.Profiles{Store: s.Profiles, Challenges: challenges}, Queue: jobs, Time: s.Time, Logger: logger,
-		WaitingFor: 24 * time.Hour, KeepFinished: time.Hour,
+		Profiles: &profile.Profiles{Store: s.Profiles, Challenges: challenges}, Queue: jobs, Monitor: new(liveness.Monitor),
+		Time: s.Time, Logger: logger, WaitingFor: 24 * time.Hour, KeepFinished: time.Hour,
 	})
 }
 
@@ -43,7 +43,7 @@ func TestManager_OnlyUptime(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		serve := func(id string) *Manager {
 			return &Manager{Config: Config{AbandonAfter: abandonAfter, OnlyUptime: true, Monitor: liveness.New(liveness.Config{
-				ServerID: id, Heartbeats: s.Background.Heartbeats, Logger: slog.New(slog.DiscardHandler), OnMissing: func() {},
+				ServerID: id, Heartbeats: s.Background.Heartbeats, Logger: slog.New(slog.DiscardHandler),
 			})}}
 		}
 		now := func() time.Time {

@@ -48,9 +48,8 @@ type handler func(ctx context.Context, job store.Job) (next time.Time, err error
 type queue struct {
 	store.Queue
 	logger *slog.Logger
-
-	// reclaiming is true if the next poll has to reclaim the leases of missing servers.
-	reclaiming atomic.Bool
+	// missing is set if the next poll has to reclaim the leases of missing servers.
+	missing *atomic.Bool
 
 	mu sync.Mutex
 	// retries contains the games whose jobs this server could not process. The next poll makes
@@ -59,8 +58,8 @@ type queue struct {
 	retries map[string]struct{}
 }
 
-func newQueue(stored store.Queue, logger *slog.Logger) *queue {
-	return &queue{Queue: stored, logger: logger, retries: map[string]struct{}{}}
+func newQueue(stored store.Queue, missing *atomic.Bool, logger *slog.Logger) *queue {
+	return &queue{Queue: stored, missing: missing, logger: logger, retries: map[string]struct{}{}}
 }
 
 // run leases jobs and processes them with handle until ctx is done.
@@ -135,12 +134,12 @@ func (q *queue) poll(ctx context.Context, handle handler) {
 
 // requeue makes the jobs due that are in the retry queue, and those that missing servers leased.
 func (q *queue) requeue(ctx context.Context) error {
-	if q.reclaiming.Swap(false) {
+	if q.missing.Swap(false) {
 		// Include the last second, because a lease request may have taken a while to arrive. Some
 		// of these jobs may not be leased but scheduled.
 		ids, err := q.Due(ctx, -time.Second, reclaimWithin, maxReclaimed)
 		if err != nil {
-			q.reclaiming.Store(true)
+			q.missing.Store(true)
 			return err
 		}
 		q.retry(ids...)

@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -38,7 +37,7 @@ func polls(t *testing.T, s *queue, handle handler) func() []string {
 func TestQueue_Retry(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, on *store.Store) {
-		s := newQueue(on.Background.Queue, slog.New(slog.DiscardHandler))
+		s := newManager(on, on.Background.Queue).queue
 		retry := false
 		poll := polls(t, s, func(_ context.Context, job store.Job) (time.Time, error) {
 			if retry {
@@ -54,7 +53,7 @@ func TestQueue_Retry(t *testing.T) {
 		assert.Equal(t, []string{"g"}, poll())
 		assert.Equal(t, []string{"g"}, poll())
 		s.handOver(t.Context())
-		other := newQueue(on.Background.Queue, slog.New(slog.DiscardHandler))
+		other := newManager(on, on.Background.Queue).queue
 		assert.Equal(t, []string{"g"}, polls(t, other, func(context.Context, store.Job) (time.Time, error) { return time.Time{}, nil })())
 		ids, err := s.Due(t.Context(), -ever, ever, 1)
 		require.NoError(t, err)
@@ -62,27 +61,28 @@ func TestQueue_Retry(t *testing.T) {
 	})
 }
 
-// Ensure that a job that another server has leased is processed after Reclaim, even if this server
-// stops before its next poll.
+// Ensure that a job that a missing server has leased is processed, even if this server stops before its
+// next poll.
 func TestQueue_Reclaim(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, on *store.Store) {
-		s := newQueue(on.Background.Queue, slog.New(slog.DiscardHandler))
+		m := newManager(on, on.Background.Queue)
+		s := m.queue
 		done := func(context.Context, store.Job) (time.Time, error) { return time.Time{}, nil }
 		poll := polls(t, s, done)
 		require.NoError(t, s.EnqueueBy(t.Context(), store.AtOnce, "g"))
 		_, err := s.Lease(t.Context(), 1, leaseFor)
 		require.NoError(t, err)
 		assert.Empty(t, poll())
-		s.reclaiming.Store(true)
+		m.Monitor.Missing.Store(true)
 		assert.Equal(t, []string{"g"}, poll())
 
 		require.NoError(t, s.EnqueueBy(t.Context(), store.AtOnce, "g"))
 		_, err = s.Lease(t.Context(), 1, leaseFor)
 		require.NoError(t, err)
-		s.reclaiming.Store(true)
+		m.Monitor.Missing.Store(true)
 		s.handOver(t.Context())
-		other := newQueue(on.Background.Queue, slog.New(slog.DiscardHandler))
+		other := newManager(on, on.Background.Queue).queue
 		assert.Equal(t, []string{"g"}, polls(t, other, done)())
 	})
 }

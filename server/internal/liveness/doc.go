@@ -13,7 +13,7 @@
 //	                   ▼              heartbeat
 //	                  left
 //
-// When a server becomes missing, Config.OnMissing is called on the first of the other servers
+// When a server becomes missing, Monitor.Missing is set on the first of the other servers
 // whose heartbeat finds it so, even if the reply to that one is lost. A server that does not come
 // back is forgotten after eight days, or earlier if more than 256 servers are stored.
 //

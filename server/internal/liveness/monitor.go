@@ -37,10 +37,6 @@ type Config struct {
 	ServerID   string
 	Heartbeats store.Heartbeats
 	Logger     *slog.Logger
-	// OnMissing is called when other servers have stopped sending heartbeats, so that this
-	// server can take over their leases, and after a lost reply, which may have said so. It must
-	// not block.
-	OnMissing func()
 	// Alone is set if no other server can use the store, which means that no server was running
 	// before this one's first heartbeat.
 	Alone bool
@@ -50,6 +46,9 @@ type Config struct {
 // concurrent use.
 type Monitor struct {
 	Config
+	// Missing is set when other servers have stopped sending heartbeats, and after a lost reply, which
+	// may have said so. Package jobs clears it when it has taken over their leases.
+	Missing atomic.Bool
 	// last is the last heartbeat, or nil before the first.
 	last      atomic.Pointer[store.HeartbeatResult]
 	suspicion atomic.Pointer[suspicion]
@@ -103,7 +102,7 @@ func (m *Monitor) sendWith(ctx context.Context, missingAfter time.Duration) (*st
 	return b, nil
 }
 
-// report logs the findings of a heartbeat and calls OnMissing if servers are missing. The store
+// report logs the findings of a heartbeat and sets Missing if servers are missing. The store
 // reports each once, so those of a lost reply are unknown.
 func (m *Monitor) report(b, last *store.HeartbeatResult) {
 	switch o := b.Outage; {
@@ -114,7 +113,7 @@ func (m *Monitor) report(b, last *store.HeartbeatResult) {
 		m.Logger.Warn("no server sent a heartbeat; running clocks get a full turn", "id", "outage-credited", "for", o.To.Sub(o.From))
 	}
 	if m.lost.Swap(false) && !m.Alone || b.Missing > 0 {
-		m.OnMissing()
+		m.Missing.Store(true)
 	}
 	if b.Missing > 0 {
 		m.Logger.Info("taking over the bots and clocks of servers without a recent heartbeat", "servers", b.Missing)

@@ -18,7 +18,7 @@ import (
 
 // monitor returns the Monitor of a server.
 func monitor(h store.Heartbeats, server string) *Monitor {
-	return New(Config{ServerID: server, Heartbeats: h, Logger: slog.New(slog.DiscardHandler), OnMissing: func() {}})
+	return New(Config{ServerID: server, Heartbeats: h, Logger: slog.New(slog.DiscardHandler)})
 }
 
 // at returns the time ms milliseconds after a fixed time.
@@ -108,24 +108,15 @@ func TestMonitor_Suspicion(t *testing.T) {
 func TestMonitor_Missing(t *testing.T) {
 	t.Parallel()
 	h := &script{result: store.HeartbeatResult{At: at(0)}}
-	m, takeovers := monitor(h, "a"), 0
-	m.OnMissing = func() { takeovers++ }
-	for missing, want := range []int{0, 1, 2} {
-		h.result.Missing = missing
+	m, lost := monitor(h, "a"), errors.New("the reply was lost")
+	for n, tt := range []struct {
+		missing int
+		err     error
+		want    bool
+	}{{0, nil, false}, {1, nil, true}, {2, nil, true}, {0, lost, false}, {0, lost, false}, {0, nil, true}, {0, nil, false}} {
+		h.result.Missing, h.err = tt.missing, tt.err
 		_, err := m.send(t.Context())
-		require.NoError(t, err)
-		assert.Equal(t, want, takeovers)
-	}
-	h.result.Missing, h.err = 0, errors.New("the reply was lost")
-	for range 2 {
-		_, err := m.send(t.Context())
-		require.ErrorIs(t, err, h.err)
-		assert.Equal(t, 2, takeovers)
-	}
-	h.err = nil
-	for range 2 {
-		_, err := m.send(t.Context())
-		require.NoError(t, err)
-		assert.Equal(t, 3, takeovers)
+		require.ErrorIs(t, err, tt.err)
+		assert.Equal(t, tt.want, m.Missing.Swap(false), "heartbeat %d", n)
 	}
 }

@@ -2,6 +2,7 @@ package challenge_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,6 +28,8 @@ type env struct {
 	// be the last up to now.
 	outage store.Span
 	known  time.Time
+	// admissions counts how often enterNow was asked to admit a player.
+	admissions atomic.Int32
 }
 
 func (env *env) LastOutage() store.Span { return env.outage }

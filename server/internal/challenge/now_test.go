@@ -2,6 +2,7 @@ package challenge_test
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ func (env *env) enterNow(on *challenge.Challenges, p replay.Player) *challenge.C
 			ID: challengeID, Kind: replay.Race, Creator: p, Variant: "classic", Revision: 1, Seed: game.NewSeed(),
 			Limit: time.Minute, Entrants: []challenge.Entrant{challenge.StandIn(challengeID, "greedy")},
 		}
-	}, admitted)
+	}, func(bool) error { env.admissions.Add(1); return nil })
 	require.NoError(env.t, err)
 	return c
 }
@@ -181,8 +182,8 @@ func TestNow_AboutToOpen(t *testing.T) {
 	})
 }
 
-// Ensure that a player also stays in a race without a free place that another server has just created, so
-// that the list of races may lack it.
+// Ensure that players who call at the same time fill a race one by one, and that a player also stays in a
+// race without a free place that another server has just created, so that the list of races may lack it.
 func TestNow_Full(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
@@ -194,9 +195,14 @@ func TestNow_Full(t *testing.T) {
 		env.enterNow(other, eve) // It reads the list.
 
 		full := env.enterNow(env.Challenges, ann)
+		env.admissions.Store(0)
+		var group sync.WaitGroup
 		for i := range challenge.MaxEntrants - 1 {
-			full = env.enterNow(env.Challenges, player(fmt.Sprint("p", i)))
+			group.Go(func() { env.enterNow(env.Challenges, player(fmt.Sprint("p", i))) })
 		}
+		group.Wait()
+		assert.EqualValues(t, challenge.MaxEntrants-1, env.admissions.Load(), "the calls take turns, so none has to try again")
+		full, _ = env.get(full.ID)
 		require.Len(t, full.Entrants, challenge.MaxEntrants)
 		for range 2 {
 			assert.Equal(t, full.ID, env.enterNow(other, ann).ID)

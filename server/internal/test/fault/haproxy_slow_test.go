@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,64 +60,6 @@ func throughProxy(t *testing.T, backend *testServer, edit ...string) *testServer
 		return err == nil
 	})
 	return &testServer{addr: addr, stop: process.Kill, process: process}
-}
-
-// Ensure that others can continue to play through the shipped proxy while clients behind it read no
-// responses. The server refuses their lists by its limit on reads. HAProxy itself takes responses and
-// refusals that the clients do not read, so the server's metric counts them.
-func TestThroughProxy_Unread(t *testing.T) {
-	t.Parallel()
-	env := newUncheckedEnv(t)
-	backend, g := env.serveMeasured("--proxies", "127.0.0.1", "--max-moves-per-second=0", "--max-new-games-per-minute=0",
-		"--max-reads-per-address-per-second=500")
-	player := env.player(backend)
-	for range 200 {
-		player.start(t, "6x6")
-	}
-	front := throughProxy(t, backend)
-	b := newBaseline(t, player.on(front))
-	calm := b.measureMoves(t)
-	g.collect(t)
-	before, peak := g.read(t, residentMemory), g.peakMemory(t)
-
-	refused := g.refusals(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var asked atomic.Int64
-	var clients sync.WaitGroup
-	request := frame(&pb.ListGamesRequest{PageSize: 200})
-	for n := range 3 {
-		c, err := dialRaw(ctx, dialFrom(t, n+1), front.addr, 0)
-		require.NoError(t, err)
-		context.AfterFunc(ctx, func() { _ = c.conn.Close() })
-		clients.Go(func() { c.read(func(uint32, string) {}) })
-		clients.Go(func() {
-			for range 2000 {
-				stream, err := c.open(pb.GameService_ListGames_FullMethodName)
-				if err == nil {
-					err = c.send(stream, true, request)
-				}
-				if err != nil {
-					return
-				}
-				asked.Add(1)
-			}
-		})
-	}
-	busy := b.measureMoves(t)
-	waittest.Until(t, "all lists are requested", func() bool { return asked.Load() == 3*2000 })
-	waittest.Until(t, "lists are refused", func() bool { return since(refused, g.refusals(t))["reads_per_address_per_second"] > 0 })
-	t.Logf("%d lists requested, refused: %v", asked.Load(), since(refused, g.refusals(t)))
-	logMoves(t, "unread lists through HAProxy", busy, calm)
-	logMemory(t, "unread lists through HAProxy", peak(), before)
-	cancel()
-	clients.Wait()
-	// The memory is released when the streams end.
-	again := env.anonymous(front, (&flood{dialer: dialFrom(t, 1)}).dialOption())
-	waittest.Until(t, "lists are answered again", func() bool {
-		_, err := again.games.ListGames(t.Context(), &pb.ListGamesRequest{PageSize: 200})
-		return err == nil
-	})
 }
 
 // Ensure that the proxy closes the connections of an address that makes too many calls, and no others.

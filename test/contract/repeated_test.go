@@ -98,21 +98,11 @@ func TestRepeated_Events(t *testing.T) {
 	s.verified(t, id)
 }
 
-// Ensure that of concurrent calls that exclude each other one takes effect, that the others get its
-// answer or the contract's error, and that equal calls all get the same answer.
+// Ensure that of concurrent calls on two servers that exclude each other one takes effect, that the others
+// get its answer or the contract's error, and that equal calls all get the same answer.
 func TestAtOnce(t *testing.T) {
 	t.Parallel()
-	t.Run("one server", func(t *testing.T) {
-		s := serve(t, patientBots)
-		atOnce(t, s, s)
-	})
-	t.Run("two servers", func(t *testing.T) {
-		a, b := pair(t, patientBots)
-		atOnce(t, a, b)
-	})
-}
-
-func atOnce(t *testing.T, s, elsewhere *testServer) {
+	s, elsewhere := pair(t, patientBots)
 	p := s.player(t)
 	newGame := func(variant string) *pb.Game { return s.game(t, p, variant) }
 	move := newGame("classic")

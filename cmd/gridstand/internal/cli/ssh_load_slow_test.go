@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -28,37 +27,59 @@ import (
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
-// TestSSHHost_Load reports the resources that an SSH host needs for 200 clients (50
-// with the race detector) that watch a game with two moves per second.
+// TestSSHHost_Load reports the resources that an SSH host needs for 200 sessions (50 with the race
+// detector) that watch a game with two moves per second, and for 50 sessions that watch, in the largest
+// window, a game that moves as often as the limits allow. It also reports how long clients of another
+// address wait for a login meanwhile.
 func TestSSHHost_Load(t *testing.T) {
-	const frames = 40 // the least that each session receives
+	const logins = 20
 	sessions := 200
 	if process.Race {
 		sessions = 50 // the race detector makes 200 sessions too slow on a busy machine
 	}
-	server := someServer(t)
-	ada := newUser(t, server, "ada")
-	game := strings.TrimSpace(ada.ok("new", "6x6"))
+	for _, tt := range []struct {
+		name                    string
+		sessions, columns, rows int
+		moves, frames           int    // per second, and the least that each session receives
+		memory, processors      string // what they are compared with
+	}{
+		{"SSH sessions", sessions, 80, 24, 2, 40, "at most 250 MB", "at most 1"},
+		{"large SSH sessions", 50, 240, 64, 150, 20, "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			server := someServer(t)
+			h, host := startSSHProcess(t, server, tt.sessions)
+			calm := h.logins(logins)
+			c, err := client.Dial(client.Config{Target: server})
+			require.NoError(t, err)
+			defer c.Close()
+			_, token, err := c.CreatePlayer(t.Context(), "mover", false)
+			require.NoError(t, err)
+			game, err := c.As(token).NewGame(t.Context(), "6x6", client.GameOptions{})
+			require.NoError(t, err)
 
-	h, host := startSSHProcess(t, server, sessions)
-	start := time.Now()
-	received := make([]frameCounter, sessions)
-	for i := range received {
-		h.watch(game, 80, 24, &received[i])
+			start := time.Now()
+			received := make([]frameCounter, tt.sessions)
+			for i := range received {
+				h.watch(game.GetId(), tt.columns, tt.rows, &received[i])
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			var playing sync.WaitGroup
+			playing.Go(func() { play(ctx, c.As(token).Seat(game), game, tt.moves) })
+			defer func() { stop(); playing.Wait() }()
+			for i := range received {
+				waittest.Until(t, fmt.Sprintf("session %d has received %d frames", i, tt.frames), func() bool { return int(received[i].Load()) >= tt.frames })
+			}
+			busy := h.logins(logins)
+			took := time.Since(start)
+			require.NoError(t, host.Process.Signal(os.Interrupt))
+			require.NoError(t, host.Wait(), h.log)
+			used, name := host.ProcessState, fmt.Sprint(tt.sessions, " ", tt.name)
+			t.Logf("figure: memory of %s | %.0f MB | %s", name, float64(used.SysUsage().(*syscall.Rusage).Maxrss)/1000, tt.memory)
+			t.Logf("figure: processors for %s | %.2f | %s", name, (used.UserTime()+used.SystemTime()).Seconds()/took.Seconds(), tt.processors)
+			t.Logf("figure: median login beside %s | %.0f ms | %.0f ms", name, busy.Seconds()*1000, calm.Seconds()*1000)
+		})
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	var playing sync.WaitGroup
-	playing.Go(func() { ada.playSlowly(ctx, game) })
-	defer func() { stop(); playing.Wait() }()
-	for i := range received {
-		waittest.Until(t, fmt.Sprintf("session %d has received %d frames", i, frames), func() bool { return received[i].Load() >= frames })
-	}
-	took := time.Since(start)
-	require.NoError(t, host.Process.Signal(os.Interrupt))
-	require.NoError(t, host.Wait(), h.log)
-	used := host.ProcessState
-	t.Logf("figure: memory of %d SSH sessions | %.0f MB | at most 250 MB", sessions, float64(used.SysUsage().(*syscall.Rusage).Maxrss)/1000)
-	t.Logf("figure: processors for %d SSH sessions | %.2f | at most 1", sessions, (used.UserTime()+used.SystemTime()).Seconds()/took.Seconds())
 }
 
 // startSSHProcess starts an SSH host in a process of its own.
@@ -66,7 +87,8 @@ func startSSHProcess(t *testing.T, server string, perAddress int) (*sshHost, *ex
 	t.Helper()
 	h := &sshHost{t: t, log: &output{}}
 	host := exec.Command(os.Args[0], "ssh-host", "--listen", "127.0.0.1:0", "--server", server,
-		"--host-key", filepath.Join(t.TempDir(), "key"), "--max-sessions-per-address", strconv.Itoa(perAddress))
+		"--host-key", filepath.Join(t.TempDir(), "key"),
+		"--max-sessions-per-address", strconv.Itoa(perAddress), "--max-sessions", strconv.Itoa(perAddress+1))
 	host.Env, host.Stderr = append(os.Environ(), actAsClient+"=1"), h.log
 	require.NoError(t, host.Start())
 	t.Cleanup(func() { _ = host.Process.Kill() })
@@ -83,36 +105,6 @@ func (h *sshHost) watch(game string, columns, rows int, out io.Writer) {
 	require.NoError(h.t, err)
 	require.NoError(h.t, s.RequestPty("xterm-256color", rows, columns, nil))
 	require.NoError(h.t, s.Start("watch "+game))
-}
-
-// TestSSHHost_Watchers reports how long others wait for a login while 50 sessions of one address
-// watch, in the largest window, a game that moves as often as the limits allow.
-func TestSSHHost_Watchers(t *testing.T) {
-	const sessions, frames, logins = 50, 20, 20
-	server := someServer(t)
-	h, _ := startSSHProcess(t, server, sessions)
-	calm := h.logins(logins)
-
-	c, err := client.Dial(client.Config{Target: server})
-	require.NoError(t, err)
-	defer c.Close()
-	_, token, err := c.CreatePlayer(t.Context(), "mover", false)
-	require.NoError(t, err)
-	game, err := c.As(token).NewGame(t.Context(), "6x6", client.GameOptions{})
-	require.NoError(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	var playing sync.WaitGroup
-	playing.Go(func() { playFast(ctx, c.As(token).Seat(game), game) })
-	defer func() { stop(); playing.Wait() }()
-	received := make([]frameCounter, sessions)
-	for i := range received {
-		h.watch(game.GetId(), 240, 64, &received[i])
-	}
-	for i := range received {
-		waittest.Until(t, fmt.Sprintf("session %d has received %d frames", i, frames), func() bool { return received[i].Load() >= frames })
-	}
-	t.Logf("figure: median login by SSH while %d sessions of another address watch | %.0f ms | %.0f ms", sessions,
-		h.logins(logins).Seconds()*1000, calm.Seconds()*1000)
 }
 
 // logins logs in from another address than other clients, and returns the median time.
@@ -136,26 +128,14 @@ func (h *sshHost) logins(n int) time.Duration {
 	return took[n/2]
 }
 
-// playFast moves 150 times per second until ctx is done.
-func playFast(ctx context.Context, seat *client.Seat, game client.Game) {
-	every := time.NewTicker(time.Second / 150)
+// play moves a number of times per second until ctx is done.
+func play(ctx context.Context, seat *client.Seat, game client.Game, moves int) {
+	every := time.NewTicker(time.Second / time.Duration(moves))
 	defer every.Stop()
 	for version, position := game.GetVersion(), game.GetPosition(); ctx.Err() == nil; <-every.C {
 		event, err := seat.Move(ctx, version, client.Slide(playertest.Lasting(version, position)), false)
 		if err == nil {
 			version, position = event.GetVersion(), event.GetPosition()
-		}
-	}
-}
-
-// playSlowly makes two moves per second, unless they are illegal, until ctx is done.
-func (u *person) playSlowly(ctx context.Context, game string) {
-	directions := []string{"left", "down", "right", "up"}
-	for n := 0; ctx.Err() == nil; n++ {
-		u.program(io.Discard, io.Discard).run(ctx, []string{"move", game, directions[n%len(directions)]})
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Second / 2):
 		}
 	}
 }

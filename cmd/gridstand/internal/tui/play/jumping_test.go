@@ -189,7 +189,7 @@ func TestTurn(t *testing.T) {
 	assert.Equal(t, []tea.Msg{tea.RawMsg{Msg: "\a"}}, d.Heard)
 }
 
-// Ensure that a window with one line for the panel shows all scores.
+// Ensure that a window with one line for the panel shows all scores, also after the game.
 func TestTribolo_OneLine(t *testing.T) {
 	t.Parallel()
 	p, d := newTribolo(t, &tuitest.Server{})
@@ -197,6 +197,8 @@ func TestTribolo_OneLine(t *testing.T) {
 	assert.Contains(t, d.Screen(), "▶ Your turn   B  11  R  18  G  16\n")
 	p.Game.Position.Turn = new(int32(1))
 	assert.Contains(t, d.Screen(), " R  to move   B  11  R  18  G  16\n")
+	finish(p, pb.Result_REASON_NO_MOVES)
+	assert.Regexp(t, `You win +B +\d+ +R +\d+ +G +\d+`, d.Screen())
 }
 
 // Ensure that the help fits in a narrow window and scrolls there.
@@ -320,13 +322,4 @@ func TestWrongBoard(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Ensure that a small window shows the scores of all seats after the game, too.
-func TestTribolo_SmallResult(t *testing.T) {
-	t.Parallel()
-	p, d := newTribolo(t, &tuitest.Server{})
-	p.env.Width, p.env.Height = 40, 15
-	finish(p, pb.Result_REASON_NO_MOVES)
-	assert.Regexp(t, `You win +B +\d+ +R +\d+ +G +\d+`, d.Screen())
 }

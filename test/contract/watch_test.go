@@ -387,7 +387,7 @@ func TestEvents_TLS(t *testing.T) {
 	r, err := read(t, browser, "GET /g/"+g.GetId()+"/events HTTP/1.1")
 	require.NoError(t, err)
 	r.must(t)
-	for range 20 { // one after another, so that the reader is up to date most of the time
+	for range 10 { // one after another, so that the reader is up to date most of the time
 		same(t, s.moves(t, p, s.get(t, g.GetId()), 1)[0], r.must(t).Update.GetEvent())
 	}
 }

@@ -35,10 +35,7 @@ var errRequestID = invalid.Field("request_id", "must be %d characters of lower-c
 
 // CreateGame implements pb.GameServiceServer.
 func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest) (*pb.CreateGameResponse, error) {
-	player, err := s.limitedCaller(ctx)
-	if err != nil {
-		return nil, err
-	}
+	player := caller(ctx)
 	if request.GetChallengeId() != "" {
 		return s.createAttempt(ctx, request, player)
 	}
@@ -168,10 +165,7 @@ func (s *Service) game(ctx context.Context, givenID string) (*pb.Game, error) {
 
 // JoinGame implements pb.GameServiceServer.
 func (s *Service) JoinGame(ctx context.Context, request *pb.JoinGameRequest) (*pb.JoinGameResponse, error) {
-	player, err := s.limitedCaller(ctx)
-	if err != nil {
-		return nil, err
-	}
+	player := caller(ctx)
 	seat, err := seatNamed(request.Seat)
 	if err != nil {
 		return nil, err
@@ -232,10 +226,6 @@ func (s *Service) acquire(ctx context.Context, givenID string, seat int) (*match
 
 // Undo implements pb.GameServiceServer.
 func (s *Service) Undo(ctx context.Context, request *pb.UndoRequest) (*pb.UndoResponse, error) {
-	player, err := s.limitedCaller(ctx)
-	if err != nil {
-		return nil, err
-	}
 	if request.GetVersion() < 1 {
 		return nil, invalid.Field("version", "must be 1 or more")
 	}
@@ -243,7 +233,7 @@ func (s *Service) Undo(ctx context.Context, request *pb.UndoRequest) (*pb.UndoRe
 		return nil, invalid.Field("to_version", "must be at least 1 and less than version")
 	}
 	event, err := s.do(ctx, request.GetGameId(), match.Call{
-		PlayerID: player.ID, Version: request.GetVersion(), Seat: game.NoSeat,
+		PlayerID: caller(ctx).ID, Version: request.GetVersion(), Seat: game.NoSeat,
 		Action: replay.Undone{To: request.GetToVersion()},
 	})
 	return &pb.UndoResponse{Event: event}, err
@@ -251,10 +241,6 @@ func (s *Service) Undo(ctx context.Context, request *pb.UndoRequest) (*pb.UndoRe
 
 // Move implements pb.GameServiceServer.
 func (s *Service) Move(ctx context.Context, request *pb.MoveRequest) (*pb.MoveResponse, error) {
-	player, err := s.limitedCaller(ctx)
-	if err != nil {
-		return nil, err
-	}
 	moved := replay.Moved{ByBot: request.GetByBot()}
 	switch move := request.GetMove().(type) {
 	case *pb.MoveRequest_Direction:
@@ -275,17 +261,13 @@ func (s *Service) Move(ctx context.Context, request *pb.MoveRequest) (*pb.MoveRe
 		return nil, invalid.Field("version", "must be 1 or more")
 	}
 	event, err := s.do(ctx, request.GetGameId(), match.Call{
-		PlayerID: player.ID, Version: request.GetVersion(), Seat: game.NoSeat, Action: moved,
+		PlayerID: caller(ctx).ID, Version: request.GetVersion(), Seat: game.NoSeat, Action: moved,
 	})
 	return &pb.MoveResponse{Event: event}, err
 }
 
 // Resign implements pb.GameServiceServer.
 func (s *Service) Resign(ctx context.Context, request *pb.ResignRequest) (*pb.ResignResponse, error) {
-	player, err := s.limitedCaller(ctx)
-	if err != nil {
-		return nil, err
-	}
 	if request.Version != nil && request.GetVersion() < 1 {
 		return nil, invalid.Field("version", "must be 1 or more")
 	}
@@ -294,7 +276,7 @@ func (s *Service) Resign(ctx context.Context, request *pb.ResignRequest) (*pb.Re
 		return nil, err
 	}
 	event, err := s.do(ctx, request.GetGameId(), match.Call{
-		PlayerID: player.ID, Version: request.GetVersion(), Seat: seat, Action: replay.Resigned{},
+		PlayerID: caller(ctx).ID, Version: request.GetVersion(), Seat: seat, Action: replay.Resigned{},
 	})
 	return &pb.ResignResponse{Event: event}, err
 }

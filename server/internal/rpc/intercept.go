@@ -19,7 +19,7 @@ const maxCall = 10 * time.Second
 const answerMargin = 50 * time.Millisecond
 
 // Unary is the interceptor for unary calls. It limits the duration of a call, admits it,
-// authenticates the caller and translates the error.
+// authenticates the caller, applies the limit of the player and translates the error.
 func (s *Service) Unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	if !isContractMethod(info.FullMethod) { // Health checks are small and do not read the store.
 		return handler(ctx, request)
@@ -35,6 +35,9 @@ func (s *Service) Unary(ctx context.Context, request any, info *grpc.UnaryServer
 	err := s.read(bounded, info.FullMethod, request)
 	if err == nil {
 		bounded, err = s.authenticate(bounded, info.FullMethod)
+	}
+	if err == nil && isByPlayer(info.FullMethod) {
+		err = s.limitPlayer(bounded)
 	}
 	var response any
 	if err == nil {

@@ -13,21 +13,13 @@ import (
 
 // AddKey implements pb.PlayerServiceServer.
 func (s *Service) AddKey(ctx context.Context, request *pb.AddKeyRequest) (*pb.AddKeyResponse, error) {
-	p, err := s.limitedCaller(ctx)
-	if err != nil {
-		return nil, err
-	}
-	added, err := s.Keys.Add(ctx, p.ID, request.GetSignature(), request.GetComment())
+	added, err := s.Keys.Add(ctx, caller(ctx).ID, request.GetSignature(), request.GetComment())
 	return &pb.AddKeyResponse{Key: key(added)}, err
 }
 
 // ListKeys implements pb.PlayerServiceServer.
 func (s *Service) ListKeys(ctx context.Context, _ *pb.ListKeysRequest) (*pb.ListKeysResponse, error) {
-	p, err := s.limitedCaller(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all, err := s.Keys.List(ctx, p.ID)
+	all, err := s.Keys.List(ctx, caller(ctx).ID)
 	if err != nil {
 		return nil, err
 	}
@@ -40,11 +32,7 @@ func (s *Service) ListKeys(ctx context.Context, _ *pb.ListKeysRequest) (*pb.List
 
 // RemoveKey implements pb.PlayerServiceServer.
 func (s *Service) RemoveKey(ctx context.Context, request *pb.RemoveKeyRequest) (*pb.RemoveKeyResponse, error) {
-	p, err := s.limitedCaller(ctx)
-	if err != nil {
-		return nil, err
-	}
-	err = s.Keys.Remove(ctx, p.ID, request.GetFingerprint())
+	err := s.Keys.Remove(ctx, caller(ctx).ID, request.GetFingerprint())
 	if errors.Is(err, account.ErrKeyNotLinked) {
 		err = errKeyNotFound
 	}

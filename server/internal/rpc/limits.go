@@ -6,7 +6,6 @@ import (
 	"errors"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/page"
 )
@@ -82,15 +81,27 @@ func (s *Service) takesGame(ctx context.Context, playerID string) func(isNew boo
 	}
 }
 
-// limitedCaller returns the calling player and counts the call toward the move rate limit.
-// It returns an error if the call has no token or the player exceeds the limit.
-func (s *Service) limitedCaller(ctx context.Context) (account.Player, error) {
-	p := caller(ctx)
-	if p.ID == "" {
-		return p, errNoToken
+// isByPlayer reports whether a unary method needs a token and counts toward the move rate limit of its
+// player: one that changes something, and a list of what only its player may see. React has its own limit.
+func isByPlayer(method string) bool {
+	switch method {
+	case pb.PlayerService_CreatePlayer_FullMethodName, pb.PlayerService_OpenSession_FullMethodName, pb.GameService_React_FullMethodName:
+		return false
+	case pb.PlayerService_ListKeys_FullMethodName, pb.PlayerService_ListSessions_FullMethodName:
+		return true
+	}
+	return !isRead(method)
+}
+
+// limitPlayer counts a call toward the move rate limit of the player who makes it. It returns an error if
+// the call has no token or the player exceeds the limit.
+func (s *Service) limitPlayer(ctx context.Context) error {
+	p, err := mustCaller(ctx)
+	if err != nil {
+		return err
 	}
 	front.Paid(ctx)
-	return p, s.take(s.moves, p.ID, 1, &s.Limits.MovesPerSecond, "moves a second")
+	return s.take(s.moves, p.ID, 1, &s.Limits.MovesPerSecond, "moves a second")
 }
 
 // limitWrong returns err, or a refusal if err is the error wrong and too many earlier calls from the

@@ -88,11 +88,7 @@ func (s *Service) player(ctx context.Context, request *pb.GetPlayerRequest) (acc
 
 // Rename implements pb.PlayerServiceServer.
 func (s *Service) Rename(ctx context.Context, request *pb.RenameRequest) (*pb.RenameResponse, error) {
-	p, err := s.limitedCaller(ctx)
-	if err != nil {
-		return nil, err
-	}
-	p, err = s.Accounts.Rename(ctx, p.ID, request.GetName())
+	p, err := s.Accounts.Rename(ctx, caller(ctx).ID, request.GetName())
 	if recent, ok := errors.AsType[*account.RenamedRecentlyError](err); ok {
 		f := precondition(pb.ReasonRenamedRecently, recent.Error())
 		f.metadata = map[string]string{"until": recent.Until.Format(time.RFC3339)}
@@ -106,13 +102,9 @@ func (s *Service) Rename(ctx context.Context, request *pb.RenameRequest) (*pb.Re
 
 // RotateToken implements pb.PlayerServiceServer.
 func (s *Service) RotateToken(ctx context.Context, request *pb.RotateTokenRequest) (*pb.RotateTokenResponse, error) {
-	p, err := s.limitedCaller(ctx)
-	if err != nil {
-		return nil, err
-	}
 	token, err := s.Accounts.Rotate(ctx, identityOf(ctx).token, request.GetSecret())
 	if err == nil { // A thief of the old token may have opened sessions.
-		err = s.Sessions.EndAll(ctx, p.ID)
+		err = s.Sessions.EndAll(ctx, caller(ctx).ID)
 	}
 	return &pb.RotateTokenResponse{Token: token}, err
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 )
 
 // JoinChallenge implements pb.ChallengeServiceServer.
 func (s *Service) JoinChallenge(ctx context.Context, request *pb.JoinChallengeRequest) (*pb.JoinChallengeResponse, error) {
-	by, c, now, err := s.race(ctx, request.GetChallengeId())
+	by := caller(ctx)
+	c, now, err := s.race(ctx, request.GetChallengeId())
 	if err != nil {
 		return nil, err
 	}
@@ -53,20 +53,16 @@ func (s *Service) JoinChallenge(ctx context.Context, request *pb.JoinChallengeRe
 	return &pb.JoinChallengeResponse{Challenge: answered}, err
 }
 
-// race returns the caller, the requested race, and the store's time. It counts the call
-// toward the caller's move rate limit.
-func (s *Service) race(ctx context.Context, given string) (by account.Player, c *challenge.Challenge, now time.Time, err error) {
-	if by, err = s.limitedCaller(ctx); err != nil {
-		return by, nil, now, err
-	}
+// race returns the requested race and the store's time.
+func (s *Service) race(ctx context.Context, given string) (c *challenge.Challenge, now time.Time, err error) {
 	if given, err = challengeID(given); err != nil {
-		return by, nil, now, err
+		return nil, now, err
 	}
 	c, now, err = s.Challenges.Get(ctx, given)
 	if err == nil && c.Kind != replay.Race {
 		err = invalid.Field("challenge_id", "must be the id of a race")
 	}
-	return by, c, now, err
+	return c, now, err
 }
 
 // The race that RaceNow creates, and the bot that takes part until a second player comes.
@@ -78,10 +74,7 @@ const (
 
 // RaceNow implements pb.ChallengeServiceServer.
 func (s *Service) RaceNow(ctx context.Context, _ *pb.RaceNowRequest) (*pb.RaceNowResponse, error) {
-	by, err := s.limitedCaller(ctx)
-	if err != nil {
-		return nil, err
-	}
+	by := caller(ctx)
 	player := seated(by)
 	c, err := s.Challenges.Now(ctx, player, func(challengeID string) challenge.Challenge {
 		variant, _ := variants.Current(nowVariant)
@@ -111,11 +104,11 @@ func (s *Service) RaceNow(ctx context.Context, _ *pb.RaceNowRequest) (*pb.RaceNo
 
 // LeaveChallenge implements pb.ChallengeServiceServer.
 func (s *Service) LeaveChallenge(ctx context.Context, request *pb.LeaveChallengeRequest) (*pb.LeaveChallengeResponse, error) {
-	by, c, now, err := s.race(ctx, request.GetChallengeId())
+	c, now, err := s.race(ctx, request.GetChallengeId())
 	if err != nil {
 		return nil, err
 	}
-	if c, err = s.Challenges.Leave(ctx, c.ID, by.ID, request.GetGameId()); err != nil {
+	if c, err = s.Challenges.Leave(ctx, c.ID, caller(ctx).ID, request.GetGameId()); err != nil {
 		return nil, err
 	}
 	answered, err := s.raceChanged(ctx, c, now)
@@ -124,11 +117,11 @@ func (s *Service) LeaveChallenge(ctx context.Context, request *pb.LeaveChallenge
 
 // StartChallenge implements pb.ChallengeServiceServer.
 func (s *Service) StartChallenge(ctx context.Context, request *pb.StartChallengeRequest) (*pb.StartChallengeResponse, error) {
-	by, c, now, err := s.race(ctx, request.GetChallengeId())
+	c, now, err := s.race(ctx, request.GetChallengeId())
 	if err != nil {
 		return nil, err
 	}
-	if !c.Hosts(by.ID) {
+	if !c.Hosts(caller(ctx).ID) {
 		return nil, challenge.ErrNotCreator
 	}
 	if c, err = s.startRace(ctx, c.ID, checkPlayers); err != nil {

@@ -24,11 +24,7 @@ func possibleInSession(method string) bool {
 
 // CreateSessionLink implements pb.PlayerServiceServer.
 func (s *Service) CreateSessionLink(ctx context.Context, _ *pb.CreateSessionLinkRequest) (*pb.CreateSessionLinkResponse, error) {
-	p, err := s.limitedCaller(ctx)
-	if err != nil {
-		return nil, err
-	}
-	code, expires, err := s.Sessions.Offer(ctx, p.ID)
+	code, expires, err := s.Sessions.Offer(ctx, caller(ctx).ID)
 	return &pb.CreateSessionLinkResponse{Code: code, ExpireTime: timestamppb.New(expires)}, err
 }
 
@@ -43,11 +39,7 @@ func (s *Service) OpenSession(ctx context.Context, request *pb.OpenSessionReques
 
 // ListSessions implements pb.PlayerServiceServer.
 func (s *Service) ListSessions(ctx context.Context, _ *pb.ListSessionsRequest) (*pb.ListSessionsResponse, error) {
-	p, err := s.limitedCaller(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all, err := s.Sessions.List(ctx, p.ID)
+	all, err := s.Sessions.List(ctx, caller(ctx).ID)
 	response := &pb.ListSessionsResponse{}
 	for _, session := range all {
 		response.Sessions = append(response.Sessions, &pb.Session{
@@ -59,10 +51,6 @@ func (s *Service) ListSessions(ctx context.Context, _ *pb.ListSessionsRequest) (
 
 // EndSession implements pb.PlayerServiceServer.
 func (s *Service) EndSession(ctx context.Context, request *pb.EndSessionRequest) (*pb.EndSessionResponse, error) {
-	p, err := s.limitedCaller(ctx)
-	if err != nil {
-		return nil, err
-	}
 	by := identityOf(ctx)
 	id := request.GetSessionId()
 	switch {
@@ -73,5 +61,5 @@ func (s *Service) EndSession(ctx context.Context, request *pb.EndSessionRequest)
 	case id == "":
 		id = by.session
 	}
-	return &pb.EndSessionResponse{}, s.Sessions.End(ctx, p.ID, id)
+	return &pb.EndSessionResponse{}, s.Sessions.End(ctx, caller(ctx).ID, id)
 }

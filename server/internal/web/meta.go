@@ -18,26 +18,6 @@ import (
 // before it is served without one. The page loads the game itself in any case.
 const aboutTimeout = time.Second
 
-// game reads a game the way a gRPC call without a token would, with the same limits and
-// errors. Previews and pictures must not depend on the caller, because they are cached and
-// shown to others.
-func (c Config) game(ctx context.Context, id string) (*pb.Game, error) {
-	response, err := anonymously(ctx, c, pb.GameService_GetGame_FullMethodName, c.Service.GetGame, &pb.GetGameRequest{GameId: id})
-	return response.GetGame(), err
-}
-
-// challenge reads a challenge the way a gRPC call without a token would.
-func (c Config) challenge(ctx context.Context, request *pb.GetChallengeRequest) (*pb.Challenge, error) {
-	response, err := anonymously(ctx, c, pb.ChallengeService_GetChallenge_FullMethodName, c.Service.GetChallenge, request)
-	return response.GetChallenge(), err
-}
-
-// player reads a player the way a gRPC call without a token would.
-func (c Config) player(ctx context.Context, name string) (*pb.Player, error) {
-	response, err := anonymously(ctx, c, pb.PlayerService_GetPlayer_FullMethodName, c.Service.GetPlayer, &pb.GetPlayerRequest{Name: name})
-	return response.GetPlayer(), err
-}
-
 // find searches for a game by the first characters of its ID, the way a client without a token would.
 func (c Config) find(ctx context.Context, prefix string) (map[string]bool, error) {
 	return shortid.Find(ctx, prefix, false, func(ctx context.Context, request *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
@@ -45,8 +25,9 @@ func (c Config) find(ctx context.Context, prefix string) (map[string]bool, error
 	})
 }
 
-// anonymously makes a call through the interceptors, without the token of the original
-// request. It counts as a read in addition to the request.
+// anonymously makes a call through the interceptors, without the token of the original request: previews
+// and pictures must not depend on the caller, because they are cached and shown to others. The limits and
+// errors are those of a gRPC call. It counts as a read in addition to the request.
 func anonymously[Request, Response any](
 	ctx context.Context, c Config, method string, call func(context.Context, *Request) (*Response, error), request *Request,
 ) (*Response, error) {
@@ -91,21 +72,26 @@ type description struct {
 func (c Config) describe(ctx context.Context, page, id string) (description, error) {
 	switch page {
 	case "game":
-		g, err := c.game(ctx, id)
+		request := &pb.GetGameRequest{GameId: id}
+		response, err := anonymously(ctx, c, pb.GameService_GetGame_FullMethodName, c.Service.GetGame, request)
+		g := response.GetGame()
 		return description{gameMeta(g), gamePoster(g), g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED}, err
 	case "challenge", "daily":
 		request := &pb.GetChallengeRequest{ChallengeId: id}
 		if page == "daily" {
 			request = &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: id}}
 		}
-		found, err := c.challenge(ctx, request)
+		response, err := anonymously(ctx, c, pb.ChallengeService_GetChallenge_FullMethodName, c.Service.GetChallenge, request)
+		found := response.GetChallenge()
 		closed := found.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED
 		return description{challengeMeta(found), challengePoster(found), closed}, err
 	case "player":
-		found, err := c.player(ctx, id)
+		request := &pb.GetPlayerRequest{Name: id}
+		response, err := anonymously(ctx, c, pb.PlayerService_GetPlayer_FullMethodName, c.Service.GetPlayer, request)
 		if err != nil {
 			return description{}, err
 		}
+		found := response.GetPlayer()
 		last, err := c.lastGame(ctx, found)
 		return description{playerMeta(found, last), playerPoster(found, last), false}, err
 	default:

@@ -76,14 +76,6 @@ var errNotDescribed = errors.New("the page has no specific description")
 // find returns the IDs of the games that a link with a short ID may mean.
 type find func(ctx context.Context, prefix string) (map[string]bool, error)
 
-// pages serves an HTML shell for each page, and the files that the pages load. public is the public URL of
-// the pages, or empty.
-func pages(about about, find find, public string) http.Handler {
-	// Prepare the pages only when the first one is requested.
-	handler := sync.OnceValue(func() http.Handler { return newPages(about, find, public) })
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler().ServeHTTP(w, r) })
-}
-
 // kinds are the kinds of pages: each has a pattern for paths, its name in main.js, the name of the part of the path
 // that is the page's ID, or "", and a description for pages without a specific one.
 var kinds = []struct {
@@ -114,8 +106,9 @@ var (
 	top   = Meta{Title: "Best scores – Gridstand", Description: "The best scores of today, of this week and of all time."}
 )
 
-// newPages returns the handler for the pages and their files.
-func newPages(about about, find find, public string) http.Handler {
+// pages serves an HTML shell for each page, and the files that the pages load. public is the public URL of
+// the pages, or empty.
+func pages(about about, find find, public string) http.Handler {
 	files := readSite()
 	shells := template.Must(template.New("").Parse(string(files["shell.html"].plain)))
 	s := site{shells, files.directory(), about, find, public}

@@ -67,11 +67,7 @@ const (
 func NewServer(c Config) *Server {
 	c.unary, c.stream = chainUnary(c.Unary), chainStream(c.Stream)
 	r := &readers{service: c.Service, all: map[*eventStream]struct{}{}}
-	return &Server{newHTTPServer(c, r), r}
-}
-
-func newHTTPServer(c Config, r *readers) *http.Server {
-	return &http.Server{
+	return &Server{&http.Server{
 		Handler:           newHandler(c, r),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeaderBytes - headerSlack,
@@ -79,7 +75,7 @@ func newHTTPServer(c Config, r *readers) *http.Server {
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
 			return peer.NewContext(ctx, &peer.Peer{Addr: conn.RemoteAddr()})
 		},
-	}
+	}, r}
 }
 
 func newHandler(c Config, r *readers) http.Handler {

@@ -51,7 +51,7 @@ type Store struct {
 	// players caches players that have been read, by id, for verifiedFor: a new name reaches
 	// every server by then.
 	players *lru.Cache[string, verification]
-	// renewed records when each player's account was last renewed.
+	// renewed records when each account, and each session, was last renewed, by its id.
 	renewed *lru.Cache[string, time.Time]
 }
 

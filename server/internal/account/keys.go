@@ -14,6 +14,7 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/crypto/ssh"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/sshsig"
@@ -50,12 +51,12 @@ type Keys struct {
 	verified *lru.Cache[string, verification]
 	// verifying is held while a signature is verified. Because that takes milliseconds, the
 	// server verifies one at a time, so that signatures keep only one processor busy.
-	verifying chan struct{}
+	verifying *semaphore.Weighted
 }
 
 // NewKeys returns a Keys that manages the keys in a store.
 func NewKeys(keys store.Keys, accounts *Store) *Keys {
-	return &Keys{keys: keys, accounts: accounts, verified: newCache[string, verification](), verifying: make(chan struct{}, 1)}
+	return &Keys{keys: keys, accounts: accounts, verified: newCache[string, verification](), verifying: semaphore.NewWeighted(1)}
 }
 
 // Player returns the player to whom the key is linked, or ErrKeyNotLinked. The call counts
@@ -137,12 +138,10 @@ func (k *Keys) Add(ctx context.Context, playerID, signature, comment string) (st
 
 // verify returns the key that signed the player's id.
 func (k *Keys) verify(ctx context.Context, playerID, signature string) (ssh.PublicKey, error) {
-	select {
-	case k.verifying <- struct{}{}:
-		defer func() { <-k.verifying }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := k.verifying.Acquire(ctx, 1); err != nil {
+		return nil, err
 	}
+	defer k.verifying.Release(1)
 	public, err := sshsig.Verify(signature, signatureNamespace, playerID)
 	if err != nil {
 		return nil, invalid.Field("signature", "%v", err)

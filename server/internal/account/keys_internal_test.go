@@ -18,12 +18,12 @@ func TestKeys_VerifiesOneAtATime(t *testing.T) {
 	keys := NewKeys(nil, New(nil, time.Hour))
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	keys.verifying <- struct{}{}
+	require.NoError(t, keys.verifying.Acquire(t.Context(), 1))
 	_, err := keys.Add(canceled, "a", "no signature", "")
 	require.ErrorIs(t, err, context.Canceled)
-	<-keys.verifying
+	keys.verifying.Release(1)
 	_, err = keys.Add(t.Context(), "a", "no signature", "")
 	var field *invalid.Error
 	require.ErrorAs(t, err, &field)
-	assert.Empty(t, keys.verifying)
+	assert.True(t, keys.verifying.TryAcquire(1))
 }

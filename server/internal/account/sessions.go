@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,13 +36,9 @@ const (
 type Sessions struct {
 	sessions store.Sessions
 	accounts *Store
-	// verified caches verified tokens, also accounts' own, by digest, so that no secret is kept
-	// in memory.
-	verified *lru.Cache[digest, verifiedToken]
-	// tokens has the digests of the sessions' tokens in verified.
-	tokens *lru.Cache[playerSession, digest]
-	// renewed records when each session was last renewed.
-	renewed *lru.Cache[string, time.Time]
+	// verified caches verified tokens, also accounts' own, by what sessionID returns for them, so that
+	// no secret is kept in memory.
+	verified *lru.Cache[playerSession, verifiedToken]
 }
 
 type playerSession struct{ playerID, session string }
@@ -54,9 +51,7 @@ type verifiedToken struct {
 
 // NewSessions returns a Sessions that manages the sessions in a store.
 func NewSessions(sessions store.Sessions, accounts *Store) *Sessions {
-	return &Sessions{
-		sessions, accounts, newCache[digest, verifiedToken](), newCache[playerSession, digest](), newCache[string, time.Time](),
-	}
+	return &Sessions{sessions, accounts, newCache[playerSession, verifiedToken]()}
 }
 
 // sessionID returns the id of the session with the given secret.
@@ -73,32 +68,34 @@ func (s *Sessions) Verify(ctx context.Context, token string, anew bool) (p Playe
 	if !id.Valid(playerID) || !validSecret(secret) {
 		return Player{}, "", ErrBadToken
 	}
-	now := time.Now()
-	if v, ok := s.verified.Get(digestOf(token)); ok && !anew && now.Before(v.until) {
+	now, key := time.Now(), playerSession{playerID, sessionID(secret)}
+	if v, ok := s.verified.Get(key); ok && !anew && now.Before(v.until) {
 		return s.accounts.latest(v.player), v.session, nil
 	}
 	p, err = s.accounts.Verify(ctx, token)
 	if errors.Is(err, ErrBadToken) {
-		session = sessionID(secret)
-		p, err = s.verify(ctx, playerID, session)
+		session = key.session
+		p, err = s.verify(ctx, strings.Clone(playerID), session) // The original would keep the token in memory.
 	}
 	if err != nil {
 		return Player{}, "", err
 	}
-	s.verified.Add(digestOf(token), verifiedToken{verification{player: p, until: now.Add(verifiedFor)}, session})
-	if session != "" {
-		s.tokens.Add(playerSession{playerID, session}, digestOf(token))
-	}
+	key.playerID = p.ID
+	s.verified.Add(key, verifiedToken{verification{player: p, until: now.Add(verifiedFor)}, session})
 	return p, session, nil
 }
 
 // verify returns the player of a session, or ErrBadToken if there is no such session.
-func (s *Sessions) verify(ctx context.Context, playerID, session string) (p Player, err error) {
-	found, err := s.has(ctx, playerID, session)
-	if err == nil && found {
-		p, err = s.accounts.Get(ctx, playerID)
+func (s *Sessions) verify(ctx context.Context, playerID, session string) (Player, error) {
+	open, err := s.List(ctx, playerID)
+	if err != nil {
+		return Player{}, err
 	}
-	if errors.Is(err, ErrNotFound) || err == nil && !found {
+	if !slices.ContainsFunc(open, func(one store.Session) bool { return one.ID == session }) {
+		return Player{}, ErrBadToken
+	}
+	p, err := s.accounts.Get(ctx, playerID)
+	if errors.Is(err, ErrNotFound) {
 		err = ErrBadToken
 	}
 	if err != nil {
@@ -113,22 +110,12 @@ func (s *Sessions) verify(ctx context.Context, playerID, session string) (p Play
 // renew postpones the expiry of a session, seldom.
 func (s *Sessions) renew(ctx context.Context, playerID, session string) {
 	now, keep := time.Now(), s.accounts.keep
-	if at, ok := s.renewed.Get(session); ok && now.Sub(at) < keep/renewShare {
+	if at, ok := s.accounts.renewed.Get(session); ok && now.Sub(at) < keep/renewShare {
 		return
 	}
 	if s.sessions.Renew(ctx, playerID, session, keep) == nil {
-		s.renewed.Add(session, now)
+		s.accounts.renewed.Add(session, now)
 	}
-}
-
-func (s *Sessions) has(ctx context.Context, playerID, session string) (bool, error) {
-	all, err := s.List(ctx, playerID)
-	for _, one := range all {
-		if one.ID == session {
-			return true, err
-		}
-	}
-	return false, err
 }
 
 // Offer returns a code that opens one session of a player, and the time at which it expires. It
@@ -176,11 +163,7 @@ func (s *Sessions) End(ctx context.Context, playerID, session string) error {
 	if err != nil {
 		return fmt.Errorf("ending a session: %w", err)
 	}
-	ended := playerSession{playerID, session}
-	if token, ok := s.tokens.Peek(ended); ok {
-		s.verified.Remove(token)
-		s.tokens.Remove(ended)
-	}
+	s.verified.Remove(playerSession{playerID, session})
 	if !found {
 		return ErrSessionNotFound
 	}

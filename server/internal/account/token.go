@@ -36,6 +36,7 @@ func (s *Store) Verify(ctx context.Context, token string) (Player, error) {
 	if !id.Valid(playerID) || !validSecret(secret) {
 		return Player{}, ErrBadToken
 	}
+	playerID = strings.Clone(playerID) // The original would keep the token in memory.
 	accounts, err := s.accounts.Get(ctx, []string{playerID})
 	if err != nil {
 		return Player{}, fmt.Errorf("verifying a token: %w", err)

@@ -31,30 +31,18 @@ func (s *Service) EnterCall(ctx context.Context) error {
 	return nil
 }
 
-// take counts n uses of key toward the limit of p, or returns an error if they would exceed it. what is
-// the part of the error's message after the limit.
-func (s *Service) take(p *pacer, key string, n int, limit *int, what string) error {
-	if !p.take(key, n) {
-		return s.Limits.Exceeded(limit, what, p.wait(n))
-	}
-	return nil
-}
-
 // takeGames counts new games toward the limits of the player and of the caller's address, and new public
 // challenges toward that of the address. If they would exceed a limit, it counts nothing.
 func (s *Service) takeGames(ctx context.Context, playerID string, games, challenges int) error {
 	address := s.Address(ctx)
-	if err := s.take(s.games, playerID, games, &s.Limits.NewGamesPerMinute, "new games a minute"); err != nil {
+	if err := s.games.check(playerID, games); err != nil {
 		return err
 	}
-	err := s.take(s.gamesFrom, address, games, &s.Limits.NewGamesPerAddressPerMinute, "new games from one address a minute")
-	if err != nil {
+	if err := s.gamesFrom.check(address, games); err != nil {
 		s.games.take(playerID, -games)
 		return err
 	}
-	err = s.take(s.challengesFrom, address, challenges, &s.Limits.NewChallengesPerAddressPerMinute,
-		"new public challenges from one address a minute")
-	if err != nil {
+	if err := s.challengesFrom.check(address, challenges); err != nil {
 		s.games.take(playerID, -games)
 		s.gamesFrom.take(address, -games)
 		return err
@@ -101,7 +89,7 @@ func (s *Service) limitPlayer(ctx context.Context) error {
 		return err
 	}
 	front.Paid(ctx)
-	return s.take(s.moves, p.ID, 1, &s.Limits.MovesPerSecond, "moves a second")
+	return s.moves.check(p.ID, 1)
 }
 
 // limitWrong returns err, or a refusal if err is the error wrong and too many earlier calls from the
@@ -111,7 +99,7 @@ func (s *Service) limitWrong(ctx context.Context, wrong, err error) error {
 	if !errors.Is(err, wrong) {
 		return err
 	}
-	return cmp.Or(s.take(s.wrong, s.Address(ctx), 1, &s.Limits.WrongTokensPerMinute, "wrong tokens a minute"), err)
+	return cmp.Or(s.wrong.check(s.Address(ctx), 1), err)
 }
 
 // signatureCost is the number of reads that a signature verification counts as.

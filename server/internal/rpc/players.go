@@ -16,8 +16,7 @@ import (
 
 // CreatePlayer implements pb.PlayerServiceServer.
 func (s *Service) CreatePlayer(ctx context.Context, request *pb.CreatePlayerRequest) (*pb.CreatePlayerResponse, error) {
-	err := s.take(s.playersFrom, s.Address(ctx), 1, &s.Limits.NewPlayersPerMinute, "new players from one address a minute")
-	if err != nil {
+	if err := s.playersFrom.check(s.Address(ctx), 1); err != nil {
 		return nil, err
 	}
 	p, token, err := s.createPlayer(ctx, request)

@@ -119,22 +119,23 @@ type Service struct {
 
 // New returns a Service with the given configuration.
 func New(c Config) *Service {
-	l := c.Limits
-	return &Service{
-		Config:         c,
-		moves:          newPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
-		wrong:          newMinutePacer(l.WrongTokensPerMinute),
-		games:          newMinutePacer(l.NewGamesPerMinute),
-		gamesFrom:      newMinutePacer(l.NewGamesPerAddressPerMinute),
-		challengesFrom: newMinutePacer(l.NewChallengesPerAddressPerMinute),
-		playersFrom:    newMinutePacer(l.NewPlayersPerMinute),
-		reactions:      newPacer(rate.Limit(l.ReactionsPerSecond), l.ReactionsPerSecond),
-		acting:         newPacer(rate.Every(actingEvery), 1),
-		damaged:        rate.Sometimes{First: 10, Interval: time.Second},
-		tooNew:         rate.Sometimes{First: 10, Interval: time.Second},
-		fanouts:        fanouts{latest: map[*match.Match]*fanout{}},
-		live:           liveChallenges{all: map[string]*liveChallenge{}, watched: map[string]int{}},
+	s := &Service{
+		Config:  c,
+		acting:  newPacer(nil, new(1), actingEvery, ""),
+		damaged: rate.Sometimes{First: 10, Interval: time.Second},
+		tooNew:  rate.Sometimes{First: 10, Interval: time.Second},
+		fanouts: fanouts{latest: map[*match.Match]*fanout{}},
+		live:    liveChallenges{all: map[string]*liveChallenge{}, watched: map[string]int{}},
 	}
+	l := &s.Limits
+	s.moves = newPacer(l, &l.MovesPerSecond, time.Second, "moves a second")
+	s.reactions = newPacer(l, &l.ReactionsPerSecond, time.Second, "reactions a second")
+	s.wrong = newPacer(l, &l.WrongTokensPerMinute, time.Minute, "wrong tokens a minute")
+	s.games = newPacer(l, &l.NewGamesPerMinute, time.Minute, "new games a minute")
+	s.gamesFrom = newPacer(l, &l.NewGamesPerAddressPerMinute, time.Minute, "new games from one address a minute")
+	s.challengesFrom = newPacer(l, &l.NewChallengesPerAddressPerMinute, time.Minute, "new public challenges from one address a minute")
+	s.playersFrom = newPacer(l, &l.NewPlayersPerMinute, time.Minute, "new players from one address a minute")
+	return s
 }
 
 // Register registers the services with r.

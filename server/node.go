@@ -213,9 +213,7 @@ func (n *node) serveCalls(games *rpc.Service, transport []grpc.ServerOption) {
 	if n.Metrics != "" {
 		unary, stream = append(unary, n.metrics.Unary()), append(stream, n.metrics.Stream())
 	}
-	recoverUnary, recoverStream := recoverers(n.logger)
-	unary = append(unary, recoverUnary, games.Unary)
-	stream = append(stream, recoverStream, games.Stream)
+	unary, stream = append(unary, games.Unary), append(stream, games.Stream)
 	origins, _ := web.ParseOrigins(n.WebOrigins) // validate has already checked the value.
 	n.web = web.NewServer(web.Config{
 		Service: games, Limits: &n.Limits,

@@ -2,20 +2,15 @@ package server
 
 import (
 	"cmp"
-	"context"
 	"crypto/tls"
 	"log/slog"
 	"math"
 	"time"
 
-	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/keepalive"
-	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/server/internal/front"
-	"github.com/gridstand/gridstand/server/internal/rpc"
 )
 
 const (
@@ -84,15 +79,4 @@ func tlsConfig(c Config, logger *slog.Logger) (*tls.Config, error) {
 		NextProtos:     []string{"http/1.1", "h2"},
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return files.current(), nil },
 	}, nil
-}
-
-// recoverers returns interceptors that recover from a panic in a handler, log it, and
-// return an error.
-func recoverers(logger *slog.Logger) (grpc.UnaryServerInterceptor, grpc.StreamServerInterceptor) {
-	handler := recovery.WithRecoveryHandlerContext(func(ctx context.Context, p any) error {
-		method, _ := grpc.Method(ctx)
-		rpc.LogPanic(logger, method, p)
-		return status.Error(codes.Internal, "internal error")
-	})
-	return recovery.UnaryServerInterceptor(handler), recovery.StreamServerInterceptor(handler)
 }

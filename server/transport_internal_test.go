@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -9,30 +8,9 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 )
-
-func TestRecoverers(t *testing.T) {
-	t.Parallel()
-	var log bytes.Buffer
-	unary, stream := recoverers(slog.New(slog.NewTextHandler(&log, nil)))
-
-	_, err := unary(t.Context(), nil, &grpc.UnaryServerInfo{}, func(context.Context, any) (any, error) { panic("secret") })
-	assert.Equal(t, codes.Internal, status.Code(err))
-	assert.Equal(t, "internal error", status.Convert(err).Message())
-	assert.Contains(t, log.String(), "panic=secret")
-	assert.Contains(t, log.String(), "transport_internal_test.go", "the location of the panic")
-
-	log.Reset()
-	err = stream(nil, &middleware.WrappedServerStream{WrappedContext: t.Context()}, &grpc.StreamServerInfo{}, func(any, grpc.ServerStream) error { panic("secret") })
-	assert.Equal(t, "internal error", status.Convert(err).Message())
-	assert.Contains(t, log.String(), "panic=secret")
-}
 
 func TestAdmin(t *testing.T) {
 	t.Parallel()

@@ -149,6 +149,9 @@ var storageUnavailable = &failure{
 	message: "the store does not answer; retry the call", retry: storageRetry,
 }
 
+// errInternal is the failure for a panic and for an unknown error.
+var errInternal = &failure{code: codes.Internal, message: "internal error"}
+
 // failures maps errors of the lower packages to failures that are always the same.
 var failures = map[error]*failure{
 	match.ErrNotSeated:         {code: codes.PermissionDenied, reason: pb.ReasonNotSeated, message: "you do not have a seat in this game, or not this seat"},
@@ -327,7 +330,7 @@ func (s *Service) unanswered(ctx context.Context, method string, err error) *fai
 		return storageUnavailable
 	default:
 		s.Logger.Error("internal error", "id", "internal-error", "call", method, "error", err)
-		return &failure{code: codes.Internal, message: "internal error"}
+		return errInternal
 	}
 }
 

@@ -19,8 +19,12 @@ const maxCall = 10 * time.Second
 const answerMargin = 50 * time.Millisecond
 
 // Unary is the interceptor for unary calls. It limits the duration of a call, admits it,
-// authenticates the caller, applies the limit of the player and translates the error.
-func (s *Service) Unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+// authenticates the caller, applies the limit of the player and translates the error. Any call's panic
+// becomes an error.
+func (s *Service) Unary(
+	ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler,
+) (response any, err error) {
+	defer s.recovered(info.FullMethod, &err)
 	if !isContractMethod(info.FullMethod) { // Health checks are small and do not read the store.
 		return handler(ctx, request)
 	}
@@ -32,29 +36,34 @@ func (s *Service) Unary(ctx context.Context, request any, info *grpc.UnaryServer
 	bounded, cancel := context.WithTimeout(ctx, span)
 	defer cancel()
 
-	err := s.read(bounded, info.FullMethod, request)
+	err = s.read(bounded, info.FullMethod, request)
 	if err == nil {
 		bounded, err = s.authenticate(bounded, info.FullMethod)
 	}
 	if err == nil && isByPlayer(info.FullMethod) {
 		err = s.limitPlayer(bounded)
 	}
-	var response any
 	if err == nil {
 		response, err = handler(bounded, request)
 	}
+	stream := grpc.ServerTransportStreamFromContext(ctx) // nil for Connect, whose clients get no headers
 	if err != nil {
 		f := s.toStatus(ctx, info.FullMethod, err)
-		_ = grpc.SetTrailer(ctx, f.trailer())
+		if stream != nil {
+			_ = stream.SetTrailer(f.trailer())
+		}
 		return nil, f
 	}
-	// An error has no header: clients retry only calls that were answered without one.
-	_ = grpc.SetHeader(ctx, metadata.Pairs(pb.TimeHeader, time.Now().UTC().Format(time.RFC3339Nano)))
+	if stream != nil {
+		// An error has no header: clients retry only calls that were answered without one.
+		_ = stream.SetHeader(metadata.Pairs(pb.TimeHeader, time.Now().UTC().Format(time.RFC3339Nano)))
+	}
 	return response, nil
 }
 
 // Stream is the interceptor for streams. Unlike Unary, it sets no time limit.
-func (s *Service) Stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+func (s *Service) Stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
+	defer s.recovered(info.FullMethod, &err)
 	if !isContractMethod(info.FullMethod) {
 		return handler(server, stream)
 	}

@@ -172,7 +172,7 @@ func (l *liveChallenge) run(first context.Context) {
 	defer func() {
 		if p := recover(); p != nil {
 			LogPanic(l.service.Logger, pb.ChallengeService_WatchChallenge_FullMethodName, p)
-			l.publish(&challengeSnapshot{err: errPanicked})
+			l.publish(&challengeSnapshot{err: errInternal})
 		}
 	}()
 	for ctx := first; ; ctx = l.ctx {

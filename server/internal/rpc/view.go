@@ -114,18 +114,19 @@ func (v *View) encode(m proto.Message) any {
 	return m
 }
 
-var errPanicked = errors.New("a panic")
-
-// recovered calls follow and turns a panic into an error. It runs outside the interceptor that
-// recovers from panics, and an unrecovered panic would crash the server.
+// recovered calls follow and turns a panic into an error. It runs outside the interceptors, which
+// recover from panics, and an unrecovered panic would crash the server.
 func (v *View) recovered() (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			LogPanic(v.service.Logger, v.method, p)
-			err = errPanicked
-		}
-	}()
+	defer v.service.recovered(v.method, &err)
 	return v.follow()
+}
+
+// recovered turns a panic of the function that defers it into an error.
+func (s *Service) recovered(method string, err *error) {
+	if p := recover(); p != nil {
+		LogPanic(s.Logger, method, p)
+		*err = errInternal
+	}
 }
 
 // LogPanic logs a panic in a call, with the recovered value p and the goroutine's stack.

@@ -12,7 +12,6 @@ import (
 
 	"connectrpc.com/connect"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/metadata"
 
 	"github.com/gridstand/gridstand/proto/gridstand/v1/gridstandv1connect"
 	"github.com/gridstand/gridstand/server/limits"
@@ -146,7 +145,6 @@ func (u *unpacker) Close() error { return u.gzip.Close() }
 func (c Config) wrap(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
 		info := &grpc.UnaryServerInfo{Server: c.Service, FullMethod: request.Spec().Procedure}
-		ctx = grpc.NewContextWithServerTransportStream(ctx, call{method: info.FullMethod})
 		response, err := c.unary(ctx, request.Any(), info, func(ctx context.Context, _ any) (any, error) {
 			return next(ctx, request)
 		})
@@ -156,19 +154,3 @@ func (c Config) wrap(next connect.UnaryFunc) connect.UnaryFunc {
 		return response.(connect.AnyResponse), nil
 	}
 }
-
-// call implements the parts of a unary call's stream that the gRPC interceptors use. Its clients get
-// no headers, and only the trailer that toConnect adds.
-type call struct {
-	grpc.ServerTransportStream // nil
-	method                     string
-}
-
-// Method implements grpc.ServerTransportStream.
-func (c call) Method() string { return c.method }
-
-// SetHeader implements grpc.ServerTransportStream.
-func (c call) SetHeader(metadata.MD) error { return nil }
-
-// SetTrailer implements grpc.ServerTransportStream.
-func (c call) SetTrailer(metadata.MD) error { return nil }

@@ -11,20 +11,31 @@ import (
 )
 
 // Append appends an entry. The entry, the head and the writes of e.Then share a
-// transaction.
-func (g games) Append(ctx context.Context, gameID string, e store.Entry) (store.Appended, error) {
-	var done store.Appended
-	err := g.db.write(ctx, func(c *sqlite3.Conn) (err error) {
-		done, err = g.append(ctx, c, gameID, e)
-		return err
+// transaction. An entry that is already in the log counts as written.
+func (g games) Append(ctx context.Context, gameID string, e store.Entry) (done store.Appended, err error) {
+	err = g.db.write(ctx, func(c *sqlite3.Conn) error {
+		at, written, err := g.db.put(c, gameID, e, g.db.now())
+		if err == nil && !written {
+			done = store.Appended{Time: at, Watchers: -1, Then: true}
+			return nil
+		}
+		if err == nil && e.Then != nil {
+			err = then(ctx, c, func(ctx context.Context) error { return e.Then(ctx, at) })
+		}
+		if err != nil {
+			return err
+		}
+		g.db.notes.add(gameID, e.Next.Version)
+		done = store.Appended{Time: at, Watchers: g.feed.count(gameID), Then: e.Then != nil}
+		return nil
 	})
+	if err == nil {
+		return done, nil
+	}
 	if isCorrupt(err) {
 		err = g.damage(ctx, gameID, err)
 	}
-	if err != nil {
-		return store.Appended{}, wrap("appending to a game", err)
-	}
-	return done, nil
+	return store.Appended{}, wrap("appending to a game", err)
 }
 
 // damage adds store.ErrBroken to the error of an append that has encountered a corrupt
@@ -43,77 +54,53 @@ func (g games) damage(ctx context.Context, gameID string, corrupt error) error {
 	return corrupt
 }
 
-// append writes an entry, or refuses to. An entry that is already in the log counts as
-// written.
-func (g games) append(ctx context.Context, c *sqlite3.Conn, gameID string, e store.Entry) (store.Appended, error) {
-	at, err := g.db.put(c, gameID, e, g.db.now())
-	var duplicate *duplicateError
-	switch {
-	case errors.As(err, &duplicate):
-		return store.Appended{Time: duplicate.at, Watchers: -1, Then: true}, nil
-	case err != nil:
-		return store.Appended{}, err
-	}
-	if e.Then != nil {
-		if err := then(ctx, c, func(ctx context.Context) error { return e.Then(ctx, at) }); err != nil {
-			return store.Appended{}, err
-		}
-	}
-	g.db.notes.add(gameID, e.Next.Version)
-	return store.Appended{Time: at, Watchers: g.feed.count(gameID), Then: e.Then != nil}, nil
-}
-
-// duplicateError means that the entry is already in the log.
-type duplicateError struct{ at time.Time }
-
-func (*duplicateError) Error() string { return "the entry has already been appended" }
-
 // findGame returns a game's key, or 0 if the game does not exist.
 func findGame(c *sqlite3.Conn, gameID string) (game int64, err error) {
 	game, _, err = one(c, "SELECT game FROM games WHERE id = ?", firstInt, gameID)
 	return game, err
 }
 
-// put writes an entry and its head, and returns the entry's time. If the append must be
-// refused, it returns a refusal, and writes nothing except that it removes an expired game.
-func (d *db) put(c *sqlite3.Conn, gameID string, e store.Entry, now time.Time) (time.Time, error) {
+// put writes an entry and its head, unless the entry is already in the log, and returns the entry's
+// time. If the append must be refused, it returns a refusal, and writes nothing except that it removes an
+// expired game.
+func (d *db) put(c *sqlite3.Conn, gameID string, e store.Entry, now time.Time) (at time.Time, written bool, err error) {
 	end, err := d.findEnd(c, gameID, now)
 	if err != nil {
-		return time.Time{}, err
+		return at, false, err
 	}
 	if end.last != e.Prev {
 		standing, err := entryAt(c, end.game, e.Next.Version)
 		switch {
 		case err != nil:
-			return time.Time{}, err
+			return at, false, err
 		case standing != nil && standing.ID == e.Next:
-			return time.Time{}, &duplicateError{standing.Time}
+			return standing.Time, false, nil
 		default:
-			return time.Time{}, refusal{&store.ConflictError{Last: end.last, Standing: standing}}
+			return at, false, refusal{&store.ConflictError{Last: end.last, Standing: standing}}
 		}
 	}
 	if ok, err := end.sound(c); err != nil {
-		return time.Time{}, err
+		return at, false, err
 	} else if !ok {
-		return time.Time{}, refusal{store.ErrBroken}
+		return at, false, refusal{store.ErrBroken}
 	}
-	at := latest(now, end.time)
+	at = latest(now, end.time)
 	switch {
 	case at.Before(e.NotBefore):
-		return time.Time{}, refusal{store.ErrTooEarly}
+		return at, false, refusal{store.ErrTooEarly}
 	case !e.NotAfter.IsZero() && at.After(e.NotAfter):
-		return time.Time{}, refusal{store.ErrTooLate}
+		return at, false, refusal{store.ErrTooLate}
 	}
 	if !end.exists {
 		if err := exec(c, "INSERT INTO games (id, version, digest, time, head) VALUES (?, 0, 0, 0, x'')", gameID); err != nil {
-			return time.Time{}, err
+			return at, false, err
 		}
 		end.game = c.LastInsertRowID()
 	}
 	if err := insertEntry(c, end.game, e, at); err != nil {
-		return time.Time{}, err
+		return at, false, err
 	}
-	return at, updateHead(c, end.game, e.Next, at, e.Head)
+	return at, true, updateHead(c, end.game, e.Next, at, e.Head)
 }
 
 // end describes the end of a game's log.

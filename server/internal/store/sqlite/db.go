@@ -148,10 +148,7 @@ func readOne[T any](ctx context.Context, d *db, work func(c *sqlite3.Conn) (T, e
 // failed does the same as the function of that name, and also logs the first error about
 // a corrupt page.
 func (f *file) failed(err error) error {
-	if err = failed(err); err == nil {
-		return nil
-	}
-	if isCorrupt(err) && f.reported.CompareAndSwap(false, true) {
+	if err = failed(err); err != nil && isCorrupt(err) && f.reported.CompareAndSwap(false, true) {
 		f.logger.Error("the database file is damaged", "id", "file-damaged", "file", f.path, "error", err)
 	}
 	return err

@@ -39,36 +39,25 @@ func (s *Challenges) Daily(ctx context.Context, variant, date string) (c, next *
 			return nil, nil, now, ErrNoDay
 		}
 	}
-	c, next, err = s.dailies(ctx, variant, day, today, now)
-	if err == nil && c == nil {
-		err = ErrNoDay
-	}
-	return c, next, now, err
-}
-
-// dailies returns the daily games for the given day and the day after, or nil for a game that
-// does not exist. It creates today's and tomorrow's if necessary.
-func (s *Challenges) dailies(ctx context.Context, variant string, day, today, now time.Time) (c, next *Challenge, err error) {
 	days := [2]time.Time{day, day.AddDate(0, 0, 1)}
-	var ids [2]string
-	for i, d := range days {
-		ids[i] = DailyID(variant, d.Format(DateFormat))
-	}
-	found, _, err := s.readAll(ctx, ids[:]...)
+	found, _, err := s.readAll(ctx, DailyID(variant, days[0].Format(DateFormat)), DailyID(variant, days[1].Format(DateFormat)))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, now, err
 	}
 	var both [2]*Challenge
 	for i, d := range days {
-		if n := slices.IndexFunc(found, func(c *Challenge) bool { return c.ID == ids[i] }); n >= 0 {
+		if n := slices.IndexFunc(found, func(c *Challenge) bool { return c.OpenTime.Equal(d) }); n >= 0 {
 			both[i] = found[n]
 		} else if !d.Before(today) && !d.After(today.AddDate(0, 0, 1)) {
 			if both[i], err = s.createDaily(ctx, variant, d, now); err != nil {
-				return nil, nil, err
+				return nil, nil, now, err
 			}
 		}
 	}
-	return both[0], both[1], nil
+	if both[0] == nil {
+		err = ErrNoDay
+	}
+	return both[0], both[1], now, err
 }
 
 // createDaily creates the daily game for the given variant and day.

@@ -179,16 +179,6 @@ func passed(err error) bool {
 	return errors.Is(err, ErrFull) || errors.Is(err, ErrStarted) || errors.Is(err, errAbsent) || errors.Is(err, ErrNotFound)
 }
 
-// makeRoom prepares the roster for another player: if there is a player already, it removes the bot that
-// stands in for others, and reports whether there was one.
-func (c *Challenge) makeRoom() (stoodIn bool) {
-	before, standIn := len(c.Entrants), StandIn(c.ID, "").GameID
-	if c.players() > 0 {
-		c.Entrants = slices.DeleteFunc(c.Entrants, func(e Entrant) bool { return e.GameID == standIn })
-	}
-	return len(c.Entrants) < before
-}
-
 // gathers reports whether the entrant is a player, and the race was created with a bot that stands in for
 // others. The bot's game remains when the bot has left the race.
 func (s *Challenges) gathers(ctx context.Context, challengeID string, e Entrant) (bool, error) {
@@ -223,14 +213,9 @@ func (s *Challenges) enter(
 		case c.Absent(now):
 			return errAbsent
 		}
-		c.makeRoom()
-		if len(c.Entrants) >= MaxEntrants {
-			return ErrFull
-		}
-		if err := admit(false); err != nil {
+		if _, err := c.add(Entrant{Player: player}, now, admit); err != nil {
 			return err
 		}
-		c.Entrants = append(c.Entrants, Entrant{Player: player, GameID: AttemptID(c.ID, player.ID)})
 		c.startSoon(now)
 		return nil
 	})

@@ -30,30 +30,42 @@ func (s *Challenges) Join(ctx context.Context, challengeID, by string, e Entrant
 			own.Ready = e.Ready
 			return nil
 		}
-		switch {
-		case c.Has(e.GameID):
+		if c.Has(e.GameID) {
 			return errUnchanged // An earlier call has already added the bot.
-		case c.locked(now):
-			return ErrStarted
-		case len(c.Entrants) >= MaxEntrants:
-			return ErrFull
 		}
-		if err := admit(false); err != nil {
-			return err
-		}
-		if e.Bot != "" {
-			e.Ready = true
-			c.Entrants = append(c.Entrants, e)
-			return nil
-		}
-		e.GameID = AttemptID(c.ID, e.Player.ID)
-		stoodIn := c.makeRoom()
-		c.Entrants = append(c.Entrants, e)
-		if stoodIn || gathers {
+		stoodIn, err := c.add(e, now, admit)
+		if err == nil && (stoodIn || gathers) {
 			c.startSoon(now)
 		}
-		return nil
+		return err
 	})
+}
+
+// add adds an entrant to the roster, unless that is locked, full or admit returns an error. A player
+// replaces the bot that stands in for others, if there is a player already; add reports whether there was
+// such a bot.
+func (c *Challenge) add(e Entrant, now time.Time, admit func(isNew bool) error) (stoodIn bool, err error) {
+	if c.locked(now) {
+		return false, ErrStarted
+	}
+	others, standIn := c.Entrants, StandIn(c.ID, "").GameID
+	if e.Bot != "" {
+		e.Ready = true
+	} else {
+		e.GameID = AttemptID(c.ID, e.Player.ID)
+		if c.players() > 0 {
+			others = slices.DeleteFunc(others, func(e Entrant) bool { return e.GameID == standIn })
+		}
+	}
+	if len(others) >= MaxEntrants {
+		return false, ErrFull
+	}
+	if err := admit(false); err != nil {
+		return false, err
+	}
+	stoodIn = len(others) < len(c.Entrants)
+	c.Entrants = append(others, e)
+	return stoodIn, nil
 }
 
 // Leave removes the caller from the roster of a race or, if botGameID is not empty, the bot

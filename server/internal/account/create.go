@@ -24,39 +24,30 @@ const maxNameLength = 24
 // The player's id is derived from name and secret, so that retrying a call that failed
 // halfway completes it.
 func (s *Store) Create(ctx context.Context, name, secret string, bot bool) (Player, string, error) {
-	if err := checkName(name); err != nil {
+	if err := newName(name); err != nil {
 		return Player{}, "", err
 	}
 	secret, err := chosenOrDrawn(secret)
 	if err != nil {
 		return Player{}, "", err
 	}
-	player, err := s.create(ctx, name, digestOf(secret), bot)
+	hashed := digestOf(secret)
+	a := store.Account{
+		ID:   id.Derive([]byte("player"), []byte(strings.ToLower(name)), hashed[:]),
+		Name: name, Secret: hashed.String(), Bot: bot,
+	}
+	holder, err := s.accounts.Create(ctx, a, s.keep)
 	if err != nil {
 		return Player{}, "", fmt.Errorf("creating a player: %w", err)
 	}
-	s.remember(player, time.Now())
-	return player, token(player.ID, secret), nil
-}
-
-func (s *Store) create(ctx context.Context, name string, secret digest, bot bool) (Player, error) {
-	if err := newName(name); err != nil {
-		return Player{}, err
-	}
-	a := store.Account{
-		ID:   id.Derive([]byte("player"), []byte(strings.ToLower(name)), secret[:]),
-		Name: name, Secret: secret.String(), Bot: bot,
-	}
-	holder, err := s.accounts.Create(ctx, a, s.keep)
-	switch {
-	case err != nil:
-		return Player{}, err
-	case !secret.matches(holder.Secret), !playerOf(holder).called(name):
-		return Player{}, ErrNameTaken
+	player := playerOf(holder)
+	if !hashed.matches(holder.Secret) || !player.called(name) {
+		return Player{}, "", ErrNameTaken
 	}
 	// Ignore errors: the account exists even if it cannot be renewed.
-	_ = s.Renew(ctx, holder.ID)
-	return playerOf(holder), nil
+	_ = s.Renew(ctx, player.ID)
+	s.remember(player, time.Now())
+	return player, token(player.ID, secret), nil
 }
 
 // checkName returns an *invalid.Error if name is malformed.

@@ -88,9 +88,6 @@ func (k *Keys) Player(ctx context.Context, fingerprint string, anew bool) (Playe
 // the same name and key returns the same player. It returns the errors of Store.Create, or
 // ErrKeyTaken.
 func (k *Keys) Create(ctx context.Context, name, fingerprint string, bot bool) (Player, error) {
-	if err := checkName(name); err != nil {
-		return Player{}, err
-	}
 	if err := newName(name); err != nil {
 		return Player{}, err
 	}

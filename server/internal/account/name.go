@@ -7,12 +7,14 @@ import (
 	"github.com/gridstand/gridstand/server/internal/invalid"
 )
 
-// newName returns an error if new accounts cannot take name, which must be well-formed:
-// ErrNameReserved, or an *invalid.Error if its punctuation could be confusing.
+// newName returns an error if new accounts cannot take name: ErrNameReserved, or an *invalid.Error if it is
+// malformed or its punctuation could be confusing.
 func newName(name string) error {
-	first := name[0]
+	if err := checkName(name); err != nil {
+		return err
+	}
 	switch {
-	case strings.IndexByte(" -_.", first) >= 0 || strings.Contains(name, "  "):
+	case strings.IndexByte(" -_.", name[0]) >= 0 || strings.Contains(name, "  "):
 		return invalid.Field("name", "must begin with a letter or digit and must not contain two consecutive spaces")
 	case names.Reserved(name):
 		return ErrNameReserved

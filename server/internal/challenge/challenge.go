@@ -190,10 +190,10 @@ func (c *Challenge) Attempt(e Entrant, dayStreak int32) replay.Created {
 func (c *Challenge) stored() (store.Challenge, error) {
 	m := &challengev1.Challenge{
 		Kind: uint32(c.Kind), Variant: c.Variant, RulesRevision: c.Revision, Creator: encodePlayer(c.Creator),
-		Seed: c.Seed.SeedBytes(), Private: c.Private, CreateMs: millis(c.CreateTime), OpenMs: millis(c.OpenTime),
-		CloseMs: millis(c.CloseTime), LimitMs: c.Limit.Milliseconds(), CreditedMs: c.Credited.Milliseconds(), Date: c.Date,
-		StartingUntilMs: millis(c.startingUntil), CreditedUntilMs: millis(c.creditedUntil), Ended: c.ended, Source: uint32(c.Source),
-		StartMs: millis(c.StartTime), SeenMs: millis(c.seen),
+		Seed: c.Seed.SeedBytes(), Private: c.Private, CreateMs: store.Milli(c.CreateTime), OpenMs: store.Milli(c.OpenTime),
+		CloseMs: store.Milli(c.CloseTime), LimitMs: c.Limit.Milliseconds(), CreditedMs: c.Credited.Milliseconds(), Date: c.Date,
+		StartingUntilMs: store.Milli(c.startingUntil), CreditedUntilMs: store.Milli(c.creditedUntil), Ended: c.ended, Source: uint32(c.Source),
+		StartMs: store.Milli(c.StartTime), SeenMs: store.Milli(c.seen),
 	}
 	for _, e := range c.Entrants {
 		m.Entrants = append(m.Entrants, &challengev1.Entrant{Player: encodePlayer(e.Player), Bot: e.Bot, Ready: e.Ready, GameId: e.GameID})
@@ -220,11 +220,12 @@ func decode(s store.Challenge) (*Challenge, error) {
 	}
 	c := &Challenge{
 		ID: s.ID, Kind: replay.ChallengeKind(m.GetKind()), Variant: m.GetVariant(), Revision: m.GetRulesRevision(),
-		Creator: decodePlayer(m.GetCreator()), Seed: seed, Private: m.GetPrivate(), CreateTime: timeAt(m.GetCreateMs()),
-		OpenTime: timeAt(m.GetOpenMs()), CloseTime: timeAt(m.GetCloseMs()), Limit: time.Duration(m.GetLimitMs()) * time.Millisecond,
+		Creator: decodePlayer(m.GetCreator()), Seed: seed, Private: m.GetPrivate(), CreateTime: store.FromMilli(m.GetCreateMs()),
+		OpenTime: store.FromMilli(m.GetOpenMs()), CloseTime: store.FromMilli(m.GetCloseMs()), Limit: time.Duration(m.GetLimitMs()) * time.Millisecond,
 		Credited: time.Duration(m.GetCreditedMs()) * time.Millisecond, Date: m.GetDate(),
-		startingUntil: timeAt(m.GetStartingUntilMs()), creditedUntil: timeAt(m.GetCreditedUntilMs()), ended: m.GetEnded(), Source: uint16(m.GetSource()), revision: s.Revision, expires: s.Expires,
-		StartTime: timeAt(m.GetStartMs()), seen: timeAt(m.GetSeenMs()),
+		startingUntil: store.FromMilli(m.GetStartingUntilMs()), creditedUntil: store.FromMilli(m.GetCreditedUntilMs()), ended: m.GetEnded(),
+		Source: uint16(m.GetSource()), revision: s.Revision, expires: s.Expires,
+		StartTime: store.FromMilli(m.GetStartMs()), seen: store.FromMilli(m.GetSeenMs()),
 	}
 	for _, e := range m.GetEntrants() {
 		c.Entrants = append(c.Entrants, Entrant{
@@ -246,20 +247,6 @@ func encodePlayer(p replay.Player) *challengev1.Player {
 
 func decodePlayer(p *challengev1.Player) replay.Player {
 	return replay.Player{ID: p.GetId(), Name: p.GetName(), Bot: p.GetBot()}
-}
-
-func millis(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
-}
-
-func timeAt(ms int64) time.Time {
-	if ms == 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
 }
 
 // Errors for actions that a challenge does not allow.

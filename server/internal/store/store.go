@@ -107,6 +107,22 @@ const (
 	Corrupt Kind = "corrupt"
 )
 
+// Milli returns a time in Unix milliseconds, and 0 for the zero time.
+func Milli(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// FromMilli is the inverse of Milli.
+func FromMilli(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
 // Failed returns an *Error with the given kind and a formatted message.
 func Failed(kind Kind, format string, args ...any) error {
 	return &Error{Kind: kind, Err: fmt.Errorf(format, args...)}

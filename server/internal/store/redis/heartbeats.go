@@ -33,7 +33,7 @@ type heartbeats struct {
 
 func (h heartbeats) Record(ctx context.Context, b store.Heartbeat) (store.HeartbeatResult, error) {
 	args := []any{
-		b.ServerID, milli(b.Acknowledged), b.MissingAfter.Milliseconds(), b.OutageAfter.Milliseconds(), b.Joins.Milliseconds(), b.Keep.Milliseconds(), b.MaxServers,
+		b.ServerID, store.Milli(b.Acknowledged), b.MissingAfter.Milliseconds(), b.OutageAfter.Milliseconds(), b.Joins.Milliseconds(), b.Keep.Milliseconds(), b.MaxServers,
 	}
 	reply, err := heartbeatScript.Run(ctx, h.client, []string{serversKey, outagesKey}, args...).StringSlice()
 	var result store.HeartbeatResult
@@ -53,8 +53,8 @@ func parseHeartbeat(reply []string) (b store.HeartbeatResult, err error) {
 		err = errors.Join(err, problem)
 		return n
 	}
-	b.Now, b.Outage = fromMilli(number(0)), store.Span{From: fromMilli(number(1)), To: fromMilli(number(2))}
-	b.At, b.RolledBack, b.Missing, b.Run = fromMilli(number(3)), number(4) == 1, int(number(5)), reply[6]
+	b.Now, b.Outage = store.FromMilli(number(0)), store.Span{From: store.FromMilli(number(1)), To: store.FromMilli(number(2))}
+	b.At, b.RolledBack, b.Missing, b.Run = store.FromMilli(number(3)), number(4) == 1, int(number(5)), reply[6]
 	return b, err
 }
 
@@ -104,20 +104,4 @@ func parseServer(value string) (s store.ServerHeartbeat, err error) {
 	s.At, err = parseTime(words[0])
 	s.Left = len(words) > 2 && words[2] == "left"
 	return s, err
-}
-
-// milli returns a time in Unix milliseconds, or 0 for the zero time.
-func milli(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
-}
-
-// fromMilli converts Unix milliseconds to a time, and 0 to the zero time.
-func fromMilli(ms int64) time.Time {
-	if ms == 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms)
 }

@@ -106,11 +106,7 @@ func (s sessions) all(ctx context.Context, playerID string) (all []store.DumpedS
 
 // sessionText formats a session as its value in the hash. parseSession is its inverse.
 func sessionText(d store.DumpedSession) string {
-	expires := "0"
-	if !d.Expires.IsZero() {
-		expires = strconv.FormatInt(d.Expires.UnixMilli(), 10)
-	}
-	return timedText(d.Opened, expires+" "+d.Comment)
+	return timedText(d.Opened, strconv.FormatInt(store.Milli(d.Expires), 10)+" "+d.Comment)
 }
 
 func parseSession(playerID, id, text string) (store.DumpedSession, error) {
@@ -120,11 +116,8 @@ func parseSession(playerID, id, text string) (store.DumpedSession, error) {
 	if err := cmp.Or(err, err2); err != nil {
 		return store.DumpedSession{}, store.Failed(store.Corrupt, "the session %s of player %s has no time: %w", id, playerID, err)
 	}
-	d := store.DumpedSession{Session: store.Session{ID: id, PlayerID: playerID, Comment: comment, Opened: opened}}
-	if expires > 0 {
-		d.Expires = time.UnixMilli(expires).UTC()
-	}
-	return d, nil
+	session := store.Session{ID: id, PlayerID: playerID, Comment: comment, Opened: opened}
+	return store.DumpedSession{Session: session, Expires: store.FromMilli(expires)}, nil
 }
 
 func (s sessions) Renew(ctx context.Context, playerID, id string, keep time.Duration) error {

@@ -152,10 +152,7 @@ func dump(c *sqlite3.Conn, now time.Time, put func(store.Item) error) error {
 func dumpGame(c *sqlite3.Conn, gameID string, game int64, now time.Time, put func(store.Item) error) error {
 	head := store.DumpedHead{GameID: gameID}
 	err := query(c, "SELECT version, digest, time, head, expires FROM games WHERE game = ?", func(s *sqlite3.Stmt) {
-		head.Last, head.Encoded, head.Expires = idAt(s, 0), blob(s, 3), timeAt(s, 4)
-		if s.ColumnInt64(2) != 0 {
-			head.Time = timeAt(s, 2)
-		}
+		head.Last, head.Time, head.Encoded, head.Expires = idAt(s, 0), store.FromMilli(s.ColumnInt64(2)), blob(s, 3), timeAt(s, 4)
 	}, game)
 	if isCorrupt(err) {
 		head.Last = store.Quarantined
@@ -237,13 +234,9 @@ func restore(c *sqlite3.Conn, i store.Item) error {
 // restoreGame writes a game's head, or entries of its log.
 func restoreGame(c *sqlite3.Conn, i store.Item) error {
 	if h := i.Head; h != nil {
-		at := int64(0)
-		if !h.Time.IsZero() {
-			at = h.Time.UnixMilli()
-		}
 		return exec(c, `INSERT INTO games (id, version, digest, time, head, expires) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE
 			SET version = excluded.version, digest = excluded.digest, time = excluded.time, head = excluded.head, expires = excluded.expires`,
-			h.GameID, h.Last.Version, h.Last.Digest, at, h.Encoded, h.Expires)
+			h.GameID, h.Last.Version, h.Last.Digest, store.Milli(h.Time), h.Encoded, h.Expires)
 	}
 	if i.Log == nil {
 		return nil

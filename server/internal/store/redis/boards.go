@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -90,18 +89,14 @@ func (b boards) Page(ctx context.Context, board store.Board, first int64, n int)
 	return store.BoardPage{Entries: boardEntries(members.Val()), Total: total.Val()}, nil
 }
 
-var errRankReply = errors.New("unexpected reply from rank_score.lua")
+var errRankReply = store.Failed(answered, "unexpected reply from rank_score.lua")
 
 // Rank reads everything in one round trip.
 func (b boards) Rank(ctx context.Context, board store.Board, playerID string, neighbors int) (store.BoardRank, error) {
-	rank, err := b.rank(ctx, boardKey(board), playerID, neighbors)
-	return rank, wrap("reading a rank", err)
-}
-
-func (b boards) rank(ctx context.Context, key, playerID string, neighbors int) (store.BoardRank, error) {
+	key := boardKey(board)
 	reply, err := rankScore.RunRO(ctx, b.client, []string{key, bestKey(key)}, playerID, neighbors).Slice()
 	if err != nil {
-		return store.BoardRank{}, err
+		return store.BoardRank{}, wrap("reading a rank", err)
 	}
 	if len(reply) == 0 {
 		return store.BoardRank{}, nil

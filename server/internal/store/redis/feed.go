@@ -57,19 +57,6 @@ func (f *feed) want(channel string, l store.Listener) {
 	f.wake()
 }
 
-// retry requests channels again, except those that no longer have a listener.
-func (f *feed) retry(channels []string) {
-	f.mu.Lock()
-	f.retrying = true
-	for _, channel := range channels {
-		if _, newer := f.wanted[channel]; !newer && f.listeners[channel] != nil {
-			f.wanted[channel] = true
-		}
-	}
-	f.mu.Unlock()
-	f.wake()
-}
-
 func (f *feed) wake() {
 	select {
 	case f.nudge <- struct{}{}:
@@ -105,7 +92,7 @@ func (f *feed) run(ctx context.Context) {
 // followRetry is the delay between attempts to subscribe.
 const followRetry = 100 * time.Millisecond
 
-// next waits for Follow, Leave or retry, and returns the channels to subscribe to and to
+// next waits for Follow, Leave or again, and returns the channels to subscribe to and to
 // unsubscribe from. Both are empty if ctx is done first.
 func (f *feed) next(ctx context.Context) (join, leave []string) {
 	select {

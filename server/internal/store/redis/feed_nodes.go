@@ -202,7 +202,7 @@ func (f *feed) lost(ctx context.Context, n *nodeFeed) {
 	f.again(ctx, channels)
 }
 
-// again updates the slot map and requests channels again.
+// again updates the slot map and requests channels again, except those that no longer have a listener.
 func (f *feed) again(ctx context.Context, channels []string) {
 	if len(channels) == 0 || ctx.Err() != nil {
 		return
@@ -210,7 +210,15 @@ func (f *feed) again(ctx context.Context, channels []string) {
 	if f.cluster != nil {
 		f.cluster.ReloadState(ctx)
 	}
-	f.retry(channels)
+	f.mu.Lock()
+	f.retrying = true
+	for _, channel := range channels {
+		if _, newer := f.wanted[channel]; !newer && f.listeners[channel] != nil {
+			f.wanted[channel] = true
+		}
+	}
+	f.mu.Unlock()
+	f.wake()
 }
 
 // failed logs a warning, unless one has already been logged for the node.

@@ -13,8 +13,10 @@ import (
 // repeatedly, but takes effect only once.
 type Draft struct {
 	entry store.Entry // without NotAfter and Then
-	event *replay.Event
-	next  Tip // the tip after the entry
+	next  Tip         // the tip after the entry
+
+	// Event is the event of the entry. Until the entry is appended, its time is not final.
+	Event *replay.Event
 
 	// NotAfter is the latest time at which the entry may be appended. Zero means no limit.
 	NotAfter time.Time
@@ -61,11 +63,8 @@ func newDraft(t Tip, event *replay.Event, entry store.Entry) (*Draft, error) {
 		return nil, err
 	}
 	entry.Next = nextID(t.ID, entry.Raw, b)
-	return &Draft{entry: entry, event: event, next: Tip{ID: entry.Next, State: event.State}}, nil
+	return &Draft{entry: entry, Event: event, next: Tip{ID: entry.Next, State: event.State}}, nil
 }
-
-// Event returns the event of the entry. Until the entry is appended, its time is not final.
-func (d *Draft) Event() *replay.Event { return d.event }
 
 // Appended describes a draft that has been appended.
 type Appended struct {
@@ -87,18 +86,18 @@ func (l *Log) Append(ctx context.Context, d *Draft) (Appended, error) {
 	if d.Then != nil {
 		entry.Then = d.then
 	}
-	done, err := l.Games.Append(ctx, d.event.State.ID, entry)
+	done, err := l.Games.Append(ctx, d.Event.State.ID, entry)
 	if err != nil {
 		return Appended{}, err
 	}
-	d.event.SetTime(done.Time)
-	return Appended{Event: d.event, Tip: d.next, Watchers: done.Watchers, Then: done.Then}, nil
+	d.Event.SetTime(done.Time)
+	return Appended{Event: d.Event, Tip: d.next, Watchers: done.Watchers, Then: done.Then}, nil
 }
 
 // then calls Then with a copy of the state, because the transaction may fail and the next one
 // may assign a different time to the entry.
 func (d *Draft) then(ctx context.Context, at time.Time) error {
-	state, event := *d.event.State, *d.event
+	state, event := *d.Event.State, *d.Event
 	event.State = &state
 	event.SetTime(at)
 	return d.Then(ctx, event.State)

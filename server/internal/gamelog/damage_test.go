@@ -167,7 +167,7 @@ func TestApply_EveryBit(t *testing.T) {
 	gameID, sd := name("a"), seed(t, 1)
 	first, err := NewGame(gameID, created(t, "classic", sd), sd)
 	require.NoError(t, err)
-	first.event.SetTime(time.UnixMilli(1_800_000_000_000))
+	first.Event.SetTime(time.UnixMilli(1_800_000_000_000))
 	begun := first.next
 	move := replay.Moved{Move: begun.State.LegalMoves()[0], ByBot: true}
 	second, err := begun.Draft(replay.Entry{Seat: 0, Action: move}, time.Time{}, nil)

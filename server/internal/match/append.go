@@ -72,8 +72,8 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 // move and therefore may have started a clock. After any other move, the next deadline is
 // later than the scheduled one.
 func (h *Hub) prepare(ctx context.Context, gameID string, draft *gamelog.Draft) error {
-	next := draft.Event().State
-	if _, move := draft.Event().Entry.Action.(replay.Moved); move && next.Status != replay.Finished && next.BotToMove() == "" {
+	next := draft.Event.State
+	if _, move := draft.Event.Entry.Action.(replay.Moved); move && next.Status != replay.Finished && next.BotToMove() == "" {
 		return nil
 	}
 	if h.Transactional {

@@ -24,7 +24,7 @@ type conn struct {
 	// completed a handshake or a request, and called when it has made a call.
 	dispatched, proven, called atomic.Bool
 
-	first  []byte       // bytes that peek has read and Read has not returned yet; used only by the reader
+	first  []byte       // bytes that the handshake has read and Read has not returned yet; used only by the reader
 	unpaid atomic.Int64 // number of bytes that the budget has not been charged for
 
 	mu     sync.Mutex

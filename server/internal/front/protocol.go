@@ -150,7 +150,8 @@ func (h *handshake) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInf
 
 // withoutTLS is the ServerHandshake of a server without TLS.
 func (h *handshake) withoutTLS(accepted *conn) (net.Conn, credentials.AuthInfo, error) {
-	err := accepted.peek()
+	accepted.first = make([]byte, len(preface)) // Read returns them again.
+	_, err := io.ReadFull(accepted.Conn, accepted.first)
 	switch {
 	case err != nil:
 		return nil, nil, io.EOF // This is not worth logging: the client may only be checking whether the port is open.
@@ -174,14 +175,6 @@ func (h *handshake) dispatch(accepted *conn, speaking net.Conn) error {
 	case <-h.front.http.closed:
 		return io.EOF
 	}
-}
-
-// peek reads the first bytes of the connection into first, from which Read returns them
-// again.
-func (c *conn) peek() error {
-	c.first = make([]byte, len(preface))
-	_, err := io.ReadFull(c.Conn, c.first)
-	return err
 }
 
 // turnAway sends an HTTP error to a client that uses TLS although the server does not, or

@@ -164,9 +164,8 @@ func (m *Manager) Run(ctx context.Context, hub *match.Hub) {
 	var group sync.WaitGroup
 	group.Go(func() { m.runShowcases(ctx, hub) })
 	group.Go(func() { periodic.Run(ctx, dailiesEvery, func() { m.createDailies(ctx) }) })
-	m.queue.run(ctx, func(ctx context.Context, job store.Job) (time.Time, error) {
-		return m.process(ctx, hub, job)
-	})
+	handle := func(ctx context.Context, job store.Job) (time.Time, error) { return m.process(ctx, hub, job) }
+	periodic.Run(ctx, pollEvery, func() { m.queue.poll(ctx, handle) })
 	group.Wait()
 	stopBots()
 	m.queue.handOver(ctx)

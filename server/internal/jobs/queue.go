@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/gridstand/gridstand/server/internal/periodic"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -44,7 +43,7 @@ const (
 type handler func(ctx context.Context, job store.Job) (next time.Time, err error)
 
 // queue is the queue of jobs, with this server's part in processing them. Its methods are safe
-// for concurrent use, but run may be called only once.
+// for concurrent use, except poll.
 type queue struct {
 	store.Queue
 	logger *slog.Logger
@@ -62,11 +61,6 @@ func newQueue(stored store.Queue, missing *atomic.Bool, logger *slog.Logger) *qu
 	return &queue{Queue: stored, missing: missing, logger: logger, retries: map[string]struct{}{}}
 }
 
-// run leases jobs and processes them with handle until ctx is done.
-func (q *queue) run(ctx context.Context, handle handler) {
-	periodic.Run(ctx, pollEvery, func() { q.poll(ctx, handle) })
-}
-
 // retry makes jobs due at this server's next poll rather than when their leases expire.
 func (q *queue) retry(gameIDs ...string) {
 	q.mu.Lock()
@@ -77,7 +71,7 @@ func (q *queue) retry(gameIDs ...string) {
 }
 
 // handOver makes the jobs in the retry queue due, and those of missing servers if this one noticed them
-// after its last poll: no other server will. It must be called after run has returned.
+// after its last poll: no other server will. It must be called after the last poll.
 func (q *queue) handOver(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), handOverWithin)
 	defer cancel()

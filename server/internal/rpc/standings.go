@@ -58,7 +58,11 @@ func (s *Service) ListStandings(ctx context.Context, request *pb.ListStandingsRe
 	case c.Kind == replay.Race:
 		return s.listRace(ctx, c, request, player, size)
 	case around:
-		response, err = s.standingsAround(ctx, c, player, request.GetNeighbors())
+		var entries []leaderboard.Entry
+		response = &pb.ListStandingsResponse{}
+		if entries, _, response.Total, err = s.Leaderboard.Rank(ctx, boardOf(c), player, request.GetNeighbors()); err == nil {
+			response.Standings, err = s.boardStandings(ctx, entries)
+		}
 	default:
 		response, err = s.standingsPage(ctx, c, request.GetPageToken(), size)
 		if lines := response.GetStandings(); err == nil && request.GetPageToken() == "" && len(lines) > 0 {
@@ -87,17 +91,6 @@ func (s *Service) standingsPage(ctx context.Context, c *challenge.Challenge, tok
 	}
 	lines, err := s.boardStandings(ctx, listed.Entries)
 	return &pb.ListStandingsResponse{Standings: lines, NextPageToken: listed.Next, Total: listed.Total}, err
-}
-
-// standingsAround returns a player's entry and its neighbors in the standings of a
-// challenge that is not a race.
-func (s *Service) standingsAround(ctx context.Context, c *challenge.Challenge, playerID string, neighbors int32) (*pb.ListStandingsResponse, error) {
-	entries, _, total, err := s.Leaderboard.Rank(ctx, boardOf(c), playerID, neighbors)
-	if err != nil {
-		return nil, err
-	}
-	lines, err := s.boardStandings(ctx, entries)
-	return &pb.ListStandingsResponse{Standings: lines, Total: total}, err
 }
 
 // boardStandings converts the leaderboard entries of finished attempts to standings.
@@ -130,10 +123,15 @@ func (s *Service) listRace(
 	if err != nil {
 		return nil, err
 	}
-	lines, err := s.raceStandings(ctx, named[0])
+	hidden, err := s.hiddenEntrants(ctx, c)
 	if err != nil {
 		return nil, err
 	}
+	states, err := s.entrantStates(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	lines := rankEntrants(named[0], states, hidden) // Those whose attempts do not count come last.
 	response := &pb.ListStandingsResponse{Total: int32(len(lines))}
 	if playerID != "" {
 		own := slices.IndexFunc(lines, func(line *pb.Standing) bool { return line.GetPlayer().GetId() == playerID })
@@ -160,20 +158,6 @@ func (s *Service) listRace(
 	}
 	response.Standings = lines[first:next]
 	return response, nil
-}
-
-// raceStandings returns the current standings of a race. Entrants whose attempts do not
-// count are listed last.
-func (s *Service) raceStandings(ctx context.Context, c *challenge.Challenge) ([]*pb.Standing, error) {
-	hidden, err := s.hiddenEntrants(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	states, err := s.entrantStates(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return rankEntrants(c, states, hidden), nil
 }
 
 // hiddenEntrants returns the entrants of a race whom an operator has hidden, by player ID.

@@ -82,7 +82,13 @@ func (a accounts) createOn(c *sqlite3.Conn, account store.Account, keep time.Dur
 		return store.Account{}, err
 	}
 	if holder == "" {
-		if err := a.insert(c, account, keep); err != nil {
+		err := exec(c, "INSERT INTO names (name, account) VALUES (?, ?)", names.Fold(account.Name), account.ID)
+		now := a.now()
+		if err == nil {
+			err = exec(c, "INSERT INTO accounts (id, name, secret, bot, created, expires) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+				account.ID, account.Name, account.Secret, account.Bot, now, expiry(now, keep))
+		}
+		if err != nil {
 			return store.Account{}, err
 		}
 	}
@@ -94,17 +100,6 @@ func (a accounts) createOn(c *sqlite3.Conn, account store.Account, keep time.Dur
 		}
 	}
 	return stored, err
-}
-
-// insert writes an account whose name is free.
-func (a accounts) insert(c *sqlite3.Conn, account store.Account, keep time.Duration) error {
-	err := exec(c, "INSERT INTO names (name, account) VALUES (?, ?)", names.Fold(account.Name), account.ID)
-	if err != nil {
-		return err
-	}
-	now := a.now()
-	return exec(c, "INSERT INTO accounts (id, name, secret, bot, created, expires) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-		account.ID, account.Name, account.Secret, account.Bot, now, expiry(now, keep))
 }
 
 // expiry returns the value of the expires column for a row that is kept for the duration

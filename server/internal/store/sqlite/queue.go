@@ -62,32 +62,26 @@ func (q queue) Remove(ctx context.Context, gameID string) error {
 
 // Lease implements store.Queue. It writes only if a job is due, because an idle server
 // calls it twice a second.
-func (q queue) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job, error) {
+func (q queue) Lease(ctx context.Context, n int, d time.Duration) (jobs []store.Job, err error) {
 	due, err := readOne(ctx, q.db, func(c *sqlite3.Conn) (bool, error) {
 		return has(c, "SELECT 1 FROM jobs WHERE due <= ? LIMIT 1", q.db.now())
 	})
-	var jobs []store.Job
 	if err == nil && due {
 		err = q.db.writeUnsynced(ctx, func(c *sqlite3.Conn) (err error) {
-			jobs, err = q.lease(c, n, d)
+			now := q.db.now()
+			expires := now.Add(d).Truncate(time.Millisecond)
+			jobs, err = all(c, "SELECT game FROM jobs WHERE due <= ? ORDER BY due LIMIT ?", func(s *sqlite3.Stmt) store.Job {
+				return store.Job{GameID: s.ColumnText(0), Leased: now, Expires: expires}
+			}, now, n)
+			for _, job := range jobs {
+				if err == nil {
+					err = exec(c, "UPDATE jobs SET due = ? WHERE game = ?", expires, job.GameID)
+				}
+			}
 			return err
 		})
 	}
 	return jobs, wrap("leasing jobs", err)
-}
-
-func (q queue) lease(c *sqlite3.Conn, n int, d time.Duration) (jobs []store.Job, err error) {
-	now := q.db.now()
-	expires := now.Add(d).Truncate(time.Millisecond)
-	jobs, err = all(c, "SELECT game FROM jobs WHERE due <= ? ORDER BY due LIMIT ?", func(s *sqlite3.Stmt) store.Job {
-		return store.Job{GameID: s.ColumnText(0), Leased: now, Expires: expires}
-	}, now, n)
-	for _, job := range jobs {
-		if err == nil {
-			err = exec(c, "UPDATE jobs SET due = ? WHERE game = ?", expires, job.GameID)
-		}
-	}
-	return jobs, err
 }
 
 func (q queue) Ack(ctx context.Context, job store.Job, next time.Time) error {

@@ -64,7 +64,7 @@ func (env *env) server() *challenge.Challenges {
 func nothing(*challenge.Challenge) error { return nil }
 
 // admitted can be passed to Join and Now: it admits every entrant.
-func admitted(bool) error { return nil }
+func admitted(int) error { return nil }
 
 func (env *env) now() time.Time {
 	now, err := env.store.Time(env.t.Context())

@@ -83,13 +83,13 @@ func (s *Challenges) Seen(ctx context.Context, c *Challenge, now time.Time) erro
 // Now enters a player into a race with others and returns it: the race in which the player already
 // waits with others, even if it is about to open, or the oldest public race that waits with a player
 // present, or a new race, which draft returns for its id. A player who waits alone leaves that race for an
-// older one. Before Now enters or creates a race, it calls admit, more than once if the roster changes
-// concurrently, and returns its error.
+// older one. Before Now enters or creates a race, it calls admit with the number of races that it creates,
+// more than once if the roster changes concurrently, and returns its error.
 //
 // Players who call at the same time meet: the calls of a server take turns, and all servers derive
 // the ids of new races from the time.
 func (s *Challenges) Now(
-	ctx context.Context, player replay.Player, draft func(challengeID string) Challenge, admit func(isNew bool) error,
+	ctx context.Context, player replay.Player, draft func(challengeID string) Challenge, admit func(challenges int) error,
 ) (*Challenge, error) {
 	if err := s.gathering.Acquire(ctx, 1); err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (s *Challenges) Now(
 				if from != slot {
 					break
 				}
-				if err := admit(true); err != nil {
+				if err := admit(1); err != nil {
 					return nil, err
 				}
 				c, err = s.Create(ctx, draft(challengeID), now)
@@ -199,7 +199,7 @@ func (c *Challenge) startSoon(now time.Time) {
 // enter adds a player to a waiting race, and lets it start soon if it has two players. It changes nothing
 // for a player on the roster, also while a race with others starts.
 func (s *Challenges) enter(
-	ctx context.Context, challengeID string, player replay.Player, admit func(isNew bool) error,
+	ctx context.Context, challengeID string, player replay.Player, admit func(challenges int) error,
 ) (*Challenge, error) {
 	return s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
 		entered := c.Entrant(player.ID) != nil

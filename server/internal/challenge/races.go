@@ -12,9 +12,9 @@ import (
 
 // Join adds an entrant to the roster of a race, or updates whether a player is ready. by is the
 // caller's id. Only a host may add bots; the entrant then contains the id of the bot's game. Before Join
-// adds an entrant, it calls admit with false, more than once if the roster changes concurrently, and
+// adds an entrant, it calls admit with 0, more than once if the roster changes concurrently, and
 // returns its error.
-func (s *Challenges) Join(ctx context.Context, challengeID, by string, e Entrant, admit func(isNew bool) error) (*Challenge, error) {
+func (s *Challenges) Join(ctx context.Context, challengeID, by string, e Entrant, admit func(challenges int) error) (*Challenge, error) {
 	gathers, err := s.gathers(ctx, challengeID, e)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (s *Challenges) Join(ctx context.Context, challengeID, by string, e Entrant
 // add adds an entrant to the roster, unless that is locked, full or admit returns an error. A player
 // replaces the bot that stands in for others, if there is a player already; add reports whether there was
 // such a bot.
-func (c *Challenge) add(e Entrant, now time.Time, admit func(isNew bool) error) (stoodIn bool, err error) {
+func (c *Challenge) add(e Entrant, now time.Time, admit func(challenges int) error) (stoodIn bool, err error) {
 	if c.locked(now) {
 		return false, ErrStarted
 	}
@@ -60,7 +60,7 @@ func (c *Challenge) add(e Entrant, now time.Time, admit func(isNew bool) error) 
 	if len(others) >= MaxEntrants {
 		return false, ErrFull
 	}
-	if err := admit(false); err != nil {
+	if err := admit(0); err != nil {
 		return false, err
 	}
 	stoodIn = len(others) < len(c.Entrants)
@@ -160,7 +160,11 @@ func (s *Challenges) settle(ctx context.Context, all []*Challenge, now time.Time
 					return nil, err
 				}
 			}
-			c, err = s.settleRace(ctx, c, outage, known)
+			if c, err = s.postpone(ctx, c, outage); err == nil && !known.Before(c.CloseTime) {
+				c = new(*c)
+				c.final = true // All outages before its close are known.
+				s.known.Add(c.ID, c)
+			}
 		}
 		switch {
 		case err == nil:
@@ -170,19 +174,6 @@ func (s *Challenges) settle(ctx context.Context, all []*Challenge, now time.Time
 		}
 	}
 	return settled, nil
-}
-
-// settleRace postpones the close of a race by the given outage and returns the updated race. The
-// race is final if all outages before its close are known.
-func (s *Challenges) settleRace(ctx context.Context, c *Challenge, outage store.Span, known time.Time) (*Challenge, error) {
-	c, err := s.postpone(ctx, c, outage)
-	if err != nil || known.Before(c.CloseTime) {
-		return c, err
-	}
-	final := *c
-	final.final = true
-	s.known.Add(c.ID, &final)
-	return &final, nil
 }
 
 // postpone postpones the close of a race by the given outage, unless a server has already done so.

@@ -51,16 +51,12 @@ func (s *Service) takeGames(ctx context.Context, playerID string, games, challen
 	return nil
 }
 
-// takesGame returns a function that counts the player's next game with takeGames, and a new public challenge
-// if isNew. It may be called again if another call changes the race that the player enters, and counts the
-// game only once.
-func (s *Service) takesGame(ctx context.Context, playerID string) func(isNew bool) error {
+// takesGame returns a function that counts the player's next game with takeGames, and the given number of new
+// public challenges. It may be called again if another call changes the race that the player enters, and counts
+// the game only once.
+func (s *Service) takesGame(ctx context.Context, playerID string) func(challenges int) error {
 	games := 1
-	return func(isNew bool) error {
-		challenges := 0
-		if isNew {
-			challenges = 1
-		}
+	return func(challenges int) error {
 		err := s.takeGames(ctx, playerID, games, challenges)
 		if err == nil {
 			games = 0

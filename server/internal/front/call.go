@@ -65,7 +65,7 @@ func callOf(ctx context.Context) *call {
 // server is stopping.
 func (f *Front) admit(ctx context.Context, c *conn, method string, forwarded []string) (*call, error) {
 	c.called.Store(true)
-	if f.stopping.Load() || c.isClosed() { // gRPC may have buffered the headers before the connection was closed.
+	if f.stopping.Load() || c.closed.Load() { // gRPC may have buffered the headers before the connection was closed.
 		return nil, f.Stopping
 	}
 	budget := c.budget

@@ -28,7 +28,7 @@ type conn struct {
 	unpaid atomic.Int64 // number of bytes that the budget has not been charged for
 
 	mu     sync.Mutex
-	closed bool
+	closed atomic.Bool       // set with mu held
 	unread map[*Budget]int64 // bytes of responses that the client has not read
 	// hijacker is the budget that counts a hijacked request, or nil.
 	hijacker *Budget
@@ -143,10 +143,9 @@ func (c *conn) Close() error {
 	err := c.Conn.Close()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed {
+	if c.closed.Swap(true) {
 		return err
 	}
-	c.closed = true
 	for b, n := range c.unread {
 		b.unread.Add(-n)
 	}
@@ -162,10 +161,4 @@ func (c *conn) Close() error {
 	delete(c.front.conns, c)
 	c.budget.forget(c)
 	return err
-}
-
-func (c *conn) isClosed() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.closed
 }

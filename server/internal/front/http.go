@@ -103,7 +103,7 @@ func (a *httpAnswer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	c := a.call.conn
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.closed {
+	if !c.closed.Load() {
 		a.hijacked = true
 		c.hijacker = a.call.budget // Retain only the budget: the call and its context would use a lot of memory.
 	}

@@ -12,7 +12,7 @@ import (
 // closed.
 func (c *conn) hold(b *Budget, n int64) bool {
 	c.mu.Lock()
-	if c.closed {
+	if c.closed.Load() {
 		c.mu.Unlock()
 		return false
 	}
@@ -31,7 +31,7 @@ func (c *conn) hold(b *Budget, n int64) bool {
 func (c *conn) release(b *Budget, n int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed {
+	if c.closed.Load() {
 		return
 	}
 	b.unread.Add(-n)

@@ -226,13 +226,10 @@ func (w *writer) sync(durable bool) error {
 	return err
 }
 
-// repair checkpoints the database and starts a new log if a sync has failed. The log may lack
+// repair checkpoints the database and starts a new log after a sync has failed. The log may lack
 // pages that were written before, and the next sync would succeed regardless, because the system
 // reports an error only once. Data after such a gap would be lost in a power failure.
 func (w *writer) repair() error {
-	if !w.suspect {
-		return nil
-	}
 	blocked, err := number(w.conn, "PRAGMA wal_checkpoint(TRUNCATE)")
 	switch {
 	case err != nil:
@@ -270,7 +267,10 @@ func (w *writer) take(durable bool) (batch []*request) {
 // the queues only once the transaction has begun. That may take a while if another process is
 // writing; until then, callers can return early.
 func (w *writer) transact(durable bool) {
-	err := w.repair()
+	var err error
+	if w.suspect {
+		err = w.repair()
+	}
 	if err == nil {
 		err = w.sync(durable)
 	}

@@ -40,8 +40,8 @@ func (s *Service) Unary(
 	if err == nil {
 		bounded, err = s.authenticate(bounded, info.FullMethod)
 	}
-	if err == nil && isByPlayer(info.FullMethod) {
-		err = s.limitPlayer(bounded)
+	if err == nil {
+		err = s.limitPlayer(bounded, info.FullMethod)
 	}
 	if err == nil {
 		response, err = handler(bounded, request)

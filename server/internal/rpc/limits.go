@@ -35,16 +35,16 @@ func (s *Service) EnterCall(ctx context.Context) error {
 // challenges toward that of the address. If they would exceed a limit, it counts nothing.
 func (s *Service) takeGames(ctx context.Context, playerID string, games, challenges int) error {
 	address := s.Address(ctx)
-	if err := s.games.check(playerID, games); err != nil {
+	if err := s.games.take(playerID, games); err != nil {
 		return err
 	}
-	if err := s.gamesFrom.check(address, games); err != nil {
-		s.games.take(playerID, -games)
+	if err := s.gamesFrom.take(address, games); err != nil {
+		_ = s.games.take(playerID, -games)
 		return err
 	}
-	if err := s.challengesFrom.check(address, challenges); err != nil {
-		s.games.take(playerID, -games)
-		s.gamesFrom.take(address, -games)
+	if err := s.challengesFrom.take(address, challenges); err != nil {
+		_ = s.games.take(playerID, -games)
+		_ = s.gamesFrom.take(address, -games)
 		return err
 	}
 	s.Planner.Creates(playerID, address)
@@ -65,27 +65,25 @@ func (s *Service) takesGame(ctx context.Context, playerID string) func(challenge
 	}
 }
 
-// isByPlayer reports whether a unary method needs a token and counts toward the move rate limit of its
-// player: one that changes something, and a list of what only its player may see. React has its own limit.
-func isByPlayer(method string) bool {
+// limitPlayer counts a unary call toward the move rate limit of the player who makes it if the call changes
+// something, or lists what only its player may see. It returns an error if such a call has no token or exceeds
+// the limit. React has its own limit.
+func (s *Service) limitPlayer(ctx context.Context, method string) error {
 	switch method {
 	case pb.PlayerService_CreatePlayer_FullMethodName, pb.PlayerService_OpenSession_FullMethodName, pb.GameService_React_FullMethodName:
-		return false
+		return nil
 	case pb.PlayerService_ListKeys_FullMethodName, pb.PlayerService_ListSessions_FullMethodName:
-		return true
+	default:
+		if isRead(method) {
+			return nil
+		}
 	}
-	return !isRead(method)
-}
-
-// limitPlayer counts a call toward the move rate limit of the player who makes it. It returns an error if
-// the call has no token or the player exceeds the limit.
-func (s *Service) limitPlayer(ctx context.Context) error {
-	p, err := mustCaller(ctx)
-	if err != nil {
-		return err
+	p := caller(ctx)
+	if p.ID == "" {
+		return errNoToken
 	}
 	front.Paid(ctx)
-	return s.moves.check(p.ID, 1)
+	return s.moves.take(p.ID, 1)
 }
 
 // limitWrong returns err, or a refusal if err is the error wrong and too many earlier calls from the
@@ -95,7 +93,7 @@ func (s *Service) limitWrong(ctx context.Context, wrong, err error) error {
 	if !errors.Is(err, wrong) {
 		return err
 	}
-	return cmp.Or(s.wrong.check(s.Address(ctx), 1), err)
+	return cmp.Or(s.wrong.take(s.Address(ctx), 1), err)
 }
 
 // signatureCost is the number of reads that a signature verification counts as.

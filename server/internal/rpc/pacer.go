@@ -28,11 +28,11 @@ func newPacer(l *limits.Limits, limit *int, per time.Duration, what string) *pac
 	return &pacer{limits: l, limit: limit, per: per, what: what, limiters: limiters}
 }
 
-// take counts n uses of key and returns true, unless they would exceed the limit. In that
-// case, it returns false and counts nothing. A negative n takes back uses that were counted.
-func (p *pacer) take(key string, n int) bool {
+// take counts n uses of key, unless they would exceed the limit. In that case, it returns an error and
+// counts nothing. A negative n takes back uses that were counted.
+func (p *pacer) take(key string, n int) error {
 	if *p.limit == 0 {
-		return true
+		return nil
 	}
 	l, ok := p.limiters.Get(key)
 	if !ok {
@@ -41,12 +41,7 @@ func (p *pacer) take(key string, n int) bool {
 			l = earlier
 		}
 	}
-	return l.AllowN(time.Now(), n)
-}
-
-// check is like take, but returns an error if the uses would exceed the limit.
-func (p *pacer) check(key string, n int) error {
-	if p.take(key, n) {
+	if l.AllowN(time.Now(), n) {
 		return nil
 	}
 	return p.limits.Exceeded(p.limit, p.what, time.Duration(n)*p.per/time.Duration(*p.limit))

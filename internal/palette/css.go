@@ -31,7 +31,7 @@ func tiles(tones *[17]Tone) string {
 // rules returns the palette as rules with custom property declarations.
 func (p *Palette) rules() string {
 	var b strings.Builder
-	set := func(name string, c color.RGBA) { fmt.Fprintf(&b, "--%s:%s;", name, Hex(c)) }
+	set := func(name string, c color.Color) { fmt.Fprintf(&b, "--%s:%s;", name, Hex(c)) }
 	b.WriteString(":root{\n")
 	set("ground", p.Ground)
 	set("text", p.Text)

@@ -10,9 +10,10 @@ import (
 )
 
 // Tone is the pair of colors of a tile: its background (Ground) and its number (Ink).
-type Tone struct{ Ground, Ink color.RGBA }
+type Tone struct{ Ground, Ink color.Color }
 
-// Palette is the set of colors for a dark or a light background.
+// Palette is the set of colors for a dark or a light background. A terminal with fewer colors has its own, in
+// which a color is nil if it is the terminal's.
 type Palette struct {
 	// Tiles are the tones of the tiles from 2 to 131072, by exponent minus one. Small tiles have
 	// cool colors, large ones have warm colors, and 2048 is gold. Tiles above 2048 have a light
@@ -23,25 +24,22 @@ type Palette struct {
 	Owners, Fresh [3]Tone
 	// Ground is the page's background, and Text the color of text on it. Terminals use their own
 	// colors instead.
-	Ground, Text color.RGBA
+	Ground, Text color.Color
 	// Board fills the gaps between cells, and Empty the cells without a tile.
-	Board, Empty color.RGBA
+	Board, Empty color.Color
 	// Card is the background of the scores in a terminal. PageCard is the background of panels on
 	// the page, whose labels are smaller and need more contrast.
-	Card, PageCard color.RGBA
+	Card, PageCard color.Color
 	// Dim is for labels, and Faint for lines.
-	Dim, Faint color.RGBA
+	Dim, Faint color.Color
 	// Accent is for keys and titles; Good, Warn and Bad are for good news, warnings and errors.
-	Accent, Good, Warn, Bad color.RGBA
+	Accent, Good, Warn, Bad color.Color
 }
 
 // Tile returns the tone of the tile with the given value. Values below the first tile use the tone
 // of the first, and values above the last use that of the last.
-func (p *Palette) Tile(face int32) Tone { return p.Tiles[TileIndex(face)] }
-
-// TileIndex returns the index in Palette.Tiles of the tile with the given value.
-func TileIndex(face int32) int {
-	return min(max(bits.Len32(uint32(face))-2, 0), len(Palette{}.Tiles)-1)
+func (p *Palette) Tile(face int32) Tone {
+	return p.Tiles[min(max(bits.Len32(uint32(face))-2, 0), len(p.Tiles)-1)]
 }
 
 // Dark is the palette for a dark background.
@@ -110,10 +108,13 @@ var Light = Palette{
 func tone(ground, ink string) Tone { return Tone{hex(ground), hex(ink)} }
 
 // Hex returns a color in the form #rrggbb.
-func Hex(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
+func Hex(c color.Color) string {
+	r, g, b, _ := c.RGBA()
+	return fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)
+}
 
 // hex parses a color in the form #rrggbb. It panics if s has another form.
-func hex(s string) color.RGBA {
+func hex(s string) color.Color {
 	c, err := strconv.ParseUint(strings.TrimPrefix(s, "#"), 16, 24)
 	if err != nil || len(s) != len("#rrggbb") {
 		panic("palette: bad color " + s)

@@ -7,7 +7,7 @@ import "image/color"
 type Theme struct {
 	Name         string
 	Tiles        [17]Tone
-	Board, Empty color.RGBA
+	Board, Empty color.Color
 }
 
 // Classic has the colors of the original game's tiles, with numbers that are easier to read.

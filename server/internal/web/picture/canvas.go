@@ -16,8 +16,8 @@ import (
 // between two colors.
 type canvas struct {
 	img    *image.Paletted
-	colors map[color.RGBA]uint8
-	ramps  map[[2]color.RGBA][]uint8
+	colors map[color.Color]uint8
+	ramps  map[[2]color.Color][]uint8
 	// roundSteps and textSteps are the numbers of steps between the two colors at an edge:
 	// roundSteps for rounded shapes, and textSteps for text.
 	roundSteps, textSteps int
@@ -25,13 +25,13 @@ type canvas struct {
 
 // newCanvas returns a canvas filled with the color ground. The palette has room for the
 // given numbers of colors, rounded shapes and lines of text.
-func newCanvas(width, height int, ground color.RGBA, colors, rounds, texts int) *canvas {
+func newCanvas(width, height int, ground color.Color, colors, rounds, texts int) *canvas {
 	const roundSteps = 5
 	left := 256 - colors - rounds*(roundSteps-1)
 	c := &canvas{
 		img:        image.NewPaletted(image.Rect(0, 0, width, height), make(color.Palette, 0, 256)),
-		colors:     map[color.RGBA]uint8{},
-		ramps:      map[[2]color.RGBA][]uint8{},
+		colors:     map[color.Color]uint8{},
+		ramps:      map[[2]color.Color][]uint8{},
 		roundSteps: roundSteps,
 		textSteps:  min(max(left/texts+1, 2), 16),
 	}
@@ -41,7 +41,7 @@ func newCanvas(width, height int, ground color.RGBA, colors, rounds, texts int) 
 
 // index returns a color's index in the image's palette, adding the color if necessary. If
 // the palette is full, it returns the index of the closest color.
-func (c *canvas) index(rgb color.RGBA) uint8 {
+func (c *canvas) index(rgb color.Color) uint8 {
 	i, ok := c.colors[rgb]
 	switch {
 	case ok:
@@ -58,22 +58,23 @@ func (c *canvas) index(rgb color.RGBA) uint8 {
 
 // ramp returns the palette indexes of the steps from one color to another color that is
 // drawn over it.
-func (c *canvas) ramp(under, over color.RGBA, steps int) []uint8 {
-	key := [2]color.RGBA{under, over}
+func (c *canvas) ramp(under, over color.Color, steps int) []uint8 {
+	key := [2]color.Color{under, over}
 	if ramp := c.ramps[key]; len(ramp) == steps+1 {
 		return ramp
 	}
 	ramp := make([]uint8, steps+1)
+	from, to := color.RGBAModel.Convert(under).(color.RGBA), color.RGBAModel.Convert(over).(color.RGBA)
 	for i := range ramp {
 		mix := func(a, b uint8) uint8 { return uint8((int(a)*(steps-i) + int(b)*i + steps/2) / steps) }
-		ramp[i] = c.index(color.RGBA{mix(under.R, over.R), mix(under.G, over.G), mix(under.B, over.B), 0xff})
+		ramp[i] = c.index(color.RGBA{mix(from.R, to.R), mix(from.G, to.G), mix(from.B, to.B), 0xff})
 	}
 	c.ramps[key] = ramp
 	return ramp
 }
 
 // round fills a rectangle with rounded corners.
-func (c *canvas) round(r image.Rectangle, radius float64, under, over color.RGBA) {
+func (c *canvas) round(r image.Rectangle, radius float64, under, over color.Color) {
 	ramp := c.ramp(under, over, c.roundSteps)
 	full := ramp[len(ramp)-1]
 	corner := int(math.Ceil(radius))
@@ -107,7 +108,7 @@ const (
 )
 
 // text draws a line of text of the given size in pixels, with its baseline at y.
-func (c *canvas) text(s string, f *opentype.Font, size, x, y float64, a align, under, over color.RGBA) {
+func (c *canvas) text(s string, f *opentype.Font, size, x, y float64, a align, under, over color.Color) {
 	x -= float64(a) * widthOf(s, f, size)
 	ramp := c.ramp(under, over, c.textSteps)
 	sized := faceOf(f, size)
@@ -164,7 +165,7 @@ func shorten(s string, f *opentype.Font, size, width float64) string {
 // line draws a line of text that starts at x. It uses the largest font size between least
 // and most at which the text fits in width. If the text does not fit even at the smallest
 // size, line truncates it.
-func (c *canvas) line(s string, f *opentype.Font, least, most, x, y, width float64, ink color.RGBA) {
+func (c *canvas) line(s string, f *opentype.Font, least, most, x, y, width float64, ink color.Color) {
 	size := max(fit(s, f, most, width), least)
 	c.text(shorten(s, f, size, width), f, size, x, y, left, colors.Ground, ink)
 }

@@ -46,10 +46,10 @@ func (c *canvas) brand(x, y int) {
 
 // The colors of the icon, which is a board with three tiles. site/icon.svg in package web
 // shows the same icon.
-var iconColors = [4]color.RGBA{colors.Tile(8).Ground, colors.Empty, colors.Tile(256).Ground, colors.Tile(2048).Ground}
+var iconColors = [4]color.Color{colors.Tile(8).Ground, colors.Empty, colors.Tile(256).Ground, colors.Tile(2048).Ground}
 
 // icon draws the program's icon.
-func (c *canvas) icon(r image.Rectangle, radius float64, under color.RGBA) {
+func (c *canvas) icon(r image.Rectangle, radius float64, under color.Color) {
 	side := r.Dx()
 	cell, gap := side*35/100, side/18
 	first := r.Min.Add(image.Pt(1, 1).Mul((side - 2*cell - gap) / 2))
@@ -62,7 +62,7 @@ func (c *canvas) icon(r image.Rectangle, radius float64, under color.RGBA) {
 
 // state draws a line of text with its baseline at y. If it says that something is live, the line begins
 // with a dot and has another color.
-func (c *canvas) state(words string, live bool, x, y, width float64, ink color.RGBA) {
+func (c *canvas) state(words string, live bool, x, y, width float64, ink color.Color) {
 	const size, dot = 34, 20
 	if live {
 		ink = colors.Good

@@ -123,8 +123,8 @@ func TestPalette_Contrast(t *testing.T) {
 	for name, p := range map[string]*palette.Palette{"dark": &palette.Dark, "light": &palette.Light} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for ground, c := range map[string]color.RGBA{"ground": p.Ground, "page card": p.PageCard} {
-				for text, ink := range map[string]color.RGBA{
+			for ground, c := range map[string]color.Color{"ground": p.Ground, "page card": p.PageCard} {
+				for text, ink := range map[string]color.Color{
 					"text": p.Text, "dim": p.Dim, "accent": p.Accent,
 					"good": p.Good, "warn": p.Warn, "bad": p.Bad,
 				} {
@@ -143,19 +143,20 @@ func TestPalette_Contrast(t *testing.T) {
 }
 
 // contrast returns the contrast ratio of two colors as WCAG 2 defines it, from 1 to 21.
-func contrast(a, b color.RGBA) float64 {
+func contrast(a, b color.Color) float64 {
 	x, y := luminance(a), luminance(b)
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
 // luminance returns the relative luminance of a color as WCAG 2 defines it, from 0 to 1.
-func luminance(c color.RGBA) float64 {
-	linear := func(v uint8) float64 {
-		x := float64(v) / 255
+func luminance(c color.Color) float64 {
+	linear := func(v uint32) float64 {
+		x := float64(v) / 0xffff
 		if x <= 0.03928 {
 			return x / 12.92
 		}
 		return math.Pow((x+0.055)/1.055, 2.4)
 	}
-	return 0.2126*linear(c.R) + 0.7152*linear(c.G) + 0.0722*linear(c.B)
+	r, g, b, _ := c.RGBA()
+	return 0.2126*linear(r) + 0.7152*linear(g) + 0.0722*linear(b)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
+	"github.com/gridstand/gridstand/internal/palette"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -109,7 +110,7 @@ type triboloDrawing struct {
 	*ui.Canvas
 	theme     ui.Theme
 	cell      Size
-	colors    *ui.Palette
+	colors    *palette.Palette
 	left, top int        // position of the first cell
 	taken     []*pb.Cell // cells that a jump to the cursor would take
 }
@@ -160,7 +161,7 @@ func (d triboloDrawing) draw(i int, cursor bool) {
 
 // face is a cell's contents: its colors, its letter, and the marks around the letter.
 type face struct {
-	ui.Tone
+	palette.Tone
 	text           string
 	bold           bool
 	before, behind string

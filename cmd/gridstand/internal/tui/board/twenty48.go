@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
+	"github.com/gridstand/gridstand/internal/palette"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -136,7 +137,7 @@ func (p Twenty48) drawTiles(c Size, t ui.Theme) string {
 }
 
 // writeFace writes a tile's number at its center, in large digits if they fit.
-func writeFace(pic *ui.Canvas, cell image.Rectangle, face int32, tone ui.Tone) {
+func writeFace(pic *ui.Canvas, cell image.Rectangle, face int32, tone palette.Tone) {
 	text := strconv.Itoa(int(face))
 	if width, height := ui.LargeSize("0000"); width < cell.Dx() && height < cell.Dy()-4 {
 		width, _ = ui.LargeSize(text)

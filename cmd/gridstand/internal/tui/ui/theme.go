@@ -38,7 +38,7 @@ func (t Theme) Board() Theme {
 }
 
 // Colors returns the theme's colors. All of them are nil for a theme without colors.
-func (t Theme) Colors() *Palette {
+func (t Theme) Colors() *palette.Palette {
 	light := 0
 	if t.Light {
 		light = 1
@@ -55,7 +55,7 @@ func (t Theme) Colors() *Palette {
 	case colorprofile.ANSI:
 		return &basic[light]
 	default:
-		return &Palette{}
+		return &palette.Palette{}
 	}
 }
 
@@ -103,71 +103,26 @@ func (t Theme) Bar(focused bool) lipgloss.Style {
 	return lipgloss.NewStyle().Background(t.Colors().Card)
 }
 
-// Tone has the colors of a tile's background and its number.
-type Tone struct{ Ground, Ink color.Color }
-
-// Palette has all of the program's colors for one color depth and a dark or light terminal.
-// The colors are picked separately for each depth, because automatic conversion could make
-// two tiles look alike.
-type Palette struct {
-	// Tiles are the tones of the tiles from 2 to 131072, indexed by exponent minus one.
-	// Small tiles have cool colors, large ones hot colors, and 2048 is gold. Tiles above
-	// 2048 have a light background in dark themes and a dark one in light themes.
-	Tiles [17]Tone
-	// Owners are the tones of blue, red and green cells. Fresh is for the cells of the last
-	// jump.
-	Owners, Fresh [3]Tone
-	// Board is the color of the gaps between cells, Empty that of cells without a tile.
-	Board, Empty color.Color
-	// Card is the background of the scores.
-	Card color.Color
-	// Dim is the color of labels, Faint that of lines.
-	Dim, Faint color.Color
-	// Accent is the color of keys and titles. Good, Warn and Bad are for good news,
-	// warnings and errors.
-	Accent, Good, Warn, Bad color.Color
-}
-
-// Tile returns the tone of the tile with a given number.
-func (p *Palette) Tile(face int32) Tone {
-	return p.Tiles[palette.TileIndex(face)]
-}
-
-// The palettes for true color, 256 colors and 16 colors, each for dark and for light terminals.
+// The palettes for true color, 256 colors and 16 colors, each for dark and for light terminals. The colors are
+// picked separately for each depth, because automatic conversion could make two tiles look alike.
 var (
-	trueColors = withClassic(fromShared(&palette.Dark), fromShared(&palette.Light), colorprofile.TrueColor)
+	trueColors = withClassic(palette.Dark, palette.Light, colorprofile.TrueColor)
 	indexed    = withClassic(fromTables(0), fromTables(1), colorprofile.ANSI256)
-	basic      = [2]Palette{fromTables(2), fromTables(3)}
+	basic      = [2]palette.Palette{fromTables(2), fromTables(3)}
 )
 
 // withClassic returns the palettes for dark and for light terminals, and the same with the colors of
 // palette.Classic.
-func withClassic(dark, light Palette, depth colorprofile.Profile) [2][2]Palette {
-	all := [2][2]Palette{{dark, light}, {dark, light}}
+func withClassic(dark, light palette.Palette, depth colorprofile.Profile) [2][2]palette.Palette {
+	all := [2][2]palette.Palette{{dark, light}, {dark, light}}
 	for i := range all[1] {
 		p := &all[1][i]
 		p.Board, p.Empty = depth.Convert(palette.Classic.Board), depth.Convert(palette.Classic.Empty)
 		for i, tone := range palette.Classic.Tiles {
-			p.Tiles[i] = Tone{depth.Convert(tone.Ground), depth.Convert(tone.Ink)}
+			p.Tiles[i] = palette.Tone{Ground: depth.Convert(tone.Ground), Ink: depth.Convert(tone.Ink)}
 		}
 	}
 	return all
-}
-
-// fromShared converts a palette that the terminal program shares with the web page.
-func fromShared(p *palette.Palette) Palette {
-	tone := func(t palette.Tone) Tone { return Tone{t.Ground, t.Ink} }
-	shared := Palette{
-		Board: p.Board, Empty: p.Empty, Card: p.Card, Dim: p.Dim, Faint: p.Faint,
-		Accent: p.Accent, Good: p.Good, Warn: p.Warn, Bad: p.Bad,
-	}
-	for i, t := range p.Tiles {
-		shared.Tiles[i] = tone(t)
-	}
-	for i := range p.Owners {
-		shared.Owners[i], shared.Fresh[i] = tone(p.Owners[i]), tone(p.Fresh[i])
-	}
-	return shared
 }
 
 // The colors of terminals with fewer colors, by their numbers. Each row has those for 256 colors,
@@ -221,7 +176,7 @@ var (
 const none = -1
 
 // fromTables returns the palette of a column of the tables above.
-func fromTables(column int) (p Palette) {
+func fromTables(column int) (p palette.Palette) {
 	pick := func(number int) color.Color {
 		switch {
 		case number == none:
@@ -232,7 +187,9 @@ func fromTables(column int) (p Palette) {
 			return ansi.BasicColor(number)
 		}
 	}
-	tone := func(row [4][2]int) Tone { return Tone{pick(row[column][0]), pick(row[column][1])} }
+	tone := func(row [4][2]int) palette.Tone {
+		return palette.Tone{Ground: pick(row[column][0]), Ink: pick(row[column][1])}
+	}
 	for i, row := range tileTones {
 		p.Tiles[i] = tone(row)
 	}

@@ -61,7 +61,9 @@ func (c *Contest) UpdateBoard(gameID string, u client.Update, err error) tea.Cmd
 	case errors.Is(err, client.ErrChallengeNotOpen):
 		return c.tasks.Later(RetryTime, func() tea.Cmd { return c.watch(a) })
 	case err != nil:
-		a.state.Lost = !errors.Is(err, io.EOF) && !errors.Is(err, context.Canceled)
+		if !errors.Is(err, io.EOF) && !errors.Is(err, context.Canceled) {
+			a.state.Err = err
+		}
 		return nil
 	case !a.state.Update(u, c.env.Now):
 		return nil

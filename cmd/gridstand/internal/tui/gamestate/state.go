@@ -40,8 +40,8 @@ type State struct {
 	connection     client.Connection
 	connectionTime time.Time // when connection was last updated
 	stopping       bool      // whether a server said that it was unavailable, and no server has answered since
-	// Lost is set if the stream ended before the game did.
-	Lost bool
+	// Err is the reason why the stream ended before the game did, or nil.
+	Err error
 	// skipped is the number of events that the server skipped in an update at skippedTime.
 	skipped     int32
 	skippedTime time.Time
@@ -187,13 +187,15 @@ func (s *State) note(e *pb.Event) {
 	s.Log = s.Log[:min(len(s.Log), LogLimit)]
 }
 
-// ConnectionProblem explains why a server that answers refuses the stream, or says that a server
-// ended the stream because it was stopping and that no server has been reached since. It returns
-// "" if there is no such problem.
+// ConnectionProblem explains why the stream ended before the game did or why a server that answers refuses
+// it, or says that a server ended it because it was stopping and that no server has been reached since. It
+// returns "" if there is no such problem.
 func (s *State) ConnectionProblem() string {
 	switch err := s.connection.Err; {
-	case s.Lost:
+	case s.Over():
 		return ""
+	case s.Err != nil:
+		return ui.Explain(s.Err, "Open it again to retry.")
 	case s.connection.State == client.Reconnecting && client.CauseOf(err) != client.CauseUnknown:
 		return ui.Explain(err, "Retrying …")
 	case s.stopping && errors.Is(err, client.ErrUnreachable):
@@ -221,7 +223,7 @@ func (s *State) Badge(t ui.Theme, now time.Time) string {
 	switch {
 	case s.Over():
 		return t.Dim().Render("■ finished")
-	case s.Lost:
+	case s.Err != nil:
 		return t.Bad().Render("◌ ended")
 	case s.connection.State == client.Reconnecting:
 		text := "◌ reconnecting"

@@ -169,7 +169,7 @@ func sameTurn(a, b *pb.Position) bool {
 func (p *page) updated(u client.Update, err error) tea.Cmd {
 	if err != nil {
 		if !errors.Is(err, io.EOF) {
-			p.Lost, p.err = true, err
+			p.Err = err
 			p.fail(err)
 			p.Say("") // The status says why for as long as the page is open.
 		}

@@ -186,6 +186,9 @@ func TestServerStopped(t *testing.T) {
 		assert.Contains(t, d.Screen(), step.says)
 		assert.Equal(t, step.says != "", strings.Contains(d.Screen(), "Retrying"), "%v", step)
 	}
+	p.Continue(tuitest.Result(p.updated, client.Update{}, error(unreachable)))
+	d.Press("x") // does not hide it
+	assert.Contains(t, d.Screen(), "Open it again to retry.")
 }
 
 // Ensure that after a version conflict with another client of the same player, the page

@@ -47,7 +47,6 @@ type page struct {
 	ended    time.Time // when the page saw the game end; zero if it was already over
 	rung     bool      // whether the bell rang for the user's current turn
 	lost     bool      // the server no longer has the game or the account
-	err      error     // why the stream ended before the game did, or nil
 	asksName bool      // whether the result asks the user for a name
 }
 

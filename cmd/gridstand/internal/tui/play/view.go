@@ -155,8 +155,6 @@ func (p *page) status() string {
 		waited = p.env.Now.Sub(p.inFlight.since)
 	}
 	switch {
-	case p.err != nil && !p.Over():
-		return t.Bad().Render("! " + ui.Explain(p.err, "Open it again to retry."))
 	case p.ConnectionProblem() != "":
 		return t.Bad().Render("! " + p.ConnectionProblem())
 	case p.contest != nil && p.contest.Err != nil:

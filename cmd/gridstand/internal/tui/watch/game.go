@@ -29,7 +29,7 @@ type game struct {
 	since   time.Time          // when the page started to show it
 	leave   context.CancelFunc // ends the stream
 	asked   bool               // whether the best score of the player was requested
-	problem string
+	problem string             // why an older version is not shown
 }
 
 func newGame(env *ui.Env, tasks *ui.Tasks, id string) *game {
@@ -48,7 +48,7 @@ func (g *game) watch() tea.Cmd {
 func (g *game) onUpdate(u client.Update, err error) tea.Cmd {
 	if err != nil {
 		if !errors.Is(err, io.EOF) {
-			g.state.Lost, g.problem = true, ui.Explain(err, "Open the game again to retry.")
+			g.state.Err = err
 		}
 		return nil
 	}
@@ -97,7 +97,7 @@ func (g *game) fetch() tea.Cmd {
 }
 
 // running reports whether more events may arrive.
-func (g *game) running() bool { return g != nil && !g.state.Over() && !g.state.Lost }
+func (g *game) running() bool { return g != nil && !g.state.Over() && g.state.Err == nil }
 
 // slot returns the board to draw, with a title above and the seats below.
 func (g *game) slot() board.Slot {

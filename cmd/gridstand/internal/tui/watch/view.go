@@ -154,13 +154,10 @@ func (p *page) waiting(width int) string {
 	switch c := p.chooser; {
 	case p.problem != "":
 		lines = append(lines, t.Warn().Render(ui.Wrap(p.problem, width)))
-	case p.game != nil && p.game.problem != "":
-		lines = append(lines, t.Warn().Render(ui.Wrap(p.game.problem, width)))
+	case p.game != nil && p.game.state.ConnectionProblem() != "":
+		lines = append(lines, t.Warn().Render(ui.Wrap(p.game.state.ConnectionProblem(), width)))
 	case p.game != nil:
 		lines = append(lines, p.game.state.Badge(t, p.env.Now))
-		if problem := p.game.state.ConnectionProblem(); problem != "" {
-			lines = append(lines, t.Warn().Render(ui.Wrap(problem, width)))
-		}
 	case c.next.IsZero():
 		lines = append(lines, t.Dim().Render("Looking for a game …"))
 	case c.player != "":

@@ -105,7 +105,7 @@ func (w *wall) cell(i, width, height int) string {
 	c, ok := slot.Fit(t, width, height)
 	switch {
 	case b == nil:
-		return w.title(i, min(width, titleWidth)) + "\n" + t.Warn().Render(ui.Wrap(g.problem, width))
+		return w.title(i, min(width, titleWidth)) + "\n" + t.Warn().Render(ui.Wrap(g.state.ConnectionProblem(), width))
 	case !ok:
 		needsWidth, needsHeight := board.Needs(b, t)
 		return w.title(i, width) + "\n" + ui.TooSmall(width, height, needsWidth, needsHeight+1+seatRows(&g.state))

@@ -58,7 +58,7 @@ func NewWatch(ctx context.Context, env *ui.Env, id string) ui.Page {
 
 func newPage(ctx context.Context, env *ui.Env, id string) *page {
 	tasks := ui.NewTasks(ctx)
-	return &page{Contest: gamestate.NewContest(env, tasks, id, ""), env: env, Tasks: tasks}
+	return &page{Contest: gamestate.NewContest(env, tasks, id, "", &gamestate.Flash{}), env: env, Tasks: tasks}
 }
 
 func (p *page) Init() tea.Cmd { return tea.Batch(p.Load(), p.Watch()) }

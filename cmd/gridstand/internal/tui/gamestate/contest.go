@@ -35,7 +35,7 @@ type Contest struct {
 	Err error
 
 	// Moment says who overtakes whom in a race, and that it ends soon.
-	Moment Flash
+	Moment *Flash
 
 	env    *ui.Env
 	tasks  *ui.Tasks
@@ -54,9 +54,10 @@ type Contest struct {
 
 // NewContest returns a contest that knows only the challenge's id. It follows the boards of a race once the
 // race is open. If the page plays the game own, it does not follow that game's board, and the server
-// does not count the user as a watcher of the others. Otherwise, own is "".
-func NewContest(env *ui.Env, tasks *ui.Tasks, id, own string) *Contest {
-	return &Contest{ID: id, env: env, tasks: tasks, own: own}
+// does not count the user as a watcher of the others. Otherwise, own is "". The contest says in moment what
+// happens.
+func NewContest(env *ui.Env, tasks *ui.Tasks, id, own string, moment *Flash) *Contest {
+	return &Contest{ID: id, env: env, tasks: tasks, own: own, Moment: moment}
 }
 
 // Load requests the challenge and the user's attempt.

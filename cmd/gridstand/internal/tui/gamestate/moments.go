@@ -98,9 +98,9 @@ func (s *State) React(env *ui.Env, t *ui.Tasks, counts []int32) tea.Cmd {
 	return s.Reactions.Show(env, t, "★ "+text)
 }
 
-// News returns the line for the status about a moment and reactions, or "".
-func (s *State) News(t ui.Theme, moment *Flash) string {
-	line, reactions := moment.Line(t), s.Reactions.Text
+// News returns the line for the status about the moment and reactions, or "".
+func (s *State) News(t ui.Theme) string {
+	line, reactions := s.Moment.Line(t), s.Reactions.Text
 	if reactions == "" {
 		return line
 	}

@@ -179,13 +179,13 @@ func TestRace_Moments(t *testing.T) {
 	at := func(after time.Duration, lines []*pb.Standing) string {
 		env.Now = tuitest.Noon.Add(after)
 		p.Continue(tuitest.Result(p.contest.Update, tuitest.Snapshot(tuitest.Race(), env.Now, lines...), nil))
-		return p.moment().Text
+		return p.Moment.Text
 	}
 	assert.Empty(t, at(1*time.Second, tuitest.RaceStandings()))
 	assert.Equal(t, "You overtake bob", at(2*time.Second, leading))
 	assert.Equal(t, "You overtake bob", at(3*time.Second, tuitest.RaceStandings()))
 	p.Key(tuitest.Key("x"))
-	assert.Empty(t, p.moment().Text)
+	assert.Empty(t, p.Moment.Text)
 	assert.Equal(t, "You overtake bob", at(6*time.Second, leading))
 	assert.Equal(t, "bob overtakes you", at(9*time.Second, tuitest.RaceStandings()))
 	assert.Equal(t, "10 seconds left", at(130*time.Second, tuitest.RaceStandings()))
@@ -193,7 +193,7 @@ func TestRace_Moments(t *testing.T) {
 	env.Now = env.Now.Add(time.Second)
 	p.Key(tuitest.Key("x"))
 	assert.Empty(t, at(132*time.Second, tuitest.RaceStandings()), "once")
-	watcher := gamestate.NewContest(env, p.Tasks, tuitest.ChallengeID, "")
+	watcher := gamestate.NewContest(env, p.Tasks, tuitest.ChallengeID, "", &gamestate.Flash{})
 	for i, lines := range [][]*pb.Standing{tuitest.RaceStandings(), leading} {
 		watcher.Update(tuitest.Snapshot(tuitest.Race(), tuitest.Noon.Add(time.Duration(i)*time.Second), lines...), nil)
 	}

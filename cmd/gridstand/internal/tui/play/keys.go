@@ -109,7 +109,7 @@ func (p *page) resultKeys() ui.KeyTable {
 func (p *page) copyResult() tea.Cmd { return p.Copy(p.share()) }
 
 func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
-	p.moment().Key(p.env.Now)
+	p.Moment.Key(p.env.Now)
 	if p.solving != nil {
 		if _, done := p.solverKeys().Press(msg); !done {
 			p.Say(p.solving.solver.Name() + " has stopped.")

@@ -21,7 +21,7 @@ import (
 func New(ctx context.Context, env *ui.Env, g *pb.Game) ui.Page {
 	p := &page{State: gamestate.New(g), Tasks: ui.NewTasks(ctx), env: env, mode: newMode(g)}
 	if g.GetChallengeId() != "" && p.Twenty48() != nil {
-		p.contest = gamestate.NewContest(env, p.Tasks, g.GetChallengeId(), g.GetId())
+		p.contest = gamestate.NewContest(env, p.Tasks, g.GetChallengeId(), g.GetId(), &p.Moment)
 		p.mode = &attempt{sliding{}, p.contest}
 	}
 	return p

@@ -73,14 +73,6 @@ func (p *page) fail(err error) {
 	p.lost = p.lost || errors.Is(err, client.ErrBadToken) || errors.Is(err, client.ErrGameNotFound)
 }
 
-// moment returns what the board celebrates.
-func (p *page) moment() *gamestate.Flash {
-	if p.contest != nil && p.contest.Moment.Text != "" {
-		return &p.contest.Moment
-	}
-	return &p.Moment
-}
-
 // ring returns a command that rings the terminal's bell if the user's turn begins.
 func (p *page) ring() tea.Cmd {
 	before := p.rung

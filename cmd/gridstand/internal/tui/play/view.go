@@ -44,7 +44,7 @@ func (p *page) View(width, height int) ui.View {
 	if p.resultOpen() {
 		panel = p.result(l)
 	}
-	block, x := board.Join(l, p.moment().Over(b.Draw(l.Cell, p.env.Theme), p.env.Theme),
+	block, x := board.Join(l, p.Moment.Over(b.Draw(l.Cell, p.env.Theme), p.env.Theme),
 		ui.Block(panel, l.PanelWidth, min(l.PanelHeight, lipgloss.Height(panel))))
 	v.Body = block
 	mode, ok := p.mode.(clickable)
@@ -171,8 +171,8 @@ func (p *page) status() string {
 		return t.Warn().Bold(true).Render("Your time ran out: " + p.held().GetStandIn() + " moves for you. Any key takes your seat back.")
 	case len(p.queue) >= queueLimit:
 		return t.Warn().Render(fmt.Sprintf("Queued keys: %d; further ones are dropped.", len(p.queue)))
-	case p.News(t, p.moment()) != "":
-		return p.News(t, p.moment())
+	case p.News(t) != "":
+		return p.News(t)
 	case p.asksName && p.resultOpen() && p.env.NewName != "":
 		return t.Good().Render("You are " + p.env.NewName + " now.")
 	case p.asksName && p.resultOpen():

@@ -106,8 +106,8 @@ func (p *page) status(width int) string {
 		return t.Warn().Render("! " + problem)
 	case p.game == nil:
 		return ""
-	case !p.game.lookingBack() && p.game.state.News(t, &p.game.state.Moment) != "":
-		return p.game.state.News(t, &p.game.state.Moment)
+	case !p.game.lookingBack() && p.game.state.News(t) != "":
+		return p.game.state.News(t)
 	case p.game.lookingBack(), p.chooser == nil && p.game.state.Over() && p.game.state.Board() != nil && p.env.Height >= ui.StatusHeight:
 		return p.timeline(width)
 	case p.chooser != nil && p.chooser.player != "" && !p.game.running():

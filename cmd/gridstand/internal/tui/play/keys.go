@@ -77,17 +77,14 @@ func (p *page) solverKeys() ui.KeyTable {
 
 // resultKeys returns the keys after the end of a game.
 func (p *page) resultKeys() ui.KeyTable {
-	c, result := p.contest, "close"
-	if p.closed {
-		result = "result"
-	}
+	c := p.contest
 	again := ui.On("n S", "n S", "new game", true, p.create).FooterAs(1, "n", "new")
-	share, link := ui.On("c", "c", "copy result", true, p.copyResult).FooterAs(3, "c", "copy"), p.copyKey().Footer(8)
+	share, link := ui.On("c", "c", "copy result", true, p.copyResult).FooterAs(2, "c", "copy"), p.copyKey().Footer(8)
 	if c != nil {
 		again = ui.On("n S", "n S", "race again", c.Race(), func() tea.Cmd {
 			return ui.Replace(p.Tasks, ui.Route{NewChallenge: c.Again()})
 		}).FooterAs(1, "n", "race again")
-		share = ui.On("y c", "y", "copy result", true, p.copyResult).FooterAs(3, "y", "copy")
+		share = ui.On("y c", "y", "copy result", true, p.copyResult).FooterAs(2, "y", "copy")
 	}
 	return ui.KeyTable{{
 		again,
@@ -96,11 +93,10 @@ func (p *page) resultKeys() ui.KeyTable {
 				return nil
 			}
 			return ui.Open(ui.Route{Watch: []string{p.Game.GetId()}, Replay: true})
-		}).FooterAs(6, "w", "replay"),
+		}).FooterAs(5, "w", "replay"),
 		share, link,
-		ui.On("b", "b", "challenge others to beat it", p.beatable(), p.challenge).FooterAs(5, "b", "challenge"),
-		ui.On("s", "s", "ranking", c != nil, func() tea.Cmd { return ui.Open(ui.Route{Challenge: c.ID}) }).Footer(4),
-		ui.On("esc", "esc", result, true, func() tea.Cmd { p.closed = !p.closed; return nil }).Footer(2),
+		ui.On("b", "b", "challenge others to beat it", p.beatable(), p.challenge).FooterAs(4, "b", "challenge"),
+		ui.On("s", "s", "ranking", c != nil, func() tea.Cmd { return ui.Open(ui.Route{Challenge: c.ID}) }).Footer(3),
 		ui.On("e", "e", "choose a name", p.guest(), ui.Run(ui.Open(ui.Route{Name: true}))),
 		p.rulesKey(), p.backKey(),
 	}}

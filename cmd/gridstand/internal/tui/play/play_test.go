@@ -279,9 +279,7 @@ func TestEndAndNext(t *testing.T) {
 
 		d.Press("up") // the arrow keys no longer make moves
 		assert.Nil(t, p.inFlight)
-		d.Press("esc", "w") // w does not open the replay yet: it may still be meant as a move
-		assert.NotContains(t, d.Screen(), "Game over: no moves left")
-		assert.Contains(t, d.Screen(), "esc result")
+		d.Press("w") // does not open the replay yet: it may still be meant as a move
 		d.Env.Clock = func() time.Time { return tuitest.Noon.Add(endTime) }
 		d.Press("w", "r")
 		assert.ElementsMatch(t, []tea.Msg{

@@ -42,8 +42,6 @@ type page struct {
 	solving  *solving // the solver that is playing, or nil
 	places   places
 
-	// closed is set while the result is hidden because the user closed it.
-	closed   bool
 	ended    time.Time // when the page saw the game end; zero if it was already over
 	rung     bool      // whether the bell rang for the user's current turn
 	lost     bool      // the server no longer has the game or the account

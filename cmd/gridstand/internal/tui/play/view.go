@@ -41,7 +41,7 @@ func (p *page) View(width, height int) ui.View {
 		l.PanelWidth = max(l.PanelWidth, min(width-across-board.PanelGap, racePanel))
 	}
 	panel := p.panel(l)
-	if p.resultOpen() {
+	if p.Over() {
 		panel = p.result(l)
 	}
 	block, x := board.Join(l, p.Moment.Over(b.Draw(l.Cell, p.env.Theme), p.env.Theme),
@@ -173,17 +173,14 @@ func (p *page) status() string {
 		return t.Warn().Render(fmt.Sprintf("Queued keys: %d; further ones are dropped.", len(p.queue)))
 	case p.News(t) != "":
 		return p.News(t)
-	case p.asksName && p.resultOpen() && p.env.NewName != "":
+	case p.asksName && p.env.NewName != "":
 		return t.Good().Render("You are " + p.env.NewName + " now.")
-	case p.asksName && p.resultOpen():
+	case p.asksName:
 		return t.Accent().Render("A good result! Press e to choose a name; your games and rank stay.")
 	default:
 		return ""
 	}
 }
-
-// resultOpen reports whether the result is visible.
-func (p *page) resultOpen() bool { return p.Over() && !p.closed }
 
 // result draws the panel of a finished game.
 func (p *page) result(l board.Layout) string {

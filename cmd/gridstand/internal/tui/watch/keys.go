@@ -16,10 +16,6 @@ func (p *page) Keys() ui.KeyTable {
 	if !back {
 		play = "replay"
 	}
-	copied := p.env.CopyKey(shown, p.copy)
-	if p.resultOpen() {
-		copied = copied.Footer(8)
-	}
 	at, newest := int32(0), int32(0)
 	if shown {
 		at, newest = g.position(), g.state.Game.GetVersion()
@@ -47,8 +43,7 @@ func (p *page) Keys() ui.KeyTable {
 			ui.On("n", "n", "new game", tv && g == nil && p.env.WatchOnly == "",
 				ui.Run(ui.Open(ui.Route{New: &ui.NewGame{Variant: defaultVariant}}))).Footer(3),
 			ui.On("r", "r", "rules", shown, func() tea.Cmd { return ui.Open(ui.Route{Rules: g.state.Game.GetVariant()}) }).Footer(7),
-			copied,
-			ui.On("esc", "esc", "close result", p.resultOpen(), func() tea.Cmd { p.resultClosed = true; return nil }).Footer(5),
+			p.env.CopyKey(shown, func() tea.Cmd { return p.Copy(p.env.LinkOrID(g.id)) }).Footer(8),
 			ui.On("q esc", "q", ui.BackText, true, ui.Run(ui.Back)),
 		},
 		p.reactions(shown && !back && g.running() && p.env.Reactions),
@@ -78,5 +73,3 @@ func (p *page) pause() tea.Cmd {
 	}
 	return nil
 }
-
-func (p *page) copy() tea.Cmd { return p.Copy(p.env.LinkOrID(p.game.id)) }

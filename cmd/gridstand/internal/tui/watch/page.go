@@ -18,13 +18,11 @@ type page struct {
 	chooser *chooser // nil if the user chose the game
 	// replay is set if the route asks for a replay. It is cleared once the game is loaded and the replay
 	// starts.
-	replay bool
-	player player
-	// resultClosed is set if the user closed the game's result.
-	resultClosed bool
-	problem      string    // why there is no other game to show
-	reacted      time.Time // when the user last reacted
-	reacting     bool      // whether a reaction is in flight, which may create the user's account
+	replay   bool
+	player   player
+	problem  string    // why there is no other game to show
+	reacted  time.Time // when the user last reacted
+	reacting bool      // whether a reaction is in flight, which may create the user's account
 }
 
 // defaultVariant is the variant of games created from this page.
@@ -120,7 +118,7 @@ func (p *page) drop() {
 	if p.game != nil {
 		p.game.leave()
 	}
-	p.game, p.resultClosed = nil, false
+	p.game = nil
 	p.stop()
 }
 

@@ -39,7 +39,7 @@ func (p *page) View(width, height int) ui.View {
 	}
 	x.curve = p.game.sparklines(t, l.PanelWidth)
 	text := x.play()
-	if p.resultOpen() {
+	if s.Over() {
 		text = x.result()
 	}
 	v.Body, _ = board.Join(l, s.Moment.Over(b.Draw(l.Cell, t), t), ui.Block(text, l.PanelWidth, l.PanelHeight))
@@ -136,11 +136,6 @@ func (p *page) timeline(width int) string {
 	n := int(math.Round(float64(room-1) * float64(g.position()-1) / float64(max(newest-1, 1))))
 	return t.Accent().Render(strings.Repeat("━", n)+"●") + t.Faint().Render(strings.Repeat("─", room-1-n)) +
 		"  " + t.Bold().Render(text)
-}
-
-// resultOpen reports whether the panel shows the result of the game.
-func (p *page) resultOpen() bool {
-	return p.game != nil && p.game.state.Board() != nil && p.game.state.Over() && !p.game.lookingBack() && !p.resultClosed
 }
 
 // waiting draws the page while there is no game to show.

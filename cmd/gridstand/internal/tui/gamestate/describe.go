@@ -149,14 +149,18 @@ func (s *State) Summary() string {
 	return text
 }
 
-// ClockText returns the time left for the move as styled text, or "" if no clock is
-// running.
-func (s *State) ClockText(t ui.Theme, now time.Time) string {
-	deadline := s.Game.GetPosition().GetTurnDeadline()
-	if deadline == nil || s.Over() {
-		return ""
+// Header returns alternatives for the right side of the header, longest first: the badge, the time left for
+// the move and who watches.
+func (s *State) Header(t ui.Theme, now time.Time) []string {
+	badge := s.Badge(t, now)
+	if s.Board() == nil || s.Over() {
+		return []string{badge}
 	}
-	return TimeLeft(t, deadline.AsTime().Sub(now))
+	short := badge
+	if deadline := s.Game.GetPosition().GetTurnDeadline(); deadline != nil {
+		short += "   " + TimeLeft(t, deadline.AsTime().Sub(now))
+	}
+	return []string{short + "   " + t.Dim().Render(Present(s.Game.Game)), short, badge}
 }
 
 // TimeLeft returns the time left as styled text. The less time is left, the more prominent

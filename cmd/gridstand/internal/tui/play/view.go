@@ -77,18 +77,14 @@ const racePanel = 110
 
 // headline returns alternatives for the right side of the header, longest first.
 func (p *page) headline() []string {
+	if p.contest == nil {
+		return p.Header(p.env.Theme, p.env.Now)
+	}
 	badge := p.Badge(p.env.Theme, p.env.Now)
-	full, short := badge+"   "+p.env.Theme.Dim().Render(gamestate.Present(p.Game.Game)), badge
-	if p.contest != nil {
-		if left := p.contest.TimeLeft(); left != "" && (p.contest.Race() || !p.Over()) {
-			return []string{badge + "   " + left, left}
-		}
-		return []string{badge}
+	if left := p.contest.TimeLeft(); left != "" && (p.contest.Race() || !p.Over()) {
+		return []string{badge + "   " + left, left}
 	}
-	if clock := p.ClockText(p.env.Theme, p.env.Now); clock != "" {
-		full, short = full+"   "+clock, badge+"   "+clock
-	}
-	return []string{full, short, badge}
+	return []string{badge}
 }
 
 // panel draws the panel beside or below the board.

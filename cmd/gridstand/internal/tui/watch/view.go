@@ -76,23 +76,15 @@ func (p *page) right() []string {
 	if p.game == nil {
 		return nil
 	}
-	t, s := p.env.Theme, &p.game.state
-	badge := s.Badge(t, p.env.Now)
-	if p.game.lookingBack() {
-		badge = t.Accent().Render("‖ paused")
-		if p.player.on {
-			badge = t.Accent().Render(fmt.Sprintf("▶ replay %d×", p.player.speed))
-		}
-		return []string{badge}
+	t := p.env.Theme
+	switch {
+	case !p.game.lookingBack():
+		return p.game.state.Header(t, p.env.Now)
+	case p.player.on:
+		return []string{t.Accent().Render(fmt.Sprintf("▶ replay %d×", p.player.speed))}
+	default:
+		return []string{t.Accent().Render("‖ paused")}
 	}
-	if s.Board() == nil || s.Over() {
-		return []string{badge}
-	}
-	clock := s.ClockText(t, p.env.Now)
-	if clock != "" {
-		badge += "   " + clock
-	}
-	return []string{badge + "   " + t.Dim().Render(gamestate.Present(s.Game.Game)), badge}
 }
 
 func (p *page) status(width int) string {

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unique"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
@@ -201,7 +202,7 @@ var stopKey = ui.Bind("esc", "stop", "esc", "q")
 
 // key handles the keys that work on every page, and reports whether msg was one of them.
 func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
-	if ui.Pressed(msg, ui.InterruptKey) {
+	if key.Matches(msg, ui.InterruptKey) {
 		m.err = ErrInterrupted
 		return tea.Quit, true
 	}
@@ -210,7 +211,7 @@ func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 	}
 	if m.opening != nil {
 		m.top().Own().Say("Opening …  esc stops it")
-		if ui.Pressed(msg, stopKey) {
+		if key.Matches(msg, stopKey) {
 			m.opening()
 		}
 		return nil, true
@@ -220,11 +221,11 @@ func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 	switch _, typing := page.(ui.Typing); {
 	case typing && own.Dialog == nil:
 		return nil, false
-	case ui.Pressed(msg, ui.SuspendKey):
+	case key.Matches(msg, ui.SuspendKey):
 		return tea.Suspend, true
 	case own.Dialog != nil:
 		return own.Answer(msg), true
-	case ui.Pressed(msg, ui.HelpKey):
+	case key.Matches(msg, ui.HelpKey):
 		return own.Ask(ui.NewHelp(page.Keys, len(m.pages) == 1)), true
 	}
 	return nil, false

@@ -125,7 +125,7 @@ func NewHelp(keys func() KeyTable, last bool) *Help {
 // Key implements Dialog.
 func (h *Help) Key(msg tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
 	k := h.view.KeyMap
-	if open = h.tall && Pressed(msg, k.Up, k.Down, k.PageUp, k.PageDown); open {
+	if open = h.tall && key.Matches(msg, k.Up, k.Down, k.PageUp, k.PageDown); open {
 		h.view, cmd = h.view.Update(msg)
 	}
 	return cmd, open

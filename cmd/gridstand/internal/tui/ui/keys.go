@@ -63,7 +63,7 @@ func Run(cmd tea.Cmd) func() tea.Cmd { return func() tea.Cmd { return cmd } }
 func (t KeyTable) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	for _, group := range t {
 		for _, k := range group {
-			if k.Do != nil && Pressed(msg, k.Binding) {
+			if k.Do != nil && key.Matches(msg, k.Binding) {
 				return k.Do(), true
 			}
 		}
@@ -103,13 +103,8 @@ func (t KeyTable) shown(last bool) (footer []key.Binding, groups [][]key.Binding
 // Bind returns a binding for the given keys. In the help, name is the key's label and what
 // is the description.
 func Bind(name, what string, keys ...string) key.Binding {
-	if len(keys) == 0 {
-		keys = []string{} // shown in the help only
-	}
-	var b key.Binding // without the functions that key.NewBinding takes, since each frame has new bindings
-	b.SetKeys(keys...)
-	b.SetHelp(name, what)
-	return b
+	keys = append([]string{}, keys...) // Not nil, or else the help would leave out a binding without keys.
+	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(name, what))
 }
 
 // layouts lists the letters of keyboard layouts, and the letters at the same places of an American one.
@@ -160,6 +155,3 @@ func ByPlace(msg tea.KeyPressMsg) tea.KeyPressMsg {
 func Modifier(msg tea.KeyPressMsg) bool {
 	return tea.KeyCapsLock <= msg.Code && msg.Code <= tea.KeyNumLock || tea.KeyLeftShift <= msg.Code && msg.Code <= tea.KeyIsoLevel5Shift
 }
-
-// Pressed reports whether the pressed key belongs to one of the bindings.
-func Pressed(msg tea.KeyPressMsg, b ...key.Binding) bool { return key.Matches(msg, b...) }

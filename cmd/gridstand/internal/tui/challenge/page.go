@@ -16,7 +16,6 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
-	"github.com/gridstand/gridstand/internal/names"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -168,7 +167,7 @@ func (p *page) Keys() ui.KeyTable {
 			p.watching = false
 			return call(p, server.JoinChallenge, &pb.JoinChallengeRequest{ChallengeId: p.ID, Ready: !entrant.GetReady()})
 		}).Footer(1),
-		ui.On("e", "e", "name", waiting && p.guest(), ui.Run(ui.Open(ui.Route{Name: true}))).Footer(3),
+		ui.On("e", "e", "name", waiting && p.env.Guest(entrant.GetPlayer()), ui.Run(ui.Open(ui.Route{Name: true}))).Footer(3),
 		ui.On("s", "s", "start", host && len(p.GetEntrants()) > 1, func() tea.Cmd {
 			return call(p, server.StartChallenge, &pb.StartChallengeRequest{ChallengeId: p.ID})
 		}).Footer(2),
@@ -194,11 +193,6 @@ func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	cmd, _ := p.Keys().Press(msg)
 	return cmd
-}
-
-// guest reports whether the user is on the roster and has not chosen a name.
-func (p *page) guest() bool {
-	return p.env.NewName == "" && names.IsGuest(p.Entrant().GetPlayer().GetName())
 }
 
 // dayBefore opens the daily game of the day before.

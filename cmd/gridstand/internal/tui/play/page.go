@@ -12,7 +12,6 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
-	"github.com/gridstand/gridstand/internal/names"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -40,9 +39,7 @@ func (p *page) Continue(then ui.Then) tea.Cmd {
 }
 
 // guest reports whether the user has not chosen a name.
-func (p *page) guest() bool {
-	return p.env.NewName == "" && names.IsGuest(p.Game.GetSeats()[p.seat()].GetPlayer().GetName())
-}
+func (p *page) guest() bool { return p.env.Guest(p.Game.GetSeats()[p.seat()].GetPlayer()) }
 
 // goodTile is the smallest tile that makes a result a good one.
 const goodTile = 512

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/names"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -111,6 +112,9 @@ func (e *Env) Owns(seat *pb.Seat) bool { return e.Is(seat.GetPlayer()) }
 
 // Is reports whether a player, who may be nil, is the user.
 func (e *Env) Is(p *pb.Player) bool { return e.Me != "" && p.GetId() == e.Me }
+
+// Guest reports whether a player, who is the user, has not chosen a name.
+func (e *Env) Guest(p *pb.Player) bool { return e.NewName == "" && names.IsGuest(p.GetName()) }
 
 // Standing returns the user's line in the standings of a challenge, or nil.
 func (e *Env) Standing(lines []*pb.Standing) *pb.Standing {

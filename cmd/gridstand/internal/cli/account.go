@@ -202,7 +202,7 @@ func (p *program) replaceable(ctx context.Context, c *client.Client, replace boo
 	}
 	p.warnExposed(c)
 	player, err := p.known(ctx, c)
-	if _, missing := errors.AsType[*missingError](err); missing || errors.Is(err, client.ErrClearText) && replace {
+	if isMissing(err) || errors.Is(err, client.ErrClearText) && replace {
 		return nil, nil
 	}
 	return player, err

@@ -154,8 +154,7 @@ func (p *program) logInUnless(ctx context.Context, c *client.Client, refused err
 		return p.logIn(ctx, c)
 	}
 	_, err := p.known(ctx, c)
-	var missing *missingError
-	if errors.As(err, &missing) {
+	if isMissing(err) {
 		return refused
 	}
 	return err

@@ -29,17 +29,22 @@ func (e *missingError) Unwrap() error { return e.error }
 
 func missingf(format string, args ...any) error { return &missingError{fmt.Errorf(format, args...)} }
 
+// isMissing reports whether an error is a missingError.
+func isMissing(err error) bool {
+	_, missing := errors.AsType[*missingError](err)
+	return missing
+}
+
 // exitCode returns the exit code for an error.
 func exitCode(ctx context.Context, err error) int {
 	var wrong *usage.Error
-	var missing *missingError
 	var open *verify.OpenError
 	switch {
 	case errors.Is(err, app.ErrInterrupted), ctx.Err() != nil:
 		return exitInterrupted
 	case errors.As(err, &wrong), errors.Is(err, client.ErrInvalid):
 		return exitUsage
-	case errors.As(err, &missing), errors.As(err, &open), errors.Is(err, verify.ErrLive), errors.Is(err, verify.ErrSealed),
+	case isMissing(err), errors.As(err, &open), errors.Is(err, verify.ErrLive), errors.Is(err, verify.ErrSealed),
 		errors.Is(err, client.ErrGameNotFound), errors.Is(err, client.ErrPlayerNotFound),
 		errors.Is(err, client.ErrVariantNotFound), errors.Is(err, client.ErrNoScore),
 		errors.Is(err, client.ErrSessionNotFound), errors.Is(err, client.ErrKeyNotFound),

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -27,10 +28,9 @@ func (p *program) resolve(ctx context.Context, c *client.Client, r reference) (s
 		return r.id, nil
 	}
 	if c.PlayerID() == "" {
-		var missing *missingError
 		if _, err := p.known(ctx, c); err == nil {
 			defer c.SetToken("")
-		} else if !errors.As(err, &missing) {
+		} else if !isMissing(err) {
 			return "", err
 		}
 	}
@@ -102,10 +102,8 @@ func (p *program) variant(ctx context.Context, c *client.Client, text string) (*
 	if err != nil {
 		return nil, err
 	}
-	for _, v := range reply.GetVariants() {
-		if v.GetId() == text {
-			return v, nil
-		}
+	if v := ui.Find(reply.GetVariants(), func(v *pb.Variant) bool { return v.GetId() == text }); v != nil {
+		return v, nil
 	}
 	advice := p.typed("variants") + " lists them"
 	if text == "2048" { // the game, not one of its variants
@@ -121,13 +119,11 @@ func (p *program) variantOr(ctx context.Context, c *client.Client, r reference, 
 		return nil, other()
 	}
 	v, err := p.variant(ctx, c, cmp.Or(r.id, defaultVariant))
-	_, unknown := errors.AsType[*missingError](err)
-	if !unknown || r.id == "" {
+	if !isMissing(err) || r.id == "" {
 		return v, err
 	}
 	refused := other()
-	_, missing := errors.AsType[*missingError](refused)
-	if errors.Is(refused, client.ErrInvalid) || !id.Valid(r.id) && (missing || errors.Is(refused, client.ErrGameNotFound)) {
+	if errors.Is(refused, client.ErrInvalid) || !id.Valid(r.id) && (isMissing(refused) || errors.Is(refused, client.ErrGameNotFound)) {
 		return nil, missingf("%w. Nor is it %s: %v", err, what, refused)
 	}
 	return nil, refused

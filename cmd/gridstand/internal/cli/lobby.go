@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -17,8 +16,7 @@ func (p *program) lobby(ctx context.Context) error {
 	if _, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{}); err != nil {
 		return err // rather than show an empty lobby
 	}
-	_, err = p.known(ctx, c)
-	if _, missing := errors.AsType[*missingError](err); err != nil && !missing {
+	if _, err := p.known(ctx, c); err != nil && !isMissing(err) {
 		return err
 	}
 	return p.show(ctx, c, ui.Route{})

@@ -3,8 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io"
 	"slices"
 	"strings"
 
@@ -173,31 +171,25 @@ func (p *program) watchLines(ctx context.Context, c *client.Client, r reference,
 	}
 	w := c.Watch(ctx, client.WatchOptions{GameID: g.GetId(), AfterVersion: after, EveryEvent: after != nil})
 	defer w.Close()
-	return p.printUpdates(&g, w)
+	return each(w, func(u client.Update) error {
+		if u.Connection.State == client.Reconnecting {
+			p.noteRetry(u.Connection.Delay, u.Connection.Err)
+		}
+		return p.printUpdate(&g, u)
+	})
 }
 
 // watchChallengeLines prints a challenge each time it changes, until its standings are final.
 func (p *program) watchChallengeLines(ctx context.Context, c *client.Client, challengeID string) error {
 	w := c.WatchChallenge(ctx, client.ChallengeWatchOptions{ChallengeID: challengeID})
 	defer w.Close()
-	for {
-		u, err := w.Next()
-		switch {
-		case errors.Is(err, io.EOF):
+	return each(w, func(u client.ChallengeUpdate) error {
+		s := u.Snapshot
+		if s == nil { // the connection was lost or restored
 			return nil
-		case err != nil:
-			return err
-		case u.Snapshot == nil: // the connection was lost or restored
-		case p.flags.json:
-			err = p.printMessage(u.Snapshot)
-		default:
-			err = p.printf("%s: %s\n", describe.ChallengeStage(u.Snapshot.GetChallenge(), u.Snapshot.GetNow().AsTime()),
-				standingsLine(u.Snapshot.GetStandings()))
 		}
-		if err != nil {
-			return err
-		}
-	}
+		return p.printEither(s, "%s: %s\n", describe.ChallengeStage(s.GetChallenge(), s.GetNow().AsTime()), standingsLine(s.GetStandings()))
+	})
 }
 
 // standingsLine returns the standings in one line.

@@ -9,24 +9,22 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// printUpdates writes the updates of g until the game ends, and applies them to g.
-func (p *program) printUpdates(g *client.Game, w *client.Watch) error {
+// each calls do with every update of a stream until it ends.
+func each[T any](s ui.Stream[T], do func(T) error) error {
 	for {
-		u, err := w.Next()
-		switch {
-		case errors.Is(err, io.EOF):
+		u, err := s.Next()
+		if errors.Is(err, io.EOF) {
 			return nil
-		case err != nil:
-			return err
 		}
-		if u.Connection.State == client.Reconnecting {
-			p.noteRetry(u.Connection.Delay, u.Connection.Err)
+		if err == nil {
+			err = do(u)
 		}
-		if err := p.printUpdate(g, u); err != nil {
+		if err != nil {
 			return err
 		}
 	}

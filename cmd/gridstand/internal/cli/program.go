@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	uv "github.com/charmbracelet/ultraviolet"
 	"golang.org/x/term"
 
 	"github.com/gridstand/gridstand/client"
@@ -105,14 +106,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 }
 
 // getenv returns an environment variable, or an empty string if it is unset.
-func (p *program) getenv(key string) string {
-	for i := len(p.env) - 1; i >= 0; i-- {
-		if k, value, ok := strings.Cut(p.env[i], "="); ok && k == key {
-			return value
-		}
-	}
-	return ""
-}
+func (p *program) getenv(key string) string { return uv.Environ(p.env).Getenv(key) }
 
 // plain reports whether colors are off.
 func (p *program) plain() bool { return p.flags.plain || p.getenv("NO_COLOR") != "" }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 )
 
 // column is a column of a table.
@@ -35,13 +37,10 @@ func (p *program) printTable(columns []column, rows [][]string) error {
 	line := func(cells []string) {
 		var text strings.Builder
 		for i, cell := range cells {
-			space := strings.Repeat(" ", widths[i]-ansi.StringWidth(cell))
 			if columns[i].right {
-				cell = space + cell
-			} else {
-				cell += space
+				cell = strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)) + cell
 			}
-			text.WriteString(cell + strings.Repeat(" ", columnGap))
+			text.WriteString(ui.Pad(cell, widths[i]+columnGap))
 		}
 		shown := strings.TrimRight(text.String(), " ")
 		if width > 0 {

@@ -13,10 +13,15 @@ import (
 
 // link returns the URL of a challenge's page, or "" if the user cannot use it.
 func (p *program) link(ctx context.Context, c *client.Client, challengeID string) string {
-	if site := cmp.Or(p.info(ctx, c).GetWebUrl(), p.dialedSite(c)); site != "" {
+	if site := p.site(ctx, c); site != "" {
 		return site + "/c/" + challengeID
 	}
 	return ""
+}
+
+// site returns the URL of the server's web pages, or "" if the user cannot use it.
+func (p *program) site(ctx context.Context, c *client.Client) string {
+	return cmp.Or(p.info(ctx, c).GetWebUrl(), p.dialedSite(c))
 }
 
 // infoTimeout is the timeout for asking the server about itself. Tests change it.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -87,10 +88,7 @@ func parseReference(text string) (reference, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return reference{}, wrong
 	}
-	r := reference{server: u.Host, tls: u.Scheme == "https"}
-	if u.Port() == "" {
-		r.server = net.JoinHostPort(u.Hostname(), map[bool]string{false: "80", true: "443"}[r.tls])
-	}
+	r := reference{server: hostPort(u), tls: u.Scheme == "https"}
 	kind, rest, _ := strings.Cut(strings.Trim(u.Path, "/"), "/")
 	switch {
 	case kind == "": // the start page, which stands for the server alone
@@ -111,6 +109,12 @@ func parseReference(text string) (reference, error) {
 		return reference{}, wrong
 	}
 	return r, nil
+}
+
+// hostPort returns the host and the port of a web address.
+func hostPort(u *url.URL) string {
+	usual := map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), usual))
 }
 
 // refer parses an argument. If it is a link, refer makes the client use the link's server,

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"net"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/gridstand/gridstand/client"
@@ -23,9 +23,7 @@ func (p *program) show(ctx context.Context, c *client.Client, start ui.Route) er
 		Server: ui.NewServer(c), Clock: c.Now, Me: c.PlayerID(), Local: p.local.pages,
 		Site: cmp.Or(site, p.dialedSite(c)), Command: p.typed,
 		Reactions: info.GetReactions(),
-		Invite: func(words ...string) string {
-			return commandFor(cmp.Or(serverFlags(p.local.others), p.shared(c, site)), words...)
-		},
+		Invite:    func(words ...string) string { return commandFor(p.shared(c, site), words...) },
 	}
 	env.SignIn = func(ctx context.Context) (string, error) {
 		cred, _, err := p.signIn(ctx, c)
@@ -103,22 +101,18 @@ func (p *program) typed(words ...string) string {
 	return commandFor(serverFlags(server, flags...), words...)
 }
 
-// commandFor returns a command of this program with flags, unless flags is empty.
-func commandFor(flags string, words ...string) string {
-	if flags != "" {
-		words = append(words, flags)
-	}
-	return name + " " + strings.Join(words, " ")
+// commandFor returns a command of this program with flags.
+func commandFor(flags []string, words ...string) string {
+	return strings.Join(slices.Concat([]string{name}, words, flags), " ")
 }
 
 // serverFlags returns the flags that select a server, or the default server if it is empty,
 // followed by the flags for the connection.
-func serverFlags(server string, connection ...string) string {
-	var flags []string
-	if server != "" {
-		flags = append(flags, "--server", server)
+func serverFlags(server string, connection ...string) []string {
+	if server == "" {
+		return connection
 	}
-	return strings.Join(append(flags, connection...), " ")
+	return append([]string{"--server", server}, connection...)
 }
 
 // connectionFlags returns the flags that encrypt a connection as this program's connection is
@@ -162,20 +156,20 @@ func withoutPort(target string) string {
 
 // shared returns the flags that select the server in commands that are meant for other people
 // to run. If the client dials a loopback address, other
-// people have to use site, the public address of the server's web pages, at which the
-// server also accepts this program's calls.
-func (p *program) shared(c *client.Client, site string) string {
-	u, err := url.Parse(site)
-	public := err == nil && u.Host != "" && loopback.Is(c.Target())
+// people have to use the address of a server that --share has started or site, the public address
+// of the server's web pages, at which the server also accepts this program's calls.
+func (p *program) shared(c *client.Client, site string) []string {
+	server, encrypted := p.serverFlag(c.Target()), p.usesTLS()
+	if u, err := url.Parse(site); err == nil && u.Host != "" && loopback.Is(c.Target()) {
+		server, encrypted = withoutPort(hostPort(u)), u.Scheme == "https"
+	}
 	switch {
-	case !public && p.usesTLS():
-		return serverFlags(p.serverFlag(c.Target()), "--tls")
-	case !public:
-		return serverFlags(p.serverFlag(c.Target()))
-	case u.Scheme == "https":
-		return serverFlags(withoutPort(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443"))), "--tls")
+	case p.local.others != "":
+		return serverFlags(p.local.others)
+	case encrypted:
+		return serverFlags(server, "--tls")
 	default:
-		return serverFlags(withoutPort(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80"))))
+		return serverFlags(server)
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -34,7 +35,7 @@ func TestProgram_Shared(t *testing.T) {
 		p := &program{flags: c.flags}
 		dialed, err := client.Dial(client.Config{Target: c.target, TLS: c.flags.tls})
 		require.NoError(t, err)
-		assert.Equal(t, c.want, p.shared(dialed, c.site), "%+v", c)
+		assert.Equal(t, c.want, strings.Join(p.shared(dialed, c.site), " "), "%+v", c)
 		require.NoError(t, dialed.Close())
 	}
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -35,7 +34,7 @@ func (p *program) endCommand() *cobra.Command {
 
 // printLink prints a link that opens a session of the user's account.
 func (p *program) printLink(ctx context.Context, c *client.Client, _ *pb.Player, _ []string) error {
-	site := cmp.Or(p.info(ctx, c).GetWebUrl(), p.dialedSite(c))
+	site := p.site(ctx, c)
 	if site == "" {
 		return errors.New("this server does not tell its web address, so there is no link; its operator can set --public-url")
 	}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"github.com/adrg/xdg"
@@ -134,12 +133,15 @@ func (p *program) sshHost(ctx context.Context, o sshOptions) error {
 	}
 	logger := slog.New(slog.NewTextHandler(p.err, nil))
 	metrics := sshhost.NewMetrics()
-	stopMetrics, err := serveMetrics(ctx, o.metrics, metrics, logger)
-	if err != nil {
-		_ = listener.Close()
-		return err
+	if o.metrics != "" {
+		page, err := new(net.ListenConfig).Listen(ctx, "tcp", o.metrics)
+		if err != nil {
+			_ = listener.Close()
+			return usage.Errorf("--metrics: %w", err)
+		}
+		logger.Info("serving metrics", "address", page.Addr().String())
+		defer metrics.Serve(page)()
 	}
-	defer stopMetrics()
 	canPlay := checkHost(ctx, c, credential, key.PublicKey(), logger)
 	logger.Info("serving", "address", listener.Addr().String(), "server", p.server(), "host_key", o.hostKey, "can_play", canPlay)
 	err = sshhost.Serve(ctx, listener, sshhost.Config{
@@ -152,26 +154,6 @@ func (p *program) sshHost(ctx context.Context, o sshOptions) error {
 		logger.Info("stopped")
 	}
 	return err
-}
-
-// serveMetrics serves metrics on an address, or nowhere if it is empty, until stop is called.
-func serveMetrics(ctx context.Context, address string, m *sshhost.Metrics, logger *slog.Logger) (stop func(), err error) {
-	if address == "" {
-		return func() {}, nil
-	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, usage.Errorf("--metrics: %w", err)
-	}
-	logger.Info("serving metrics", "address", listener.Addr().String())
-	serving, cancel := context.WithCancel(ctx)
-	var done sync.WaitGroup
-	done.Go(func() {
-		if err := m.Serve(serving, listener); err != nil {
-			logger.Info("the metrics are no longer served", "error", err)
-		}
-	})
-	return func() { cancel(); done.Wait() }, nil
 }
 
 // hostName matches names and addresses that need no quotes in a shell.

@@ -1,10 +1,9 @@
 package sshhost
 
 import (
-	"context"
-	"errors"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -50,9 +49,9 @@ func (m *Metrics) refused(why error) {
 	m.refusals.WithLabelValues(reason).Inc()
 }
 
-// Serve serves the metrics at /metrics until ctx is done, and closes the listener. As on a server, it
+// Serve serves the metrics at /metrics until stop is called, which closes the listener. As on a server, it
 // refuses requests that a browser sends for another site's page.
-func (m *Metrics) Serve(ctx context.Context, listener net.Listener) error {
+func (m *Metrics) Serve(listener net.Listener) (stop func()) {
 	page := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
@@ -63,9 +62,7 @@ func (m *Metrics) Serve(ctx context.Context, listener net.Listener) error {
 		page.ServeHTTP(w, r)
 	})
 	server := &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second}
-	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+	var done sync.WaitGroup
+	done.Go(func() { _ = server.Serve(listener) })
+	return func() { _ = server.Close(); done.Wait() }
 }

@@ -84,25 +84,24 @@ const (
 	scoreWidth   = 7
 	idleWidth    = 6 // "13 min"
 	agoWidth     = 7 // "12 days"
-	watchWidth   = 4
+	watchWidth   = 5
 	nameMin      = 14 // minimum width of the player column; if there is less room, the watcher column is left out
 )
 
 // gameTable returns the table of live games or, if mine is set, of the user's own games.
 func gameTable(env *ui.Env, games []*pb.Game, mine bool, width int) ui.Table {
-	const narrow = 44 // below this width, the columns are closer together
 	names, last, lastWidth := "PLAYER", "IDLE", idleWidth
 	if mine {
 		names, last, lastWidth = "STATE", "LAST", agoWidth
 	}
 	table := ui.Table{Columns: []ui.Column{
-		{Width: 1, Tight: true},
-		{Title: "VARIANT", Width: variantWidth, Tight: true},
-		{Title: names, Tight: width < narrow},
-		{Title: "SCORE", Width: scoreWidth, Right: true, Tight: mine || width < narrow},
+		{Width: 1},
+		{Title: "VARIANT", Width: variantWidth},
+		{Title: names},
+		{Title: "SCORE", Width: scoreWidth, Right: true},
 		{Title: last, Width: lastWidth, Right: true},
 	}}
-	watchers := !mine && table.Left(width)-watchWidth-2 >= nameMin
+	watchers := !mine && table.Left(width)-watchWidth-1 >= nameMin
 	if watchers {
 		table.Columns = append(table.Columns, ui.Column{Title: "◉", Width: watchWidth, Right: true})
 	}
@@ -190,8 +189,8 @@ func mineState(env *ui.Env, g *pb.Game) ui.Value {
 }
 
 func scoreTable(env *ui.Env, entries []*pb.Entry, width int) ui.Table {
-	const whenWidth, whenMin = 8, 38
-	columns := []ui.Column{{Title: "#", Width: 3, Right: true}, {Title: "PLAYER"}, {Title: "SCORE", Width: 9, Right: true}}
+	const whenWidth, whenMin = 9, 38
+	columns := []ui.Column{{Title: "#", Width: 3, Right: true}, {Title: "PLAYER"}, {Title: "SCORE", Width: 10, Right: true}}
 	when := width >= whenMin
 	if when {
 		columns = append(columns, ui.Column{Title: "AGO", Width: whenWidth, Right: true})

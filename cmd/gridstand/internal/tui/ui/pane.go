@@ -72,7 +72,7 @@ func edgeLine(edge lipgloss.Style, from, to, left, right string, width int) stri
 	return edge.Render(from) + left + edge.Render(strings.Repeat("─", max(gap, 0))) + right + edge.Render("─"+to)
 }
 
-// Column describes a column of a table.
+// Column describes a column of a table. A space follows it.
 type Column struct {
 	Title string
 	// Width is the number of terminal columns. A column of width 0 takes the width that the
@@ -80,8 +80,6 @@ type Column struct {
 	Width int
 	// Right aligns the column to the right, for numbers.
 	Right bool
-	// Tight leaves one space after the column instead of two.
-	Tight bool
 }
 
 // Value is the text of a table cell and its style.
@@ -103,23 +101,12 @@ type Table struct {
 	Focused bool
 }
 
-// gap returns the number of spaces after the column.
-func (c Column) gap() int {
-	if c.Tight {
-		return 1
-	}
-	return 2
-}
-
 // Left returns the width that remains for the column of width 0 in a table of the given
 // width.
 func (b Table) Left(width int) int {
-	left := width - 2
-	for i, c := range b.Columns {
-		left -= c.Width
-		if i < len(b.Columns)-1 {
-			left -= c.gap()
-		}
+	left := width - 1 // the mark
+	for _, c := range b.Columns {
+		left -= c.Width + 1
 	}
 	return max(left, 0)
 }
@@ -168,11 +155,7 @@ func (b Table) line(t Theme, values []Value, left int, mark string, ground lipgl
 			ink = lipgloss.NewStyle() // dim text would be hard to read on the bar
 		}
 		out.WriteString(ink.Inherit(ground).Render(text))
-		gap := c.gap()
-		if i == len(b.Columns)-1 {
-			gap = 1
-		}
-		out.WriteString(ground.Render(strings.Repeat(" ", gap)))
+		out.WriteString(ground.Render(" "))
 	}
 	return out.String()
 }

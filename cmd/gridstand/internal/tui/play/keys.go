@@ -33,15 +33,6 @@ func (p *page) copyKey() ui.Key {
 
 func (p *page) backKey() ui.Key { return ui.On("q", "q", ui.BackText, true, p.leave) }
 
-// solvers returns the bots that can play 2048 for the user, in the order of their keys. An
-// attempt has none, since a move by a program would disqualify it.
-func (p *page) solvers() []string {
-	if p.Twenty48() == nil || p.contest != nil {
-		return nil
-	}
-	return []string{"greedy", "rote", "montecarlo", "expectimax"}
-}
-
 // playKeys returns the keys of a game in progress, without the mode's own. The footer leaves out the
 // solvers, since they make a game unranked.
 func (p *page) playKeys() ui.KeyTable {
@@ -54,15 +45,15 @@ func (p *page) playKeys() ui.KeyTable {
 		ui.On("n S", "n S", what, true, func() tea.Cmd { return p.Ask(p.askNew()) }).FooterAs(5, "n", again),
 		p.rulesKey(), p.copyKey().Footer(8), p.backKey(),
 	}}
+	if p.Twenty48() == nil || p.contest != nil { // A move by a program would disqualify an attempt.
+		return table
+	}
 	var solvers []ui.Key
-	for i, name := range p.solvers() {
+	for i, name := range []string{"greedy", "rote", "montecarlo", "expectimax"} {
 		k := "XYZB"[i : i+1]
 		solvers = append(solvers, ui.On(k, k, name+" plays", true, func() tea.Cmd { return p.wantSolver(name) }))
 	}
-	if solvers != nil {
-		table = append(table, append(solvers, ui.Listed("+", "solver faster"), ui.Listed("-", "solver slower")))
-	}
-	return table
+	return append(table, append(solvers, ui.Listed("+", "solver faster"), ui.Listed("-", "solver slower")))
 }
 
 // solverKeys returns the keys while a solver plays. Any other key stops it.

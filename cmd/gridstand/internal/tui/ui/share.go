@@ -12,37 +12,32 @@ import (
 )
 
 // Link returns the address of a game's web page, or "" if it is unknown.
-func (e *Env) Link(gameID string) string {
-	if e.Site == "" {
-		return ""
-	}
-	return e.Site + "/g/" + gameID
-}
+func (e *Env) Link(gameID string) string { return e.address("/g/" + gameID) }
 
 // ChallengeLink returns the address of a challenge's web page, or "" if it is unknown.
-func (e *Env) ChallengeLink(id string) string {
+func (e *Env) ChallengeLink(id string) string { return e.address("/c/" + id) }
+
+func (e *Env) address(path string) string {
 	if e.Site == "" {
 		return ""
 	}
-	return e.Site + "/c/" + id
+	return e.Site + path
 }
 
 // Share returns blocks that explain what others can do at the address of a web page and, after it, in a
 // terminal. link and command may be empty. If the link leads to the user's own machine, Share says so.
-func Share(t Theme, what, link, command string, width int) []string {
+func Share(t Theme, what, link, command string, width int) (blocks []string) {
 	if u, err := url.Parse(link); err == nil && loopback.Is(u.Hostname()) {
 		what = strings.Replace(what, "Others", "Others on this machine", 1)
 	}
-	switch {
-	case link == "" && command == "":
-		return nil
-	case link == "":
-		return []string{Command(t, what+" with", command, width)}
-	case command == "":
-		return []string{Command(t, what+" at", link, width)}
-	default:
-		return []string{Command(t, what+" at", link, width), Command(t, "or with", command, width)}
+	if link != "" {
+		blocks = append(blocks, Command(t, what+" at", link, width))
+		what = "or"
 	}
+	if command != "" {
+		blocks = append(blocks, Command(t, what+" with", command, width))
+	}
+	return blocks
 }
 
 // CopyKey returns the key that copies LinkOrID.

@@ -13,12 +13,6 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// directions maps words to directions.
-var directions = map[string]pb.Direction{
-	"up": pb.Direction_DIRECTION_UP, "down": pb.Direction_DIRECTION_DOWN,
-	"left": pb.Direction_DIRECTION_LEFT, "right": pb.Direction_DIRECTION_RIGHT,
-}
-
 func (p *program) moveCommand() *cobra.Command {
 	var version int32
 	var bot bool
@@ -49,7 +43,7 @@ not count for the leaderboard.`,
 
 // parseMove parses a direction or a cell.
 func parseMove(text string) (client.Move, bool) {
-	if d, ok := directions[strings.ToLower(text)]; ok {
+	if d := pb.Direction(pb.Direction_value["DIRECTION_"+strings.ToUpper(text)]); d != pb.Direction_DIRECTION_UNSPECIFIED {
 		return client.Slide(d), true
 	}
 	x, y, ok := strings.Cut(text, ",")

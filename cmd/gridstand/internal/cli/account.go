@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -252,7 +253,7 @@ func (p *program) askReplace(ctx context.Context, stored *pb.Player) error {
 func (p *program) readToken(ctx context.Context, c *client.Client) (string, error) {
 	var token string
 	var err error
-	if in := p.inputTerminal(); in != nil {
+	if in, ok := p.in.(*os.File); ok && p.terminal(p.in) {
 		var hidden []byte
 		hidden, err = p.askHidden(ctx, in, fmt.Sprintf("Token of your account on %s (it is not shown): ", c.Target()))
 		token = strings.TrimSpace(string(hidden))

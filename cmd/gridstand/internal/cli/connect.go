@@ -26,14 +26,6 @@ func (p *program) server() string {
 // usesTLS reports whether the flags make connections use TLS.
 func (p *program) usesTLS() bool { return p.flags.tls || p.flags.ca != "" }
 
-// clientConfig returns the client's configuration for the server.
-func (p *program) clientConfig() client.Config {
-	return client.Config{
-		Target: p.server(), TLS: p.flags.tls, CAFile: p.flags.ca,
-		UserAgent: name + "/" + version.Version, DialOptions: dialOptions,
-	}
-}
-
 // dialOptions are additional options of connections. Only tests set them.
 var dialOptions []grpc.DialOption
 
@@ -41,7 +33,10 @@ var dialOptions []grpc.DialOption
 // logged in, since reading requires no account.
 func (p *program) dial() (*client.Client, error) {
 	if p.client == nil {
-		c, err := client.Dial(p.clientConfig())
+		c, err := client.Dial(client.Config{
+			Target: p.server(), TLS: p.flags.tls, CAFile: p.flags.ca,
+			UserAgent: name + "/" + version.Version, DialOptions: dialOptions,
+		})
 		if err != nil {
 			return nil, usage.Wrap(err)
 		}
@@ -163,8 +158,11 @@ func (p *program) logInUnless(ctx context.Context, c *client.Client, refused err
 // known logs the client in to the account stored for its server. It returns an error if no
 // account is stored or the server does not know it.
 func (p *program) known(ctx context.Context, c *client.Client) (*pb.Player, error) {
-	if p.over != nil {
-		return p.knownKey(ctx)
+	switch {
+	case p.over != nil && c.PlayerID() == "":
+		return nil, missingf("you have no account yet; your first game creates it")
+	case p.over != nil:
+		return c.Me(ctx)
 	}
 	cred, found, err := p.store.Load(c.Target())
 	if err != nil {

@@ -37,15 +37,6 @@ func (p *program) confirm(ctx context.Context, question string, declined error) 
 	return err
 }
 
-// inputTerminal returns standard input if it is a terminal that can prompt for a secret;
-// otherwise nil.
-func (p *program) inputTerminal() *os.File {
-	if in, ok := p.in.(*os.File); ok && p.terminal(p.in) {
-		return in
-	}
-	return nil
-}
-
 // askHidden asks for a secret on a terminal without echoing the input.
 func (p *program) askHidden(ctx context.Context, in *os.File, question string) ([]byte, error) {
 	before, err := term.GetState(int(in.Fd()))

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"io"
 	"net/url"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/app"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/loopback"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // show runs the terminal program, starting with the page that start names, until the user
@@ -38,20 +38,29 @@ func (p *program) show(ctx context.Context, c *client.Client, start ui.Route) er
 	config := app.Config{
 		Env: env, Start: start, Notice: strings.Join(p.warnings, "\n"),
 	}
-	terminal := app.Terminal{In: p.keyboard(), Out: p.out, Width: p.width(), Height: 24, Env: p.env, Plain: p.plain()}
+	terminal := app.Terminal{Out: p.out, Width: p.width(), Height: 24, Env: p.env, Plain: p.plain()}
+	if p.terminal(p.in) { // else the keys come from the terminal itself
+		terminal.In = p.in
+	}
 	if p.over != nil {
 		p.over.show(&config, &terminal, c)
 	}
 	return app.Run(ctx, app.New(ctx, config), terminal)
 }
 
-// keyboard returns the source of key presses, or nil to use the terminal itself if standard
-// input is not a terminal.
-func (p *program) keyboard() io.Reader {
-	if p.terminal(p.in) {
-		return p.in
+// lobby opens the lobby in the terminal program.
+func (p *program) lobby(ctx context.Context) error {
+	c, err := p.dial()
+	if err != nil {
+		return err
 	}
-	return nil
+	if _, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{}); err != nil {
+		return err // rather than show an empty lobby
+	}
+	if _, err := p.known(ctx, c); err != nil && !isMissing(err) {
+		return err
+	}
+	return p.show(ctx, c, ui.Route{})
 }
 
 // restore logs the client in to the stored account, or to a new account if --name is set.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 
@@ -52,6 +53,32 @@ func (p *program) overSSH(s *sshhost.Session, c *client.Client, credential, comm
 		flags:    globalFlags{server: p.server()},
 		over:     over,
 		client:   c.ForSession(as), // makes calls for the account of the key, if it has one
+	}
+}
+
+// identifyTimeout is the timeout of the call that looks up the account of a key. Tests change it.
+var identifyTimeout = 10 * time.Second
+
+// identify looks up the account of the session's key, which may not have one yet.
+func (p *program) identify(ctx context.Context, log *slog.Logger) error {
+	if p.over.refusal != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, identifyTimeout)
+	defer cancel()
+	_, err := p.client.Me(ctx)
+	switch {
+	case err == nil, errors.Is(err, client.ErrKeyNotLinked):
+		return nil
+	case errors.Is(err, client.ErrBadCredential):
+		logHostError(log, err)
+		p.client, p.over.refusal = p.client.ForSession(client.Session{Address: p.over.session.Address}), errOnlyWatching
+		return nil
+	case errors.Is(err, client.ErrUnreachable):
+		logHostError(log, err)
+		return err
+	default:
+		return err
 	}
 }
 

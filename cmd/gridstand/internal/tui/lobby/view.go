@@ -25,7 +25,10 @@ const (
 
 func (p *page) View(width, height int) ui.View {
 	lobby := p.env.Theme.Bold().Render("lobby")
-	v := ui.View{Title: "Lobby", Left: []string{lobby}, Right: p.summary(), Status: p.status()}
+	v := ui.View{Title: "Lobby", Left: []string{lobby}, Right: p.summary()}
+	if p.problem != "" {
+		v.Status = p.env.Theme.Warn().Render("! " + p.problem)
+	}
 	if text := p.account(); text != "" {
 		v.Left = []string{lobby + "   " + p.env.Theme.Dim().Render(text), lobby}
 	}
@@ -61,13 +64,6 @@ func (p *page) summary() []string {
 		return []string{short}
 	}
 	return []string{short + "  " + t.Accent().Render("◌") + fmt.Sprintf(" %d waiting", waiting), short}
-}
-
-func (p *page) status() string {
-	if p.problem == "" {
-		return ""
-	}
-	return p.env.Theme.Warn().Render("! " + p.problem)
 }
 
 // body draws the panes that fit.

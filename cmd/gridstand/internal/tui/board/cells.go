@@ -2,7 +2,6 @@ package board
 
 import (
 	"image"
-	"image/color"
 	"slices"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
@@ -38,33 +37,24 @@ func containsCell(cells []*pb.Cell, c *pb.Cell) bool {
 	return slices.ContainsFunc(cells, func(o *pb.Cell) bool { return SameCell(o, c) })
 }
 
-// drawMini draws the board at a mini size. The cursor is a cell in a different color.
+// drawMini draws the board at a mini size: the colors of larger cells, but without text. The cursor, walls and
+// legal targets have colors of their own.
 func (p Tribolo) drawMini(c Size, t ui.Theme) string {
 	width, height := p.Measure(c)
-	canvas, columns := ui.NewCanvas(width, height), int(p.Board.GetColumns())
+	d := triboloDrawing{Tribolo: p, Canvas: ui.NewCanvas(width, height), theme: t, cell: Size{Pitch: 2}, colors: t.Colors()}
+	columns := int(p.Board.GetColumns())
 	for i, state := range p.Board.GetCells() {
-		row, column := i/columns, i%columns
-		canvas.Fill(image.Rect(column*c.Width, row*c.Pitch, (column+1)*c.Width, (row+1)*c.Pitch), p.paint(i, SeatOf(state), t))
+		at := &pb.Cell{X: int32(i % columns), Y: int32(i / columns)}
+		paint := d.face(i, at).Ground
+		switch {
+		case SameCell(p.Cursor, at):
+			paint = d.colors.Tile(2048).Ground
+		case state == pb.CellState_CELL_STATE_WALL:
+			paint = d.colors.Dim
+		case p.Hints && MoveTo(p.Board, at) != nil:
+			paint = d.colors.Faint
+		}
+		d.Fill(image.Rect(0, 0, c.Width, c.Pitch).Add(image.Pt(int(at.GetX())*c.Width, int(at.GetY())*c.Pitch)), paint)
 	}
-	return canvas.Render()
-}
-
-// paint returns the color of cell i of a mini board. seat is its owner, or -1.
-func (p Tribolo) paint(i, seat int, t ui.Theme) color.Color {
-	colors, columns := t.Colors(), p.Board.GetColumns()
-	at := &pb.Cell{X: int32(i) % columns, Y: int32(i) / columns}
-	switch {
-	case SameCell(p.Cursor, at):
-		return colors.Tile(2048).Ground
-	case p.Board.GetCells()[i] == pb.CellState_CELL_STATE_WALL:
-		return colors.Dim
-	case seat < 0 && p.Hints && MoveTo(p.Board, at) != nil:
-		return colors.Faint
-	case seat < 0:
-		return colors.Empty
-	case SameCell(p.Jump.GetCell(), at) || containsCell(p.Jump.GetTaken(), at):
-		return colors.Fresh[seat].Ground
-	default:
-		return colors.Owners[seat].Ground
-	}
+	return d.Render()
 }

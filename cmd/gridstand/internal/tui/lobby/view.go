@@ -16,11 +16,10 @@ import (
 
 // Minimum sizes of the body for each layout.
 const (
-	twoColumns   = 76 // columns; from this width on, the preview is shown beside a list
-	threeColumns = 150
-	stacked      = 15 // rows; at this height, a body at least twoColumns wide shows one list above the other
-	minWidth     = 26
-	minHeight    = 6
+	twoColumns = 76 // columns; from this width on, the preview is shown beside a list
+	stacked    = 15 // rows; at this height, a body at least twoColumns wide shows one list above the other
+	minWidth   = 26
+	minHeight  = 6
 )
 
 func (p *page) View(width, height int) ui.View {
@@ -76,16 +75,8 @@ func (p *page) body(width, height int) string {
 		return lipgloss.JoinHorizontal(lipgloss.Top, p.list(p.pane, true, left, height), p.previewPane(width-left, height))
 	}
 	left := min(width*58/100, width-33) // leave room for a 2048 board in the preview
-	if width >= threeColumns {
-		left = width * 46 / 100
-	}
 	mine := max(height*2/5, 6)
 	lists := p.list(paneLive, false, left, height-mine) + "\n" + p.list(paneMine, false, left, mine)
-	if width >= threeColumns {
-		middle := width * 30 / 100
-		return lipgloss.JoinHorizontal(lipgloss.Top, lists, p.previewPane(middle, height),
-			p.list(paneScores, false, width-left-middle, height))
-	}
 	upper := height - max(height*3/10, 7)
 	return lipgloss.JoinHorizontal(lipgloss.Top, lists,
 		p.previewPane(width-left, upper)+"\n"+p.list(paneScores, false, width-left, height-upper))

@@ -26,12 +26,6 @@ type Result struct {
 	Link string
 }
 
-// Summary describes a result in one line: "12,345 points, 3rd of 87, better than 97%, 5 days
-// in a row".
-func (r Result) Summary() string {
-	return Phrases(Plural(r.Score, "point"), Place(r.Rank, r.Total), Percentile(r.Rank, r.Total), Streak(r.DayStreak))
-}
-
 // Share returns the text for sharing a result: one line, the largest tiles as colored
 // squares, and the link. It does not reveal which tiles appeared or where.
 func Share(r Result) string {

@@ -61,10 +61,11 @@ func TestShare(t *testing.T) {
 			DayStreak: c.DayStreak, Link: c.Link,
 		}
 		said := shareWords{
-			Share: describe.Share(r), Summary: r.Summary(), Place: describe.Place(c.Rank, c.Total),
+			Share: describe.Share(r), Place: describe.Place(c.Rank, c.Total),
 			Percentile: describe.Percentile(c.Rank, c.Total), Streak: describe.Streak(c.DayStreak),
 			Squares: describe.Squares(c.Tiles), Challenge: describe.Challenge(&challenge),
 		}
+		said.Summary = describe.Phrases(describe.Plural(c.Score, "point"), said.Place, said.Percentile, said.Streak)
 		if target := challenge.GetTarget(); target != nil {
 			said.Margin = describe.Margin(c.Score, target.GetScore(), target.GetPlayer().GetName())
 		}

@@ -23,7 +23,7 @@ func (env *env) enterNow(on *challenge.Challenges, p replay.Player) *challenge.C
 			ID: challengeID, Kind: replay.Race, Creator: p, Variant: "classic", Revision: 1, Seed: game.NewSeed(),
 			Limit: time.Minute, Entrants: []challenge.Entrant{challenge.StandIn(challengeID, "greedy")},
 		}
-	}, func(bool) error { env.admissions.Add(1); return nil })
+	}, func(int) error { env.admissions.Add(1); return nil })
 	require.NoError(env.t, err)
 	return c
 }

@@ -233,3 +233,24 @@ func TestRace_Hosts(t *testing.T) {
 		require.ErrorIs(t, err, challenge.ErrNotCreator)
 	})
 }
+
+// Ensure that a player can join a race that is full with the bot that stands in for others, and no other race
+// that is full.
+func TestJoin_Full(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		race := env.enterNow(env.Challenges, ann)
+		for len(race.Entrants) < challenge.MaxEntrants {
+			joined, err := env.Join(t.Context(), race.ID, ann.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()}, admitted)
+			require.NoError(t, err)
+			race = joined
+		}
+		full := env.join(race, bob)
+		assert.Len(t, full.Entrants, challenge.MaxEntrants)
+		assert.False(t, full.Has(challenge.StandIn(race.ID, "").GameID))
+		for by, e := range map[string]challenge.Entrant{eve.ID: {Player: eve}, ann.ID: {Bot: "greedy", GameID: id.New()}} {
+			_, err := env.Join(t.Context(), race.ID, by, e, admitted)
+			require.ErrorIs(t, err, challenge.ErrFull)
+		}
+	})
+}

@@ -91,8 +91,8 @@ func validSecret(s string) bool {
 	return len(s) >= minSecretLength && len(s) <= maxSecretLength && id.IsBase32(s)
 }
 
-// digest is the SHA-256 of a secret or of a whole token. Secrets and tokens themselves are
-// not stored.
+// digest is the SHA-256 of a token's secret, the code of a link or a credential. These themselves are not
+// stored.
 type digest [sha256.Size]byte
 
 func digestOf(s string) digest { return sha256.Sum256([]byte(s)) }

@@ -1,14 +1,18 @@
 package rpc
 
 import (
+	"context"
 	"errors"
 	"net"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/peer"
 
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/limits"
 )
@@ -60,4 +64,22 @@ func TestTakeGames(t *testing.T) {
 	assert.Empty(t, create("cy", 3, 0), "games refused because of their challenge count toward an account")
 	assert.Empty(t, create("dan", 3, 0), "games refused because of their challenge count toward an address")
 	assert.Equal(t, map[string]string{"ada": "192.0.2.1", "bob": "192.0.2.2", "cy": "192.0.2.3", "dan": "192.0.2.3"}, planner.addresses)
+}
+
+// Ensure that calls that change something, or that list what only their player may see, count toward the
+// limit of their player, unless they have another limit or need no token.
+func TestLimitPlayer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := New(Config{Limits: limits.Limits{MovesPerSecond: 1}})
+		ctx := context.WithValue(t.Context(), identityKey{}, identity{player: account.Player{ID: "ada"}})
+		require.NoError(t, s.limitPlayer(ctx, pb.GameService_Move_FullMethodName))
+		for method, counts := range map[string]bool{
+			pb.GameService_Move_FullMethodName: true, pb.PlayerService_ListKeys_FullMethodName: true,
+			pb.GameService_React_FullMethodName: false, pb.PlayerService_OpenSession_FullMethodName: false,
+			pb.PlayerService_CreatePlayer_FullMethodName: false, pb.GameService_ListGames_FullMethodName: false,
+		} {
+			assert.Equal(t, counts, s.limitPlayer(ctx, method) != nil, method)
+		}
+	})
 }

@@ -38,4 +38,9 @@ func TestProgram_Shared(t *testing.T) {
 		assert.Equal(t, c.want, strings.Join(p.shared(dialed, c.site), " "), "%+v", c)
 		require.NoError(t, dialed.Close())
 	}
+	p := &program{local: localServer{others: "192.168.7.9:3000"}}
+	dialed, err := client.Dial(client.Config{Target: "0.0.0.0:3000"})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"--server", "192.168.7.9:3000"}, p.shared(dialed, ""), "with --share")
+	require.NoError(t, dialed.Close())
 }

@@ -189,6 +189,8 @@ func TestServerStopped(t *testing.T) {
 	p.Continue(tuitest.Result(p.updated, client.Update{}, error(unreachable)))
 	d.Press("x") // does not hide it
 	assert.Contains(t, d.Screen(), "Open it again to retry.")
+	finish(p, pb.Result_REASON_NO_MOVES)
+	assert.NotContains(t, d.Screen(), "Open it again to retry.", "nothing is missing")
 }
 
 // Ensure that after a version conflict with another client of the same player, the page

@@ -1,11 +1,13 @@
 package watch
 
 import (
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
+	"google.golang.org/grpc/codes"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
@@ -49,6 +51,19 @@ func TestWall(t *testing.T) {
 	d.Press("q", "esc")
 	assert.Equal(t, ui.BackMsg{}, d.Leave())
 	assert.Equal(t, ui.BackMsg{}, d.Leave())
+}
+
+// Ensure that the pages of one game and of several say why a game is not shown.
+func TestWatch_Unavailable(t *testing.T) {
+	t.Parallel()
+	for _, games := range [][]string{{"first"}, {"first", "second"}} {
+		server := &tuitest.Server{}
+		env := tuitest.Env(server)
+		d := tuitest.Drive(t, env, New(t.Context(), env, ui.Route{Watch: games}))
+		noTLS := &client.Error{Code: codes.Unavailable, Cause: client.CauseNoTLS}
+		server.Stream("first").Push(client.Update{Connection: client.Connection{State: client.Reconnecting, Err: noTLS}})
+		d.Until("the cause", func() bool { return strings.Contains(d.Screen(), "without TLS") })
+	}
 }
 
 // Ensure that a panel of one line shows all scores of Tribolo.

@@ -283,10 +283,11 @@ func TestEndAndNext(t *testing.T) {
 		assert.Nil(t, p.inFlight)
 		d.Press("w") // does not open the replay yet: it may still be meant as a move
 		d.Env.Clock = func() time.Time { return tuitest.Noon.Add(endTime) }
-		d.Press("w", "r")
+		d.Press("w", "r", "esc")
 		assert.ElementsMatch(t, []tea.Msg{
 			ui.OpenMsg{Route: ui.Route{Watch: []string{tuitest.GameID}, Replay: true}}, ui.OpenMsg{Route: ui.Route{Rules: "classic"}},
-		}, []tea.Msg{d.Leave(), d.Leave()})
+			ui.BackMsg{},
+		}, []tea.Msg{d.Leave(), d.Leave(), d.Leave()})
 		d.Press("n")
 		assert.Nil(t, p.Dialog)
 		assert.Equal(t, &ui.NewGame{Variant: "classic", After: p.Game.Game}, d.Leave().(ui.ReplaceMsg).Route.New)

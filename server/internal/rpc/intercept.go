@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
@@ -70,7 +69,7 @@ func (s *Service) Stream(server any, stream grpc.ServerStream, info *grpc.Stream
 	ctx, err := s.authenticate(stream.Context(), info.FullMethod)
 	if err == nil {
 		if ctx != stream.Context() { // Most watchers have no token, so the context is unchanged.
-			stream = &middleware.WrappedServerStream{ServerStream: stream, WrappedContext: ctx}
+			stream = withContext{stream, ctx}
 		}
 		err = handler(server, stream)
 	}
@@ -90,3 +89,12 @@ func isContractMethod(method string) bool { return strings.HasPrefix(method, "/g
 func isRead(method string) bool {
 	return strings.Contains(method, "/Get") || strings.Contains(method, "/List")
 }
+
+// withContext is a stream with another context.
+type withContext struct {
+	grpc.ServerStream
+	ctx context.Context
+}
+
+// Context implements grpc.ServerStream.
+func (s withContext) Context() context.Context { return s.ctx }

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"testing"
 
-	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
 	"github.com/stretchr/testify/assert"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -34,7 +33,7 @@ func TestService_Panics(t *testing.T) {
 		info := &grpc.UnaryServerInfo{FullMethod: method}
 		_, err := s.Unary(t.Context(), &pb.ListVariantsRequest{}, info, func(context.Context, any) (any, error) { panic("secret") })
 		check(err)
-		stream := &middleware.WrappedServerStream{WrappedContext: t.Context()}
+		stream := withContext{ctx: t.Context()}
 		check(s.Stream(nil, stream, &grpc.StreamServerInfo{FullMethod: method}, func(any, grpc.ServerStream) error { panic("secret") }))
 	}
 }

@@ -285,7 +285,8 @@ func TestEndAndNext(t *testing.T) {
 		d.Env.Clock = func() time.Time { return tuitest.Noon.Add(endTime) }
 		d.Press("w", "r", "esc")
 		assert.ElementsMatch(t, []tea.Msg{
-			ui.OpenMsg{Route: ui.Route{Watch: []string{tuitest.GameID}, Replay: true}}, ui.OpenMsg{Route: ui.Route{Rules: "classic"}},
+			ui.OpenMsg{Route: ui.Route{Watch: []string{tuitest.GameID}, Replay: true}},
+			ui.OpenMsg{Route: ui.Route{Rules: "classic"}},
 			ui.BackMsg{},
 		}, []tea.Msg{d.Leave(), d.Leave(), d.Leave()})
 		d.Press("n")

@@ -167,9 +167,9 @@ func (d dumper) dumpKeys(ctx context.Context, put func(store.Item) error) error 
 func (d dumper) dumpSessions(ctx context.Context, put func(store.Item) error) error {
 	return d.scan(ctx, sessionsKey("*"), func(_ goredis.Pipeliner, playerID string) func() error {
 		return func() error {
-			all, now, err := sessions{accounts(d)}.all(ctx, playerID)
+			all, err := sessions{accounts(d)}.all(ctx, playerID)
 			for _, session := range all {
-				if err == nil && (session.Expires.IsZero() || session.Expires.After(now)) {
+				if err == nil {
 					err = put(store.Item{Session: &session})
 				}
 			}

@@ -72,36 +72,36 @@ func (s sessions) Open(ctx context.Context, link string, given store.Session, li
 }
 
 func (s sessions) Sessions(ctx context.Context, playerID string) (open []store.Session, err error) {
-	all, now, err := s.all(ctx, playerID)
+	all, err := s.all(ctx, playerID)
 	for _, d := range all {
-		if d.Expires.IsZero() || d.Expires.After(now) {
-			open = append(open, d.Session)
-		}
+		open = append(open, d.Session)
 	}
 	return open, err
 }
 
-// all returns the sessions of an account, oldest first, and the current time. Some may have expired.
-func (s sessions) all(ctx context.Context, playerID string) (all []store.DumpedSession, now time.Time, err error) {
+// all returns the sessions of an account with their expiry, oldest first.
+func (s sessions) all(ctx context.Context, playerID string) (all []store.DumpedSession, err error) {
 	pipe := s.client.Pipeline()
-	exists, fields, at := pipe.Exists(ctx, playerKey(playerID)), pipe.HGetAll(ctx, sessionsKey(playerID)), pipe.Time(ctx)
+	exists, fields, now := pipe.Exists(ctx, playerKey(playerID)), pipe.HGetAll(ctx, sessionsKey(playerID)), pipe.Time(ctx)
 	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, now, failed(err)
+		return nil, failed(err)
 	}
 	if exists.Val() == 0 {
-		return nil, now, nil
+		return nil, nil
 	}
 	for id, text := range fields.Val() {
 		d, err := parseSession(playerID, id, text)
 		if err != nil {
-			return nil, now, err
+			return nil, err
 		}
-		all = append(all, d)
+		if d.Expires.IsZero() || d.Expires.After(now.Val()) {
+			all = append(all, d)
+		}
 	}
 	slices.SortFunc(all, func(a, b store.DumpedSession) int {
 		return cmp.Or(a.Opened.Compare(b.Opened), cmp.Compare(a.ID, b.ID))
 	})
-	return all, at.Val(), nil
+	return all, nil
 }
 
 // sessionText formats a session as its value in the hash. parseSession is its inverse.

@@ -259,7 +259,7 @@ func (a accounts) SetSecret(ctx context.Context, id, from, secret string) (bool,
 // Renew renews key owners after the accounts, so that the owner of a key never expires
 // before the account that lists the key.
 func (a accounts) Renew(ctx context.Context, keep time.Duration, ids ...string) error {
-	if keep <= 0 || len(ids) == 0 {
+	if keep <= 0 {
 		return nil
 	}
 	pipe, keys := a.client.Pipeline(), make([]*goredis.StringSliceCmd, len(ids))
@@ -277,9 +277,6 @@ func (a accounts) Renew(ctx context.Context, keep time.Duration, ids ...string) 
 		for _, fingerprint := range fingerprints.Val() {
 			pipe.PExpire(ctx, keyKey(fingerprint), keep)
 		}
-	}
-	if pipe.Len() == 0 {
-		return nil
 	}
 	_, err := pipe.Exec(ctx)
 	return failed(err)

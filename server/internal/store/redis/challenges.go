@@ -60,12 +60,8 @@ func parseChallenge(id string, values []any) (c store.Challenge, ok bool, err er
 }
 
 func (s challenges) Create(ctx context.Context, c store.Challenge) (store.Challenge, error) {
-	listed := 0
-	if c.Listed {
-		listed = 1
-	}
 	values, err := createChallengeScript.Run(ctx, s.client, []string{challengeKey(c.ID)},
-		int(c.Kind), listed, c.Created.UnixMilli(), c.Expires.UnixMilli(), c.Encoded).Slice()
+		int(c.Kind), c.Listed, c.Created.UnixMilli(), c.Expires.UnixMilli(), c.Encoded).Slice()
 	if err != nil {
 		return store.Challenge{}, failed(err)
 	}

@@ -366,9 +366,6 @@ func (g *games) Mend(ctx context.Context, gameID string, last store.ID, at time.
 }
 
 func (g *games) Expire(ctx context.Context, at time.Time, gameIDs ...string) error {
-	if len(gameIDs) == 0 {
-		return nil
-	}
 	_, err := g.reads.Pipelined(ctx, func(p goredis.Pipeliner) error {
 		for _, id := range gameIDs {
 			p.PExpireAt(ctx, logKey(id), at)

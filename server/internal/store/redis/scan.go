@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -28,14 +27,10 @@ func scanKeys(ctx context.Context, client goredis.UniversalClient, pattern strin
 
 // eachMaster calls visit with all masters of a cluster concurrently, or with the only node.
 func eachMaster(ctx context.Context, client goredis.UniversalClient, visit func(context.Context, *goredis.Client) error) error {
-	switch client := client.(type) {
-	case *goredis.ClusterClient:
-		return client.ForEachMaster(ctx, visit)
-	case *goredis.Client:
-		return visit(ctx, client)
-	default:
-		return fmt.Errorf("unsupported type of a Redis client: %T", client)
+	if cluster, ok := client.(*goredis.ClusterClient); ok {
+		return cluster.ForEachMaster(ctx, visit)
 	}
+	return visit(ctx, client.(*goredis.Client))
 }
 
 func scanNode(ctx context.Context, client goredis.Cmdable, pattern string, visit func(keys []string) error) error {

@@ -116,11 +116,7 @@ func (g *games) run(ctx context.Context, s pipelinedScript, keys []string, args 
 }
 
 func (g *games) Append(ctx context.Context, gameID string, e store.Entry) (store.Appended, error) {
-	last := ""
-	if e.Prev != (store.ID{}) {
-		last = e.Prev.String()
-	}
-	args := []any{last, e.Next.String(), e.Raw, e.Head, g.publish}
+	args := []any{idText(e.Prev), e.Next.String(), e.Raw, e.Head, g.publish}
 	if e.Seed != nil || !e.NotBefore.IsZero() || !e.NotAfter.IsZero() {
 		args = append(args, bounds(e)...)
 	}
@@ -154,12 +150,9 @@ func (g *games) Append(ctx context.Context, gameID string, e store.Entry) (store
 // bounds returns the trailing arguments of append.lua: the bounds of the entry's time,
 // and the seed if the entry has one.
 func bounds(e store.Entry) []any {
-	earliest, latest := int64(0), ""
+	earliest, latest := int64(0), milliText(e.NotAfter)
 	if !e.NotBefore.IsZero() {
 		earliest = e.NotBefore.Add(time.Millisecond - time.Nanosecond).UnixMilli() // rounded up
-	}
-	if !e.NotAfter.IsZero() {
-		latest = strconv.FormatInt(e.NotAfter.UnixMilli(), 10)
 	}
 	if e.Seed == nil {
 		return []any{earliest, latest}
@@ -277,6 +270,14 @@ func watchersAt(s string, now time.Time) int {
 	return n
 }
 
+// idText formats an ID for a script, and the zero ID as "".
+func idText(id store.ID) string {
+	if id == (store.ID{}) {
+		return ""
+	}
+	return id.String()
+}
+
 // idOrNone parses an ID for Tail. It returns the zero ID if s is empty, and version −1 if
 // s is invalid.
 func idOrNone(s string) store.ID {
@@ -324,6 +325,14 @@ func parseTime(s string) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("not a time: %q", s)
 	}
 	return time.UnixMilli(ms).UTC(), nil
+}
+
+// milliText formats a time in Unix milliseconds, and the zero time as "".
+func milliText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return strconv.FormatInt(t.UnixMilli(), 10)
 }
 
 func (g *games) Heads(ctx context.Context, gameIDs []string) ([]store.Head, error) {
@@ -377,12 +386,8 @@ func (g *games) Expire(ctx context.Context, at time.Time, gameIDs ...string) err
 }
 
 func (g *games) Quarantine(ctx context.Context, gameID string, last store.ID, keep time.Duration) error {
-	text := ""
-	if last != (store.ID{}) {
-		text = last.String()
-	}
 	reply, err := g.run(ctx, quarantineScript, []string{logKey(gameID), metaKey(gameID)},
-		text, store.Quarantined.String(), keep.Milliseconds()).Slice()
+		idText(last), store.Quarantined.String(), keep.Milliseconds()).Slice()
 	if err != nil {
 		return failed(err)
 	}

@@ -78,11 +78,7 @@ func (q queue) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job, 
 }
 
 func (q queue) Ack(ctx context.Context, job store.Job, next time.Time) error {
-	at := ""
-	if !next.IsZero() {
-		at = strconv.FormatInt(next.UnixMilli(), 10)
-	}
-	return wrap("acknowledging a job", ackScript.Run(ctx, q.client, []string{queueKey}, job.GameID, job.Expires.UnixMilli(), at).Err())
+	return wrap("acknowledging a job", ackScript.Run(ctx, q.client, []string{queueKey}, job.GameID, job.Expires.UnixMilli(), milliText(next)).Err())
 }
 
 func (q queue) Due(ctx context.Context, from, to time.Duration, n int) ([]string, error) {

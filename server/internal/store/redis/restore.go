@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -176,11 +175,7 @@ func restoreChallenge(ctx context.Context, pipe goredis.Pipeliner, c store.Chall
 // restoreGame writes a game's head, or entries of its log.
 func restoreGame(ctx context.Context, pipe goredis.Pipeliner, i store.Item) {
 	if h := i.Head; h != nil {
-		at := ""
-		if !h.Time.IsZero() {
-			at = strconv.FormatInt(h.Time.UnixMilli(), 10)
-		}
-		pipe.HSet(ctx, metaKey(h.GameID), "last", h.Last.String(), "time", at, "head", h.Encoded)
+		pipe.HSet(ctx, metaKey(h.GameID), "last", h.Last.String(), "time", milliText(h.Time), "head", h.Encoded)
 		expireAt(ctx, pipe, h.Expires, logKey(h.GameID), metaKey(h.GameID))
 	}
 	if i.Log == nil {

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 
 	sqlite3 "zombiezen.com/go/sqlite"
-	"zombiezen.com/go/sqlite/sqlitex"
 
 	"github.com/gridstand/gridstand/internal/syncdir"
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -122,7 +121,7 @@ func absorbLog(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(sqlitex.ExecuteTransient(c, "PRAGMA journal_mode = DELETE", nil), c.Close())
+	return errors.Join(exec(c, "PRAGMA journal_mode = DELETE"), c.Close())
 }
 
 // RestoreBackup fills path with a file made by Backup, for Restore. It returns the number

@@ -212,9 +212,6 @@ func requireLatest(c *sqlite3.Conn) error {
 
 // number runs a query that returns one number.
 func number(c *sqlite3.Conn, query string) (n int64, err error) {
-	err = sqlitex.ExecuteTransient(c, query, &sqlitex.ExecOptions{ResultFunc: func(s *sqlite3.Stmt) error {
-		n = s.ColumnInt64(0)
-		return nil
-	}})
+	n, _, err = one(c, query, firstInt)
 	return n, err
 }

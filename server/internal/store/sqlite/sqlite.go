@@ -338,11 +338,7 @@ func configureWriter(c *sqlite3.Conn, memory bool) error {
 		return err
 	}
 	// This comes last, because creating the write-ahead log syncs the file, too.
-	mode := ""
-	err = sqlitex.ExecuteTransient(c, "PRAGMA journal_mode = WAL", &sqlitex.ExecOptions{ResultFunc: func(s *sqlite3.Stmt) error {
-		mode = s.ColumnText(0)
-		return nil
-	}})
+	mode, _, err := one(c, "PRAGMA journal_mode = WAL", firstText)
 	if err == nil && mode != "wal" {
 		err = fmt.Errorf("the file system does not support a write-ahead log (journal mode %s)", mode)
 	}

@@ -128,7 +128,7 @@ const resumeAfter = time.Minute
 // resume postpones the expiry of games, accounts and sessions by the time for which no server has used
 // the file, and therefore could not renew them.
 func resume(c *sqlite3.Conn, now time.Time) error {
-	before, _, err := one(c, "SELECT time FROM clock", firstInt)
+	before, err := number(c, "SELECT time FROM clock")
 	away := now.UnixMilli() - before
 	if err != nil || before == 0 || away < resumeAfter.Milliseconds() {
 		return err

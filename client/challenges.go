@@ -22,10 +22,7 @@ func (c *Client) NewChallenge(ctx context.Context, request *pb.CreateChallengeRe
 		request.RequestId = NewSecret()
 	}
 	response, err := retry(ctx, c, createTries, nil, c.Challenges.CreateChallenge, request)
-	if err != nil {
-		return nil, err
-	}
-	return response.GetChallenge(), CheckChallenge(response.GetChallenge())
+	return checkedChallenge(response.GetChallenge(), response.GetChallenge().GetId(), err)
 }
 
 // RaceNow enters the account into a race with others: one that waits for players, or a new one. If it
@@ -34,10 +31,7 @@ func (c *Client) NewChallenge(ctx context.Context, request *pb.CreateChallengeRe
 // The error is ErrBadToken.
 func (c *Client) RaceNow(ctx context.Context) (*pb.Challenge, error) {
 	response, err := retry(ctx, c, createTries, nil, c.Challenges.RaceNow, &pb.RaceNowRequest{})
-	if err != nil {
-		return nil, err
-	}
-	return response.GetChallenge(), CheckChallenge(response.GetChallenge())
+	return checkedChallenge(response.GetChallenge(), response.GetChallenge().GetId(), err)
 }
 
 // AddBot adds one of the server's bots to a race that the account created and that has
@@ -51,10 +45,7 @@ func (c *Client) AddBot(ctx context.Context, challengeID, bot string) (*pb.Chall
 	}
 	request := &pb.JoinChallengeRequest{ChallengeId: challengeID, Bot: bot, RequestId: NewSecret()}
 	response, err := retry(ctx, c, createTries, nil, c.Challenges.JoinChallenge, request)
-	if err != nil {
-		return nil, err
-	}
-	return response.GetChallenge(), checkChallenge(response.GetChallenge(), challengeID)
+	return checkedChallenge(response.GetChallenge(), challengeID, err)
 }
 
 // Attempt returns the account's attempt at a challenge, creating it if necessary. An
@@ -64,10 +55,7 @@ func (c *Client) AddBot(ctx context.Context, challengeID, bot string) (*pb.Chall
 // ErrNotEntered for a race that the account has not joined.
 func (c *Client) Attempt(ctx context.Context, challengeID string) (Game, error) {
 	response, err := retry(ctx, c, createTries, nil, c.Games.CreateGame, &pb.CreateGameRequest{ChallengeId: challengeID})
-	if err != nil {
-		return Game{}, err
-	}
-	return checkedGame(response.GetGame(), response.GetGame().GetId())
+	return checkedGame(response.GetGame(), response.GetGame().GetId(), err)
 }
 
 // ChallengeTime returns the time that err contains, if any: the closing time for

@@ -25,13 +25,24 @@ func CheckEvent(e *pb.Event) error { return checkEvent(e, e.GetGameId()) }
 // this package check the challenges that they return.
 func CheckChallenge(c *pb.Challenge) error { return checkChallenge(c, c.GetId()) }
 
-// checkedGame returns the game from a reply, or an ErrBadStream if it is not the game
-// with the given id.
-func checkedGame(g *pb.Game, gameID string) (Game, error) {
-	if err := checkGame(g, gameID); err != nil {
+// checkedGame returns the game from a reply: err if the call failed, or an ErrBadStream if
+// it is not the game with the given id.
+func checkedGame(g *pb.Game, gameID string, err error) (Game, error) {
+	if err == nil {
+		err = checkGame(g, gameID)
+	}
+	if err != nil {
 		return Game{}, err
 	}
 	return Game{Game: g}, nil
+}
+
+// checkedChallenge is like checkedGame, but for a challenge.
+func checkedChallenge(c *pb.Challenge, challengeID string, err error) (*pb.Challenge, error) {
+	if err == nil {
+		err = checkChallenge(c, challengeID)
+	}
+	return c, err
 }
 
 // checkGame returns an ErrBadStream if g cannot be the game with the given id.

@@ -39,20 +39,14 @@ func (c *Client) NewGame(ctx context.Context, variant string, opts GameOptions) 
 		request.RequestId = NewSecret()
 	}
 	response, err := retry(ctx, c, createTries, nil, c.Games.CreateGame, request)
-	if err != nil {
-		return Game{}, err
-	}
-	return checkedGame(response.GetGame(), response.GetGame().GetId())
+	return checkedGame(response.GetGame(), response.GetGame().GetId(), err)
 }
 
 // Game returns the current state of a game. The error is ErrGameNotFound if the server
 // does not know the id.
 func (c *Client) Game(ctx context.Context, gameID string) (Game, error) {
 	response, err := c.Games.GetGame(ctx, &pb.GetGameRequest{GameId: gameID})
-	if err != nil {
-		return Game{}, err
-	}
-	return checkedGame(response.GetGame(), gameID)
+	return checkedGame(response.GetGame(), gameID, err)
 }
 
 // latestGames is the number of a player's latest games that CurrentGame examines.
@@ -76,7 +70,7 @@ func (c *Client) CurrentGame(ctx context.Context, playerID string) (Game, bool, 
 		}
 		for _, seat := range game.GetSeats() {
 			if seat.GetPlayer().GetId() == playerID && !seat.GetResigned() {
-				g, err := checkedGame(game, game.GetId())
+				g, err := checkedGame(game, game.GetId(), nil)
 				return g, err == nil, err
 			}
 		}
@@ -93,10 +87,7 @@ func (c *Client) CurrentGame(ctx context.Context, playerID string) (Game, bool, 
 func (c *Client) Join(ctx context.Context, gameID string, seat *int32) (Game, error) {
 	request := &pb.JoinGameRequest{GameId: gameID, Seat: seat}
 	response, err := retry(ctx, c, 0, nil, c.Games.JoinGame, request)
-	if err != nil {
-		return Game{}, err
-	}
-	return checkedGame(response.GetGame(), gameID)
+	return checkedGame(response.GetGame(), gameID, err)
 }
 
 // Resign gives up all seats of the account in a game, one at a time, and returns the

@@ -81,10 +81,7 @@ func (s *Seat) Move(ctx context.Context, version int32, m Move, byBot bool) (*pb
 		request.Move = &pb.MoveRequest_Direction{Direction: m.direction}
 	}
 	response, err := retry(ctx, s.client, 0, s.OnRetry, s.client.Games.Move, request)
-	if err != nil {
-		return nil, err
-	}
-	return s.next(response.GetEvent(), version)
+	return s.next(response.GetEvent(), version, err)
 }
 
 // Undo takes back moves at the version that the player saw, in a game without other
@@ -94,15 +91,16 @@ func (s *Seat) Move(ctx context.Context, version int32, m Move, byBot bool) (*pb
 func (s *Seat) Undo(ctx context.Context, version int32, to *int32) (*pb.Event, error) {
 	request := &pb.UndoRequest{GameId: s.gameID, Version: version, ToVersion: to}
 	response, err := retry(ctx, s.client, 0, s.OnRetry, s.client.Games.Undo, request)
-	if err != nil {
-		return nil, err
-	}
-	return s.next(response.GetEvent(), version)
+	return s.next(response.GetEvent(), version, err)
 }
 
-// next checks that the event is the result of a call at the given version.
-func (s *Seat) next(event *pb.Event, version int32) (*pb.Event, error) {
-	if err := checkEvent(event, s.gameID); err != nil {
+// next returns the event of a call at the given version: err if the call failed, or an
+// ErrBadStream if it cannot be the result.
+func (s *Seat) next(event *pb.Event, version int32, err error) (*pb.Event, error) {
+	if err == nil {
+		err = checkEvent(event, s.gameID)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if event.GetVersion() != version+1 {

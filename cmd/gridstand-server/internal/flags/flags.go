@@ -21,8 +21,7 @@ func Add(flags *pflag.FlagSet, c *server.Config) {
 		"`origins` whose pages may make calls with a token, separated by commas; \"*\" for any; pages of every origin may make calls without a token, and the server's own page all calls")
 	flags.StringVar(&c.PublicURL, "public-url", c.PublicURL,
 		"`address` of the page for players, such as https://play.example; programs put it in links; if empty, they use the address that they connect to")
-	Store(flags, &c.Store)
-	Data(flags, &c.Data)
+	Store(flags, c)
 	TLSCert(flags, &c.TLSCert)
 	flags.StringVar(&c.TLSKey, "tls-key", c.TLSKey, "`file` with the certificate's private key, PEM; both files are reloaded when they are replaced")
 	Metrics(flags, &c.Metrics)
@@ -69,19 +68,15 @@ func Listen(flags *pflag.FlagSet, value *string) {
 	flags.StringVar(value, "listen", *value, "`address` to serve on")
 }
 
-// Store adds --store.
-func Store(flags *pflag.FlagSet, value *string) {
-	flags.Var((*storeValue)(value), "store",
+// Store adds --store and --data.
+func Store(flags *pflag.FlagSet, c *server.Config) {
+	flags.Var((*storeValue)(&c.Store), "store",
 		"`where` games are kept: \"sqlite:\" is a file in --data, and sqlite:path is any other file; "+
 			"\"memory\" keeps them until the server ends; "+
 			"redis://user:password@host:6379/0 is a Redis, with rediss:// over TLS; "+
 			"several addresses separated by commas are a cluster or, with ?master_name=…, Sentinels; "+
 			"other users of this machine can read the command line, so use GRIDSTAND_STORE if the URL contains a password")
-}
-
-// Data adds --data.
-func Data(flags *pflag.FlagSet, value *string) {
-	flags.StringVar(value, "data", *value, "`directory` of the file with games, unless --store names another file; it is created if it does not exist")
+	flags.StringVar(&c.Data, "data", c.Data, "`directory` of the file with games, unless --store names another file; it is created if it does not exist")
 }
 
 // storeValue implements pflag.Value for --store.

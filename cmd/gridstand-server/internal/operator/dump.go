@@ -60,8 +60,7 @@ servers, so only its owner can read it. It has one line of JSON for each item.`,
 		},
 	}
 	set := cmd.Flags()
-	flags.Store(set, &config.Store)
-	flags.Data(set, &config.Data)
+	flags.Store(set, &config)
 	usage.NameVariables(set, usage.Prefix)
 	return cmd
 }
@@ -110,8 +109,7 @@ To move games from a file to a Redis, stop the server and run
 	}
 	set := cmd.Flags()
 	set.BoolVar(&replace, "replace", false, "delete the data that the store has")
-	flags.Store(set, &config.Store)
-	flags.Data(set, &config.Data)
+	flags.Store(set, &config)
 	flags.Retention(set, &config)
 	usage.NameVariables(set, usage.Prefix)
 	return cmd

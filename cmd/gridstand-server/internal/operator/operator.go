@@ -45,8 +45,7 @@ func command(cmd *cobra.Command, open open, do func(*cobra.Command, *server.Oper
 		return err
 	}
 	set := cmd.Flags()
-	flags.Store(set, &config.Store)
-	flags.Data(set, &config.Data)
+	flags.Store(set, &config)
 	flags.Retention(set, &config)
 	usage.NameVariables(set, usage.Prefix)
 	return cmd
@@ -100,8 +99,7 @@ the server.`,
 		},
 	}
 	set := cmd.Flags()
-	flags.Store(set, &config.Store)
-	flags.Data(set, &config.Data)
+	flags.Store(set, &config)
 	usage.NameVariables(set, usage.Prefix)
 	return cmd
 }

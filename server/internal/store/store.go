@@ -123,6 +123,21 @@ func FromMilli(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
+// ByID calls get with the index of each of the given IDs, and returns what get has found, by ID.
+func ByID[T any](ids []string, get func(i int) (value T, exists bool, err error)) (map[string]T, error) {
+	found := make(map[string]T, len(ids))
+	for i, id := range ids {
+		value, exists, err := get(i)
+		if err != nil {
+			return nil, err
+		}
+		if exists {
+			found[id] = value
+		}
+	}
+	return found, nil
+}
+
 // Failed returns an *Error with the given kind and a formatted message.
 func Failed(kind Kind, format string, args ...any) error {
 	return &Error{Kind: kind, Err: fmt.Errorf(format, args...)}

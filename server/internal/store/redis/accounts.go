@@ -50,17 +50,7 @@ func (a accounts) Get(ctx context.Context, ids []string) (map[string]store.Accou
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, failed(err)
 	}
-	found := make(map[string]store.Account, len(ids))
-	for i, id := range ids {
-		account, ok, err := parseAccount(id, replies[i].Val())
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			found[id] = account
-		}
-	}
-	return found, nil
+	return store.ByID(ids, func(i int) (store.Account, bool, error) { return parseAccount(ids[i], replies[i].Val()) })
 }
 
 func (a accounts) Holder(ctx context.Context, name string) (string, error) {

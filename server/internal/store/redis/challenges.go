@@ -115,17 +115,8 @@ func (s challenges) Get(ctx context.Context, ids ...string) (map[string]store.Ch
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, time.Time{}, failed(err)
 	}
-	found := make(map[string]store.Challenge, len(ids))
-	for i, id := range ids {
-		c, ok, err := parseChallenge(id, replies[i].Val())
-		if err != nil {
-			return nil, time.Time{}, err
-		}
-		if ok {
-			found[id] = c
-		}
-	}
-	return found, now.Val().UTC(), nil
+	found, err := store.ByID(ids, func(i int) (store.Challenge, bool, error) { return parseChallenge(ids[i], replies[i].Val()) })
+	return found, now.Val().UTC(), err
 }
 
 func (s challenges) Update(ctx context.Context, c store.Challenge) error {

@@ -17,17 +17,7 @@ type accounts struct{ *db }
 
 func (a accounts) Get(ctx context.Context, ids []string) (map[string]store.Account, error) {
 	return readOne(ctx, a.db, func(c *sqlite3.Conn) (map[string]store.Account, error) {
-		found := make(map[string]store.Account, len(ids))
-		for _, id := range ids {
-			account, ok, err := a.account(c, id)
-			if err != nil {
-				return nil, err
-			}
-			if ok {
-				found[id] = account
-			}
-		}
-		return found, nil
+		return store.ByID(ids, func(i int) (store.Account, bool, error) { return a.account(c, ids[i]) })
 	})
 }
 

@@ -54,19 +54,10 @@ func (s challenges) Create(ctx context.Context, c store.Challenge) (store.Challe
 }
 
 func (s challenges) Get(ctx context.Context, ids ...string) (found map[string]store.Challenge, now time.Time, err error) {
-	err = s.read(ctx, func(c *sqlite3.Conn) error {
-		found = map[string]store.Challenge{}
+	err = s.read(ctx, func(c *sqlite3.Conn) (err error) {
 		now = s.now()
-		for _, id := range ids {
-			challenge, ok, err := findChallenge(c, id, now)
-			if err != nil {
-				return err
-			}
-			if ok {
-				found[id] = challenge
-			}
-		}
-		return nil
+		found, err = store.ByID(ids, func(i int) (store.Challenge, bool, error) { return findChallenge(c, ids[i], now) })
+		return err
 	})
 	return found, now, err
 }

@@ -182,17 +182,23 @@ func (k keys) Keys(ctx context.Context, playerID string) ([]store.Key, error) {
 	if exists.Val() == 0 {
 		return nil, nil
 	}
-	var all []store.Key
-	for fingerprint, text := range fields.Val() {
-		key, err := parseKey(playerID, fingerprint, text)
+	parse := func(fingerprint, text string) (store.Key, error) { return parseKey(playerID, fingerprint, text) }
+	return parseAll(fields.Val(), parse, func(a, b store.Key) int {
+		return cmp.Or(a.Added.Compare(b.Added), cmp.Compare(a.Fingerprint, b.Fingerprint))
+	})
+}
+
+// parseAll returns what parse reads from the fields of a hash, in the order of compare.
+func parseAll[T any](fields map[string]string, parse func(field, text string) (T, error), compare func(a, b T) int) ([]T, error) {
+	var all []T
+	for field, text := range fields {
+		value, err := parse(field, text)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, key)
+		all = append(all, value)
 	}
-	slices.SortFunc(all, func(a, b store.Key) int {
-		return cmp.Or(a.Added.Compare(b.Added), cmp.Compare(a.Fingerprint, b.Fingerprint))
-	})
+	slices.SortFunc(all, compare)
 	return all, nil
 }
 
@@ -234,16 +240,14 @@ func (s credentials) All(ctx context.Context) ([]store.Credential, error) {
 	if err != nil {
 		return nil, failed(err)
 	}
-	var all []store.Credential
-	for name, text := range fields {
+	parse := func(name, text string) (store.Credential, error) {
 		created, digest, err := parseTimed(text)
 		if err != nil {
-			return nil, store.Failed(store.Corrupt, "the credential %s has no time: %w", name, err)
+			err = store.Failed(store.Corrupt, "the credential %s has no time: %w", name, err)
 		}
-		all = append(all, store.Credential{Name: name, Digest: digest, Created: created})
+		return store.Credential{Name: name, Digest: digest, Created: created}, err
 	}
-	slices.SortFunc(all, func(a, b store.Credential) int { return cmp.Compare(a.Name, b.Name) })
-	return all, nil
+	return parseAll(fields, parse, func(a, b store.Credential) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 func (s credentials) Remove(ctx context.Context, name string) (bool, error) {

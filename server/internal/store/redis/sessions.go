@@ -89,19 +89,13 @@ func (s sessions) all(ctx context.Context, playerID string) (all []store.DumpedS
 	if exists.Val() == 0 {
 		return nil, nil
 	}
-	for id, text := range fields.Val() {
-		d, err := parseSession(playerID, id, text)
-		if err != nil {
-			return nil, err
-		}
-		if d.Expires.IsZero() || d.Expires.After(now.Val()) {
-			all = append(all, d)
-		}
-	}
-	slices.SortFunc(all, func(a, b store.DumpedSession) int {
+	parse := func(id, text string) (store.DumpedSession, error) { return parseSession(playerID, id, text) }
+	all, err = parseAll(fields.Val(), parse, func(a, b store.DumpedSession) int {
 		return cmp.Or(a.Opened.Compare(b.Opened), cmp.Compare(a.ID, b.ID))
 	})
-	return all, nil
+	return slices.DeleteFunc(all, func(d store.DumpedSession) bool {
+		return !d.Expires.IsZero() && !d.Expires.After(now.Val())
+	}), err
 }
 
 // sessionText formats a session as its value in the hash. parseSession is its inverse.

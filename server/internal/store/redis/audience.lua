@@ -10,7 +10,7 @@
 -- ARGV[5]  the command that publishes: publish, or spublish on a cluster
 -- ARGV[6]  the numbers of reactions since the last report, each after a space; '' if none
 --
--- Reply: {total}, which is also published, with the reactions.
+-- Reply: the total, which is also published, with the reactions.
 --
 -- Invariant: the hash contains only servers that reported within ARGV[4] seconds,
 -- and expires when none has.
@@ -35,4 +35,4 @@ if redis.call('EXISTS', KEYS[2]) == 1 then
   redis.call('HSET', KEYS[2], 'watchers', total .. ' ' .. now)
 end
 redis.call(ARGV[5], ARGV[3], 'a ' .. total .. ARGV[6])
-return {total}
+return total

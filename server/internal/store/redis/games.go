@@ -386,15 +386,12 @@ func (g *games) Expire(ctx context.Context, at time.Time, gameIDs ...string) err
 }
 
 func (g *games) Quarantine(ctx context.Context, gameID string, last store.ID, keep time.Duration) error {
-	reply, err := g.run(ctx, quarantineScript, []string{logKey(gameID), metaKey(gameID)},
-		idText(last), store.Quarantined.String(), keep.Milliseconds()).Slice()
-	if err != nil {
-		return failed(err)
-	}
-	if len(reply) != 1 || reply[0] != int64(1) {
+	written, err := g.run(ctx, quarantineScript, []string{logKey(gameID), metaKey(gameID)},
+		idText(last), store.Quarantined.String(), keep.Milliseconds()).Bool()
+	if err == nil && !written {
 		return store.ErrMoved
 	}
-	return nil
+	return failed(err)
 }
 
 func (g *games) IDs(ctx context.Context, visit func(gameIDs []string) error) error {
@@ -408,15 +405,7 @@ func (g *games) IDs(ctx context.Context, visit func(gameIDs []string) error) err
 }
 
 func (g *games) Audience(ctx context.Context, gameID, serverID string, count int, shown store.Reactions) (int, error) {
-	reply, err := g.run(ctx, audienceScript, []string{audienceKey(gameID), metaKey(gameID)},
-		serverID, count, feedKey(gameID), int(store.AudienceTTL.Seconds()), g.publish, formatReactions(shown)).Slice()
-	if err != nil {
-		return 0, failed(err)
-	}
-	if len(reply) == 1 {
-		if total, ok := reply[0].(int64); ok {
-			return int(total), nil
-		}
-	}
-	return 0, store.Failed(answered, "audience.lua returned %v", reply)
+	total, err := g.run(ctx, audienceScript, []string{audienceKey(gameID), metaKey(gameID)},
+		serverID, count, feedKey(gameID), int(store.AudienceTTL.Seconds()), g.publish, formatReactions(shown)).Int()
+	return total, failed(err)
 }

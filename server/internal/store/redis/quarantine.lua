@@ -7,12 +7,12 @@
 -- ARGV[2]  the ID that no entry has
 -- ARGV[3]  the time in milliseconds after which the game expires
 --
--- Reply: {1} if the game is now in quarantine, {0} if the log does not end with
+-- Reply: 1 if the game is now in quarantine, 0 if the log does not end with
 -- ARGV[1].
 
 local tail = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
-if (tail and tail[1] or '') ~= ARGV[1] then return {0} end
+if (tail and tail[1] or '') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[2], 'last', ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 redis.call('PEXPIRE', KEYS[2], ARGV[3])
-return {1}
+return 1

@@ -3,6 +3,8 @@ package match
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -289,11 +291,7 @@ func (h *Hub) forget(m *Match) {
 func (h *Hub) all() []*Match {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	all := make([]*Match, 0, len(h.matches))
-	for _, m := range h.matches {
-		all = append(all, m)
-	}
-	return all
+	return slices.AppendSeq(make([]*Match, 0, len(h.matches)), maps.Values(h.matches))
 }
 
 // Cached returns the loaded matches. The caller must release each of them.

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -189,14 +190,11 @@ func (f *feed) refused(ctx context.Context, n *nodeFeed, err error) {
 // lost closes a connection and requests its channels again.
 func (f *feed) lost(ctx context.Context, n *nodeFeed) {
 	_ = n.pubsub.Close()
-	var channels []string
 	f.mu.Lock()
 	if f.nodes[n.addr] == n {
 		delete(f.nodes, n.addr)
 	}
-	for channel := range n.channels {
-		channels = append(channels, channel)
-	}
+	channels := slices.Collect(maps.Keys(n.channels))
 	clear(n.channels)
 	f.mu.Unlock()
 	f.again(ctx, channels)

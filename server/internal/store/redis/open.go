@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -170,10 +171,6 @@ func busy(err error) bool {
 
 // transient reports whether a retry may succeed after the given error reply.
 func transient(answer goredis.Error) bool {
-	for _, prefix := range []string{"LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"} {
-		if goredis.HasErrorPrefix(answer, prefix) {
-			return true
-		}
-	}
-	return false
+	prefixes := []string{"LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"}
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return goredis.HasErrorPrefix(answer, prefix) })
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -109,8 +110,5 @@ func (h heartbeats) Claim(ctx context.Context, work string, d time.Duration) (cl
 }
 
 func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
+	return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare)
 }

@@ -106,13 +106,15 @@ func countAbove(c *sqlite3.Conn, board int64, at rankKey) (n int64, err error) {
 		return 0, err
 	}
 	if at.score == end.score {
-		return n, query(c, "SELECT count(*) FROM scores WHERE board = ? AND score = ? AND member > ? AND member < ?",
+		err = query(c, "SELECT count(*) FROM scores WHERE board = ? AND score = ? AND member > ? AND member < ?",
 			add, board, at.score, at.member, end.member)
+		return n, err
 	}
-	return n, query(c, `SELECT count(*) FROM scores WHERE board = ?1 AND score = ?2 AND member > ?3
+	err = query(c, `SELECT count(*) FROM scores WHERE board = ?1 AND score = ?2 AND member > ?3
 		UNION ALL SELECT count(*) FROM scores WHERE board = ?1 AND score > ?2 AND score < ?4
 		UNION ALL SELECT count(*) FROM scores WHERE board = ?1 AND score = ?4 AND member < ?5`,
 		add, board, at.score, at.member, end.score, end.member)
+	return n, err
 }
 
 // rangeAbove returns the start of the range above the one that contains the given key.

@@ -70,9 +70,10 @@ func recordHeartbeat(c *sqlite3.Conn, b store.Heartbeat, now time.Time) (r store
 }
 
 func lastOutage(c *sqlite3.Conn) (o store.Span, err error) {
-	return o, query(c, "SELECT since, until FROM outages ORDER BY until DESC LIMIT 1", func(s *sqlite3.Stmt) {
+	err = query(c, "SELECT since, until FROM outages ORDER BY until DESC LIMIT 1", func(s *sqlite3.Stmt) {
 		o = store.Span{From: timeAt(s, 0), To: timeAt(s, 1)}
 	})
+	return o, err
 }
 
 func (h heartbeats) Leave(ctx context.Context, serverID string, last time.Time) error {

@@ -41,6 +41,7 @@ func containsCell(cells []*pb.Cell, c *pb.Cell) bool {
 // legal targets have colors of their own.
 func (p Tribolo) drawMini(c Size, t ui.Theme) string {
 	width, height := p.Measure(c)
+	// Of cells with two rows, no color depends on the row.
 	d := triboloDrawing{Tribolo: p, Canvas: ui.NewCanvas(width, height), theme: t, cell: Size{Pitch: 2}, colors: t.Colors()}
 	columns := int(p.Board.GetColumns())
 	for i, state := range p.Board.GetCells() {

@@ -45,7 +45,7 @@ func (s *Service) authenticateHost(ctx context.Context, method, credential, key 
 	if err != nil {
 		return ctx, err
 	}
-	if s.acting.take(key, 1) == nil {
+	if s.acting.take(key, 1) {
 		s.Logger.Info("an SSH host acts for a player",
 			"id", "ssh-host-acts", "credential", host, "player", by.player.ID, "key", key, "address", s.Address(ctx))
 	}

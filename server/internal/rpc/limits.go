@@ -35,16 +35,16 @@ func (s *Service) EnterCall(ctx context.Context) error {
 // challenges toward that of the address. If they would exceed a limit, it counts nothing.
 func (s *Service) takeGames(ctx context.Context, playerID string, games, challenges int) error {
 	address := s.Address(ctx)
-	if err := s.games.take(playerID, games); err != nil {
+	if err := s.games.check(playerID, games); err != nil {
 		return err
 	}
-	if err := s.gamesFrom.take(address, games); err != nil {
-		_ = s.games.take(playerID, -games)
+	if err := s.gamesFrom.check(address, games); err != nil {
+		s.games.take(playerID, -games)
 		return err
 	}
-	if err := s.challengesFrom.take(address, challenges); err != nil {
-		_ = s.games.take(playerID, -games)
-		_ = s.gamesFrom.take(address, -games)
+	if err := s.challengesFrom.check(address, challenges); err != nil {
+		s.games.take(playerID, -games)
+		s.gamesFrom.take(address, -games)
 		return err
 	}
 	s.Planner.Creates(playerID, address)
@@ -78,12 +78,12 @@ func (s *Service) limitPlayer(ctx context.Context, method string) error {
 			return nil
 		}
 	}
-	p := caller(ctx)
-	if p.ID == "" {
-		return errNoToken
+	p, err := mustCaller(ctx)
+	if err != nil {
+		return err
 	}
 	front.Paid(ctx)
-	return s.moves.take(p.ID, 1)
+	return s.moves.check(p.ID, 1)
 }
 
 // limitWrong returns err, or a refusal if err is the error wrong and too many earlier calls from the
@@ -93,7 +93,7 @@ func (s *Service) limitWrong(ctx context.Context, wrong, err error) error {
 	if !errors.Is(err, wrong) {
 		return err
 	}
-	return cmp.Or(s.wrong.take(s.Address(ctx), 1), err)
+	return cmp.Or(s.wrong.check(s.Address(ctx), 1), err)
 }
 
 // signatureCost is the number of reads that a signature verification counts as.

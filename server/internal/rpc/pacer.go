@@ -16,10 +16,10 @@ const remembered = 1 << 16
 // pacer limits how often each key, such as an address or a player, may do something on
 // this server. It is safe for concurrent use.
 type pacer struct {
-	limits   *limits.Limits
-	limit    *int          // field of limits: uses per period, all of which may be made at once, or 0 for no limit
-	per      time.Duration // the period
-	what     string        // part of the error's message after the limit
+	limits   *limits.Limits // used only by check
+	limit    *int           // field of limits: uses per period, all of which may be made at once, or 0 for no limit
+	per      time.Duration  // the period
+	what     string         // part of the error's message after the limit
 	limiters *lru.Cache[string, *rate.Limiter]
 }
 
@@ -28,11 +28,11 @@ func newPacer(l *limits.Limits, limit *int, per time.Duration, what string) *pac
 	return &pacer{limits: l, limit: limit, per: per, what: what, limiters: limiters}
 }
 
-// take counts n uses of key, unless they would exceed the limit. In that case, it returns an error and
-// counts nothing. A negative n takes back uses that were counted.
-func (p *pacer) take(key string, n int) error {
+// take counts n uses of key and returns true, unless they would exceed the limit. In that
+// case, it returns false and counts nothing. A negative n takes back uses that were counted.
+func (p *pacer) take(key string, n int) bool {
 	if *p.limit == 0 {
-		return nil
+		return true
 	}
 	l, ok := p.limiters.Get(key)
 	if !ok {
@@ -41,7 +41,12 @@ func (p *pacer) take(key string, n int) error {
 			l = earlier
 		}
 	}
-	if l.AllowN(time.Now(), n) {
+	return l.AllowN(time.Now(), n)
+}
+
+// check is like take, but returns an error if the uses would exceed the limit.
+func (p *pacer) check(key string, n int) error {
+	if p.take(key, n) {
 		return nil
 	}
 	return p.limits.Exceeded(p.limit, p.what, time.Duration(n)*p.per/time.Duration(*p.limit))

@@ -16,7 +16,7 @@ import (
 
 // CreatePlayer implements pb.PlayerServiceServer.
 func (s *Service) CreatePlayer(ctx context.Context, request *pb.CreatePlayerRequest) (*pb.CreatePlayerResponse, error) {
-	if err := s.playersFrom.take(s.Address(ctx), 1); err != nil {
+	if err := s.playersFrom.check(s.Address(ctx), 1); err != nil {
 		return nil, err
 	}
 	p, token, err := s.createPlayer(ctx, request)

@@ -121,7 +121,7 @@ type Service struct {
 func New(c Config) *Service {
 	s := &Service{
 		Config:  c,
-		acting:  newPacer(&limits.Limits{}, new(1), actingEvery, ""),
+		acting:  newPacer(nil, new(1), actingEvery, ""),
 		damaged: rate.Sometimes{First: 10, Interval: time.Second},
 		tooNew:  rate.Sometimes{First: 10, Interval: time.Second},
 		fanouts: fanouts{latest: map[*match.Match]*fanout{}},

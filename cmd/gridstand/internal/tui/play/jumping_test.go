@@ -310,7 +310,7 @@ func TestWrongBoard(t *testing.T) {
 					return p.answered(reply{request: &request{}, game: client.Game{Game: whole}}, nil)
 				},
 				func(p *page) tea.Cmd { return p.fetched(client.Game{Game: whole}, nil) },
-				func(p *page) tea.Cmd { return p.resigned(event, nil) },
+				func(p *page) tea.Cmd { return p.resigned(true, event, nil) },
 			} {
 				p := New(t.Context(), tuitest.Env(&tuitest.Server{}), games[0]).(*page)
 				before := p.Game.GetVersion()

@@ -12,32 +12,34 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// resign ends the game. Its points are kept.
-func (p *page) resign() tea.Cmd {
-	server, game := p.env.Server, p.Game
-	p.Say("Giving up …")
-	return ui.Call(p.Tasks, func(ctx context.Context) (*pb.Event, error) { return server.Resign(ctx, game) },
-		p.resigned)
+// resign returns the command that ends the game. Its points are kept.
+func (p *page) resign(next bool) func() tea.Cmd {
+	return func() tea.Cmd {
+		server, game := p.env.Server, p.Game
+		p.Say("Giving up …")
+		return ui.Call(p.Tasks, func(ctx context.Context) (*pb.Event, error) { return server.Resign(ctx, game) },
+			func(e *pb.Event, err error) tea.Cmd { return p.resigned(next, e, err) })
+	}
 }
 
-// resigned handles the reply to a resignation. Unless the game is an attempt, it then
-// opens a new game, even if the old one turns out to be over or gone. If an attempt is gone, it says so.
-func (p *page) resigned(e *pb.Event, err error) tea.Cmd {
+// resigned handles the reply to a resignation. If next is set, it then opens a new game, even if the old
+// one turns out to be over or gone.
+func (p *page) resigned(next bool, e *pb.Event, err error) tea.Cmd {
 	p.Say("")
 	switch {
 	case err == nil:
 		p.Apply(e)
 	case errors.Is(err, client.ErrGameOver):
-	case p.contest == nil && (errors.Is(err, client.ErrNotSeated) ||
+	case next && (errors.Is(err, client.ErrNotSeated) ||
 		errors.Is(err, client.ErrGameNotFound) || errors.Is(err, client.ErrGameDamaged)):
 	default:
 		p.fail(err)
 		return nil
 	}
-	if p.contest != nil {
-		return p.changed(true, nil)
+	if next {
+		return p.create()
 	}
-	return p.create()
+	return p.changed(true, nil)
 }
 
 // create opens a game like this one in its place.
@@ -56,7 +58,7 @@ func (p *page) unrank(title, yes string, then func() tea.Cmd) tea.Cmd {
 }
 
 // askNew asks for confirmation before the user gives up the game. Unless it is an attempt,
-// a new game follows.
+// a new game can follow.
 func (p *page) askNew() *ui.Question {
 	if p.contest != nil {
 		return p.askGiveUp()
@@ -75,7 +77,8 @@ func (p *page) askNew() *ui.Question {
 		text = "It has no points yet."
 	}
 	// Resign first, so that the score counts.
-	return &ui.Question{Title: "Give up this game?", Text: text, Choices: ui.Yes("give up, new game", p.resign), No: cancel}
+	choices := append(ui.Yes("give up, new game", p.resign(true)), ui.On("g G", "g", "give up", true, p.resign(false)))
+	return &ui.Question{Title: "Give up this game?", Text: text, Choices: choices, No: cancel}
 }
 
 // leave closes the page. It first asks for confirmation if the clock of a race would run on.
@@ -95,7 +98,7 @@ func (p *page) askGiveUp() *ui.Question {
 	if p.contest.Race() {
 		title = "Give up the race?"
 	}
-	return &ui.Question{Title: title, Text: describe.Kept(p.Score()), Choices: ui.Yes("give up", p.resign), No: "play on"}
+	return &ui.Question{Title: title, Text: describe.Kept(p.Score()), Choices: ui.Yes("give up", p.resign(false)), No: "play on"}
 }
 
 // challenge creates a rematch of the finished game so that others can try to beat its

@@ -300,21 +300,33 @@ func TestEndAndNext(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	s, calls := asked()
-	noSeat := &client.Error{Reason: pb.ReasonNotSeated, Message: "no seat"}
-	s.OnResign = func() (*pb.Event, error) { return nil, noSeat }
 	p, d := newPlay(t, s)
 	d.Press("up", "up")
-	take(t, calls).answer <- answer{err: noSeat}
+	take(t, calls).answer <- answer{err: &client.Error{Reason: pb.ReasonNotSeated, Message: "no seat"}}
 	d.Until("the refusal", func() bool { return p.Notice != "" })
 	assert.Contains(t, d.Screen(), "no seat")
 	assert.Empty(t, p.queue)
 	d.Press("S", "up", "x", " ") // neither yes nor no
 	assert.Contains(t, d.Screen(), "y give up, new game")
+	assert.Contains(t, d.Screen(), "g give up")
 	assert.Contains(t, d.Screen(), "Its 12,340 points count.")
 	d.Press("esc")
 	assert.Nil(t, p.Dialog)
+	s.OnResign = func() (*pb.Event, error) { return tuitest.Ended(614, pb.Result_REASON_RESIGNED), nil }
+	d.Press("n", "g")
+	d.Until("the result", p.Over)
+	assert.Contains(t, d.Screen(), "w replay")
+}
+
+// Ensure that a new game follows one in which the user no longer has a seat, and that the page says
+// that the server no longer accepts the user's token.
+func TestRefusals_Gone(t *testing.T) {
+	t.Parallel()
+	p, d := newPlay(t, &tuitest.Server{
+		OnResign: func() (*pb.Event, error) { return nil, &client.Error{Reason: pb.ReasonNotSeated} },
+	})
 	d.Press("n", "y")
-	assert.Equal(t, "classic", d.Leave().(ui.ReplaceMsg).Route.New.Variant, "also if the user no longer has a seat")
+	assert.Equal(t, "classic", d.Leave().(ui.ReplaceMsg).Route.New.Variant)
 	d.Send(tuitest.Result(p.updated, client.Update{}, &client.Error{Reason: pb.ReasonBadToken}))
 	assert.Contains(t, d.Screen(), "no longer accepts")
 	assert.NotContains(t, p.ClosingMessage(), "Resume")

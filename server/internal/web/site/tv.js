@@ -238,36 +238,37 @@ export default function show(root) {
 
   /** The boards of the wall, and the IDs of their games. @type {any[]} */
   let rows = [];
-  let listed = '';
+  /** @type {string | undefined} */
+  let listed;
   /** Fills the wall with live games, or else finished ones, or else the variants. */
   async function fillWall() {
     const others = (/** @type {any[]} */ all) =>
       all.filter((g) => g.id !== state.game?.id).slice(0, wallSize);
     let on = others(await games('RECENT', 'ACTIVE', wallSize + 1));
     let title = on.some((g) => words.idle(g) < 30e3) ? 'Live now' : 'Games in progress';
+    let variants = [];
     if (!on.length) {
       on = others(await games('RECENT', 'FINISHED', wallSize + 1));
       title = 'Played last';
     }
+    if (!on.length) {
+      variants = (await look('ListVariants')).variants;
+      title = 'Choose a board';
+    }
     on.sort((a, b) => Date.parse(b.createTime) - Date.parse(a.createTime));
-    listTitle.textContent = on.length ? title : 'Choose a board';
+    listTitle.textContent = title;
     const ids = on.map((game) => game.id).join();
-    if (ids && ids === listed)
+    if (ids === listed)
       return on.forEach((game, i) => {
         rows[i].update(game);
       });
-    if (!on.length && list.firstChild && !rows.length) return;
     listed = ids;
     rows = on.map((game) => gameRow(game));
-    list.replaceChildren(...rows.map((row) => row.element));
-    if (on.length) return;
-    const { variants } = await look('ListVariants');
     list.replaceChildren(
-      ...variants
-        .slice(0, wallSize)
-        .map((/** @type {any} */ v, /** @type {number} */ i) =>
-          h('li', variantCard(v, i, { brief: true })),
-        ),
+      ...rows.map((row) => row.element),
+      ...variants.map((/** @type {any} */ v, /** @type {number} */ i) =>
+        h('li', variantCard(v, i, { brief: true })),
+      ),
     );
   }
   let ticks = 0;

@@ -124,7 +124,7 @@ func TestAttempt_Daily(t *testing.T) {
 				p, d := startAttempt(t, server, tuitest.DailyGame(), &pb.Attempt{DayStreak: 5})
 				assert.Contains(t, d.Screen(), "12:00:00 left")
 				assert.NotContains(t, d.Screen(), "Others watch")
-				assert.Contains(t, p.ClosingMessage(), "Come back with gridstand daily")
+				assert.Equal(t, "Daily 2026-11-20: 12,340 points, tile 1024, 612 moves.\nCome back with gridstand daily", p.ClosingMessage())
 				over := tuitest.Ended(614, pb.Result_REASON_RESIGNED)
 				over.GetPosition().Scores, over.GetResult().Scores = []int32{score}, []int32{score}
 				server.Stream(tuitest.GameID).Push(client.Update{Event: over})

@@ -79,7 +79,8 @@ func (p *page) ClosingMessage() string {
 	case c != nil && c.Challenge != nil && over:
 		text, hint, command = p.shareLine(), "See the ranking", p.env.Command("top", c.ID)
 	case c != nil && c.Challenge != nil:
-		text, hint, command = c.Title()+", "+text, "Come back", c.Command()
+		text = c.Title() + ": " + describe.Plural(p.Score(), "point") + ", " + describe.Standing(p.Game.Game)
+		hint, command = "Come back", c.Command()
 	case over:
 		hint, command = "Verify it", p.env.Command("verify", gamestate.ShortID(p.Game.GetId()))
 		text += p.ranks()

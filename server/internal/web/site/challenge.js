@@ -329,9 +329,10 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
 
   /**
    * Reports whether the player is on the podium of a race or daily game, and not the last, or made a
-   * large tile.
+   * large tile, and did not give up.
    */
   function isGood() {
+    if (own.game?.result?.reason === 'REASON_RESIGNED') return false;
     const { rank = 9 } = news.mine || {};
     const podium = rank === 1 || (rank <= 3 && rank < (news.total || 0));
     return (podium && (race || words.is(c, 'DAILY'))) || largestTile(own.game?.position) >= 512;

@@ -45,8 +45,12 @@ func (p *page) guest() bool { return p.env.Guest(p.Game.GetSeats()[p.seat()].Get
 const goodTile = 512
 
 // good reports whether the result is worth keeping under a name: a large tile, a new best score or, in
-// a race or daily game, one of the first three places but not the last. The page has the same rule.
+// a race or daily game, one of the first three places but not the last, unless the player gave up. The page
+// has the same rule.
 func (p *page) good() bool {
+	if p.Game.GetResult().GetReason() == pb.Result_REASON_RESIGNED {
+		return false
+	}
 	large := p.Twenty48() != nil && describe.LargestTile(p.Twenty48()) >= goodTile
 	m, ok := p.mode.(*attempt)
 	if !ok {

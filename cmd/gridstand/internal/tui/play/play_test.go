@@ -374,6 +374,7 @@ func TestGuest_Asked(t *testing.T) {
 		attempt *pb.Challenge
 		rank    int32 // of nine, unless of says how many
 		of      int32
+		reason  pb.Result_Reason // no moves left, unless it is set
 		want    bool
 	}{
 		"large tile":    {tile: 512, want: true},
@@ -387,6 +388,7 @@ func TestGuest_Asked(t *testing.T) {
 		"daily, fourth": {tile: 256, attempt: tuitest.DailyGame(), rank: 4},
 		"daily, last":   {tile: 256, attempt: tuitest.DailyGame(), rank: 2, of: 2},
 		"daily, alone":  {tile: 256, attempt: tuitest.DailyGame(), rank: 1, of: 1, want: true},
+		"given up":      {tile: 512, attempt: tuitest.DailyGame(), rank: 1, reason: pb.Result_REASON_RESIGNED},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -406,7 +408,7 @@ func TestGuest_Asked(t *testing.T) {
 			p.Game.Ranked = !c.byBot
 			p.SetRecord(c.record, "New best")
 			p.Continue(func() tea.Cmd {
-				finish(p, pb.Result_REASON_NO_MOVES)
+				finish(p, cmp.Or(c.reason, pb.Result_REASON_NO_MOVES))
 				return nil
 			})
 			p.Continue(func() tea.Cmd { return nil })

@@ -27,16 +27,16 @@ type word struct {
 // words lists the commands that clients can run, in the order of the help.
 var words = []word{
 	{"daily", "[VARIANT]", "the daily game, the same tiles for everyone", 1, false},
-	{"play", "[VARIANT|GAME]", "your latest game, a new one, or one that is waiting for players", 1, true},
-	{"join", "GAME|CHALLENGE", "take a seat, enter a race, or play a challenge", 1, true},
-	{"race", "[--now|VARIANT [LIMIT]]", "a race on the same tiles: one that waits for players, or a new one", 2, true},
-	{"challenge", "[VARIANT|GAME]", "a link to new tiles, or to those of a finished game", 1, true},
-	{"watch", "[@NAME|GAME]...", "the most watched game, a player's games, or games by their ids", 4, true},
-	{"games", "[waiting]", "live games, or games and races that wait for players", 1, false},
+	{"play", "[VARIANT|GAME]", "your latest game, a new or a waiting one", 1, true},
+	{"join", "GAME|CHALLENGE", "take a seat, enter a race or a challenge", 1, true},
+	{"race", "[--now|VARIANT [LIMIT]]", "a new race, or one that waits for players", 2, true},
+	{"challenge", "[VARIANT|GAME]", "a link to new tiles or a finished game's", 1, true},
+	{"watch", "[@NAME|GAME]...", "the most watched game, or a player's", 4, true},
+	{"games", "[waiting]", "live games, or those that wait for players", 1, false},
 	{"top", "[VARIANT|CHALLENGE|daily]", "a ranking; also: yesterday", 1, false},
 	{"variants", "[NAME]", "the variants and their rules", 1, false},
-	{"link", "", "a link that continues with your account in a browser", 0, false},
-	{"account", "[@PLAYER|rename NAME|end SESSION]", "what you or a player achieved; your name and browsers", 8, false},
+	{"link", "", "a link to use your account in a browser", 0, false},
+	{"account", "[@PLAYER|rename …|end …]", "you or a player; your name and browsers", 8, false},
 	{"help", "", "this text", 0, false},
 }
 
@@ -93,20 +93,14 @@ func (c Command) String() string {
 func Help(command string) string {
 	var text strings.Builder
 	text.WriteString("Without a command: the lobby.\n\n")
-	width := 0
-	for _, w := range words {
-		width = max(width, len(w.name+" "+w.args))
-	}
-	for _, w := range words {
-		fmt.Fprintf(&text, "  %-*s  %s\n", width, w.name+" "+w.args, w.help)
-	}
 	var screens []string
 	for _, w := range words {
+		fmt.Fprintf(&text, "  %-32s  %s\n", w.name+" "+w.args, w.help)
 		if w.screen {
 			screens = append(screens, w.name)
 		}
 	}
 	last := len(screens) - 1
-	fmt.Fprintf(&text, "\n%s and %s need a terminal: %s watch @NAME\n", strings.Join(screens[:last], ", "), screens[last], command)
+	fmt.Fprintf(&text, "\n%s and %s need a terminal:\n  %s watch @NAME\n", strings.Join(screens[:last], ", "), screens[last], command)
 	return text.String()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -114,7 +115,11 @@ func profileText(profile *pb.GetProfileResponse, now time.Time) string {
 			results = append(results, fmt.Sprintf("%d–%d against %s", rival.GetWon(), rival.GetLost(),
 				client.CleanName(rival.GetPlayer().GetName())))
 		}
-		line("races", describe.Phrases(results...))
+		label := "races"
+		for row := range strings.SplitSeq(ui.WrapWords(describe.Phrases(results...), profileDays), "\n") {
+			line(label, row)
+			label = ""
+		}
 	}
 	return text.String()
 }

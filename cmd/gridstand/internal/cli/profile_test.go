@@ -34,7 +34,9 @@ func TestProfileText(t *testing.T) {
 			{Day: "soon"},
 		}},
 		Races: &pb.RaceRecord{Total: 3, Won: 2, Rivals: []*pb.Rival{
-			{Player: &pb.Player{Name: "bob"}, Won: 2, Lost: 1}, {Player: &pb.Player{Name: "eve\x1b[2J"}, Won: 1},
+			{Player: &pb.Player{Name: "bob"}, Won: 2, Lost: 1},
+			{Player: &pb.Player{Name: "eve\x1b[2J"}, Won: 1},
+			{Player: &pb.Player{Name: "zoe"}, Lost: 1},
 		}},
 	}, now)
 	assert.Equal(t, "classic     best 12,340, 61 games\n"+
@@ -43,6 +45,7 @@ func TestProfileText(t *testing.T) {
 		"            "+strings.Repeat("█", 37)+"▁█▁\n"+
 		"daily       streak 2 days, longest 9 days\n"+
 		"            ▄"+strings.Repeat("·", profileDays-3)+"█▁\n"+
-		"races       won 2 of the last 3 races, 2–1 against bob, 1–0 against eve2J\n", text)
+		"races       won 2 of the last 3 races, 2–1 against bob, 1–0 against\n"+
+		"            eve2J, 0–1 against zoe\n", text)
 	assert.Empty(t, profileText(&pb.GetProfileResponse{}, now))
 }

@@ -172,7 +172,7 @@ func (p *page) wall(width, height int) string {
 // part, and the conditions.
 func (p *page) invitation(width, height int) string {
 	t := p.env.Theme
-	about := "The same tiles for everyone, " + client.CleanText(p.GetVariant(), ui.NameLimit) + "."
+	about := "The same tiles and one attempt for everyone, " + client.CleanText(p.GetVariant(), ui.NameLimit) + "."
 	if limit := p.GetLimit(); limit != nil {
 		about += " You have " + describe.Limit(limit.AsDuration()) + " once you start."
 	}

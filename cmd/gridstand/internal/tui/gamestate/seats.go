@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
@@ -108,7 +109,7 @@ func (s *State) SeatLines(t ui.Theme, width int, me string) string {
 // seatTitle returns the badge and the name of a seat. The name takes width columns and is
 // bold if it is the seat's turn.
 func (s *State) seatTitle(t ui.Theme, seat int, me string, width int) string {
-	label := ui.Cell(seatLabel(s.Game.GetSeats()[seat], me), width)
+	label := ui.Cell(seatLabel(s.Game.GetSeats()[seat], me, width), width)
 	if seat == s.Turn() {
 		label = t.Bold().Render(label)
 	}
@@ -122,10 +123,10 @@ func (s *State) Standings(t ui.Theme, width int, me string) string {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return int(s.ScoreOf(j) - s.ScoreOf(i)) })
+	names := min(width-10, ui.NameLimit)
 	var rows []string
 	for _, i := range order {
-		rows = append(rows, seatBadge(t, i)+" "+ui.Cell(seatLabel(s.Game.GetSeats()[i], me), min(width-10, ui.NameLimit))+
-			fmt.Sprintf("%6s", describe.Comma(s.ScoreOf(i))))
+		rows = append(rows, s.seatTitle(t, i, me, names)+fmt.Sprintf("%6s", describe.Comma(s.ScoreOf(i))))
 	}
 	return strings.Join(rows, "\n")
 }
@@ -169,8 +170,8 @@ func (s *State) scoreBar(t ui.Theme, seat, width int) string {
 }
 
 // seatLabel returns the name of a seat's occupant. It also says whether a stand-in plays
-// for them, and whether they resigned.
-func seatLabel(seat *pb.Seat, me string) string {
+// for them, and whether they resigned. A long name leaves room for "(you)" in width columns.
+func seatLabel(seat *pb.Seat, me string, width int) string {
 	text, mine := SeatName(seat), me != "" && seat.GetPlayer().GetId() == me
 	switch by := seat.GetStandIn(); {
 	case by == "" || seat.GetResigned():
@@ -180,7 +181,8 @@ func seatLabel(seat *pb.Seat, me string) string {
 		return client.CleanName(by) + " for " + text
 	}
 	if mine {
-		text += " (you)"
+		const you = " (you)"
+		text = ansi.Truncate(text, max(width-len(you), 1), "…") + you
 	}
 	if seat.GetResigned() {
 		text += ", gave up"

@@ -175,6 +175,8 @@ func TestTurn(t *testing.T) {
 	title := func() string { return ui.Draw(d.Env, p, false).WindowTitle }
 	require.False(t, p.mine())
 	assert.NotContains(t, title(), "Your turn")
+	p.Game.GetSeats()[0].GetPlayer().Name = strings.Repeat("m", ui.NameLimit)
+	assert.Contains(t, d.Screen(), "m… (you) ")
 	p.jumping().targets, p.jumping().cursor = true, &pb.Cell{}
 	assert.NotContains(t, d.Screen(), "No jump to")
 	for n := 8; n <= 9; n++ {

@@ -167,7 +167,11 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return m, m.open(msg.Route, msg.Owner)
 	case ui.BackMsg:
-		return m, m.pop()
+		cmd := m.pop()
+		if msg.Notice != "" {
+			m.top().Own().Say(msg.Notice)
+		}
+		return m, cmd
 	case tea.KeyPressMsg:
 		if ui.Modifier(msg) {
 			return m, nil

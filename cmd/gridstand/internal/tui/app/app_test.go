@@ -150,9 +150,10 @@ func TestModel_Replace(t *testing.T) {
 	below, closed, route := newFakePage(t.Context()), newFakePage(t.Context()), ui.Route{Name: true}
 	m := newModel(t, below, closed)
 	late := ui.Replace(closed.Tasks, route)()
-	send(t, m, ui.BackMsg{})
+	send(t, m, ui.BackMsg{Notice: "closed"})
 	send(t, m, late)
 	assert.Equal(t, []ui.Page{below}, m.pages)
+	assert.Equal(t, "closed", below.Notice)
 
 	above := newFakePage(t.Context())
 	m.pages = append(m.pages, newFakePage(t.Context()), above)

@@ -76,7 +76,7 @@ func (p *namePage) renamed(name string, err error) tea.Cmd {
 	p.busy, p.err = false, err
 	if err == nil {
 		p.env.NewName = name
-		return ui.Back
+		return func() tea.Msg { return ui.BackMsg{Notice: "You are " + name + " now."} }
 	}
 	return nil
 }

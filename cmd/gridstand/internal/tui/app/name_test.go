@@ -44,7 +44,7 @@ func TestName(t *testing.T) {
 	d.Until("the refusal", func() bool { return !p.busy })
 	assert.Contains(t, d.Screen(), "! This name is not available. x-2 may be.")
 	d.Press("backspace", "Y", "enter")
-	assert.Equal(t, ui.BackMsg{}, d.Leave())
+	assert.Equal(t, ui.BackMsg{Notice: "You are Y now."}, d.Leave())
 	assert.Equal(t, "Y", env.NewName)
 	assert.Equal(t, []string{"x", "Y"}, asked)
 }

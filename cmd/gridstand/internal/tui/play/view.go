@@ -169,9 +169,7 @@ func (p *page) status() string {
 		return t.Warn().Render(fmt.Sprintf("Queued keys: %d; further ones are dropped.", len(p.queue)))
 	case p.News(t) != "":
 		return p.News(t)
-	case p.asksName && p.env.NewName != "":
-		return t.Good().Render("You are " + p.env.NewName + " now.")
-	case p.asksName:
+	case p.asksName && p.env.NewName == "":
 		return t.Accent().Render("A good result! Press e to choose a name; your games and rank stay.")
 	default:
 		return ""

@@ -142,8 +142,9 @@ type (
 		Owner *Tasks
 		Route Route
 	}
-	// BackMsg closes the current page. Closing the last page ends the program.
-	BackMsg struct{}
+	// BackMsg closes the current page, and shows Notice, if any, on the one below. Closing the last page
+	// ends the program.
+	BackMsg struct{ Notice string }
 )
 
 // Route is a page to open: the lobby if no field is set. Otherwise one field is set, and Seat

@@ -45,7 +45,7 @@ func TestProfileText(t *testing.T) {
 		"            "+strings.Repeat("█", 37)+"▁█▁\n"+
 		"daily       streak 2 days, longest 9 days\n"+
 		"            ▄"+strings.Repeat("·", profileDays-3)+"█▁\n"+
-		"races       won 2 of the last 3 races, 2–1 against bob, 1–0 against\n"+
-		"            eve2J, 0–1 against zoe\n", text)
+		"races       won 2 of 3 races, 2–1 against bob, 1–0 against eve2J, 0–1\n"+
+		"            against zoe\n", text)
 	assert.Empty(t, profileText(&pb.GetProfileResponse{}, now))
 }

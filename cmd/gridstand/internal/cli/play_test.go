@@ -204,9 +204,11 @@ func TestPlayAgain(t *testing.T) {
 	table.ends(exitOK)
 	assert.Contains(t, table.out.String(), "gridstand play "+waiting[:8])
 
-	s := newUser(t, server, "bob").sit("play", id, "--name", "bob")
+	bob := newUser(t, server, "bob")
+	s := bob.sit("play", id, "--name", "bob")
 	s.ends(exitFailed)
 	assert.Contains(t, s.err.String(), "gridstand watch "+id)
+	bob.fails(exitFailed, "the seat is taken. Watch the game: gridstand watch <game>", "join", id)
 
 	ada.ok("resign", id)
 	ada.terminal = true

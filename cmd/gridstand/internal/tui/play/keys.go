@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 func (p *page) Keys() ui.KeyTable {
@@ -21,13 +22,17 @@ func (p *page) rulesKey() ui.Key {
 	return ui.On("r", "r", "rules", true, ui.Run(ui.Open(ui.Route{Rules: p.Game.GetVariant()}))).Footer(7)
 }
 
-// copyKey returns the key that copies the link of the game, or of a challenge during an attempt.
+// copyKey returns the key that invites others to the game, or to the challenge of an attempt.
 func (p *page) copyKey() ui.Key {
 	return p.env.CopyKey(p.contest == nil || !p.Over(), func() tea.Cmd {
 		if p.contest != nil {
 			return p.Copy(p.contest.Invite())
 		}
-		return p.Copy(p.env.LinkOrID(p.Game.GetId()))
+		word := "watch"
+		if p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
+			word = "join"
+		}
+		return p.Copy(p.env.LinkOr(word, p.ID()))
 	})
 }
 

@@ -3,7 +3,6 @@
 package play
 
 import (
-	"cmp"
 	"context"
 	"strings"
 
@@ -66,7 +65,7 @@ func (p *page) share() string {
 	if m, ok := p.mode.(*attempt); ok && m.Challenge != nil {
 		return describe.Share(m.result(p))
 	}
-	return p.Summary() + "; " + cmp.Or(p.env.Link(p.ID()), p.env.Invite("watch", p.ID()))
+	return p.Summary() + "; " + p.env.LinkOr("watch", p.ID())
 }
 
 // shareLine returns the result on one line.

@@ -40,16 +40,18 @@ func Share(t Theme, what, link, command string, width int) (blocks []string) {
 	return blocks
 }
 
-// CopyKey returns the key that copies LinkOrID.
+// CopyKey returns the key that copies a link or, if there is none, a command.
 func (e *Env) CopyKey(when bool, do func() tea.Cmd) Key {
 	if e.Link("") != "" {
 		return On("y", "y", "copy link", when, do)
 	}
-	return On("y", "y", "copy id", when, do)
+	return On("y", "y", "copy", when, do)
 }
 
-// LinkOrID returns a game's link, or its id if there is no link.
-func (e *Env) LinkOrID(gameID string) string { return cmp.Or(e.Link(gameID), gameID) }
+// LinkOr returns a game's link or, if there is no link, the command for others that word begins.
+func (e *Env) LinkOr(word, gameID string) string {
+	return cmp.Or(e.Link(gameID), e.Invite(word, gameID))
+}
 
 // Copy sends text to the terminal's clipboard. Since terminals do not say whether they accept it, the notice about
 // it contains the text, too.

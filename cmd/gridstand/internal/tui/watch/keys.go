@@ -50,7 +50,7 @@ func (p *page) Keys() ui.KeyTable {
 			ui.On("n", "n", "new game", tv && g == nil && p.env.WatchOnly == "",
 				ui.Run(ui.Open(ui.Route{New: &ui.NewGame{Variant: defaultVariant}}))).Footer(3),
 			ui.On("r", "r", "rules", shown, func() tea.Cmd { return ui.Open(ui.Route{Rules: g.state.Game.GetVariant()}) }).Footer(7),
-			p.env.CopyKey(shown, func() tea.Cmd { return p.Copy(p.env.LinkOrID(g.id)) }).Footer(8),
+			p.env.CopyKey(shown, func() tea.Cmd { return p.Copy(p.env.LinkOr("watch", g.id)) }).Footer(8),
 			ui.On("q esc", "q", ui.BackText, true, ui.Run(ui.Back)),
 		},
 		p.reactions(shown && !back && g.running() && p.env.Reactions),

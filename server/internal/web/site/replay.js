@@ -35,6 +35,7 @@ export function createReplay(state, show, changed) {
       const done = () => {
         close();
         loading = null;
+        draw();
         resolve();
       };
       const close = watch(`g/${state.game.id}`, {

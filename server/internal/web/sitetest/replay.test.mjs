@@ -56,6 +56,7 @@ test('a game that ends after its viewer has rewound it gets its curve', async ()
   const { state, replay, send } = start(3, 4);
   press('ArrowLeft');
   await send();
+  assert.ok(replay.element.find('span', 'move 1 of 2'), 'once its events are loaded');
   assert.equal(replay.element.find('polyline'), undefined, 'while it is live');
   const last = event(4, 4);
   state.apply({ event: last });

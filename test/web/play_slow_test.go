@@ -198,8 +198,10 @@ func TestJourney_Touch(t *testing.T) {
 		tab.Wait(fmt.Sprintf(`document.querySelector(".tri").getAttribute("aria-label").endsWith("; last jump to %x,%d")`, last.GetX(), last.GetY()))
 	}
 
-	// The first arrow key shows a cursor. A screen reader says what a jump to its cell takes.
+	// The first arrow key shows a cursor, wherever the focus is. A screen reader says what a jump to its
+	// cell takes.
 	tab.Wait(says("Your turn"))
+	browsertest.Eval[bool](tab, "(document.activeElement.blur(), true)")
 	g = s.newest(tab)
 	to := g.GetPosition().GetTribolo().GetLegalMoves()[0].GetCell()
 	tab.Press(kb.ArrowRight)

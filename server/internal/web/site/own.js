@@ -9,6 +9,7 @@ import { slide } from './twenty48.js';
 import * as words from './words.js';
 
 /** @import { Direction, Event, Game } from '../types' */
+/** @import { Key } from './dom.js' */
 /** @import { Request } from './moves.js' */
 /** @typedef {ReturnType<typeof ownSeat>} OwnSeat */
 
@@ -181,7 +182,7 @@ export function ownSeat(first, seat, kind, next) {
     say(
       sliding
         ? `Arrow keys or swipes slide all tiles. Equal tiles that meet merge.${goal}`
-        : 'Go to a marked cell (. is the next one): the cells that you jump over become yours.',
+        : 'Go to a marked cell: the cells that you jump over become yours.',
     );
   }
   function finish() {
@@ -226,7 +227,21 @@ export function ownSeat(first, seat, kind, next) {
           }),
         );
         swipes(board, go);
-      } else board.focus();
+      } else {
+        const steer = (/** @type {KeyboardEvent} */ e) => {
+          board.focus();
+          board.onkeydown(e);
+        };
+        keys([
+          ...Object.keys(letters).map(
+            (name) => /** @type {Key} */ ([`Arrow${name}`, 'move', steer]),
+          ),
+          ['.', 'next jump', steer],
+          [',', '', steer],
+          ['Enter', 'jump', steer],
+        ]);
+        board.focus();
+      }
       changed();
       begin();
     },

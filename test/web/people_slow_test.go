@@ -42,7 +42,8 @@ func (s *testServer) terminal(name string) (sees func(text string), press func(k
 }
 
 // TestJourney_Table: a player creates a game of Tribolo with open seats in a browser and waits. Another one
-// finds it on the start page, a third one in the lobby of the terminal program. It starts when all are there.
+// finds it on the start page, a third one in the lobby of the terminal program. It starts when all are there,
+// and goes on if one gives up.
 func TestJourney_Table(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -78,5 +79,13 @@ func TestJourney_Table(t *testing.T) {
 		tab.Wait("!" + says("Waiting for") + " && " + says("carl"))
 	}
 	sees("carl (you)")
+	assert.Equal(t, pb.GameStatus_GAME_STATUS_ACTIVE, s.game(g.GetId()).GetStatus())
+
+	// The others play on without a player who gives up, who is not asked to give up again.
+	click(ada, "Give up")
+	confirm(ada, "Give up this game?")
+	ada.Wait(says("(you), gave up") + " && !" + says("Give up"))
+	click(ada, "New game")
+	ada.Wait(says("Waiting for 2 players"))
 	assert.Equal(t, pb.GameStatus_GAME_STATUS_ACTIVE, s.game(g.GetId()).GetStatus())
 }

@@ -61,8 +61,10 @@ export function ownSeat(first, seat, kind, next) {
   const over = () => page.state.over;
   const moveCount = () => game().position.moveCount ?? 0;
   const score = () => game().position.scores[seat];
+  /** Whether the player has given up; the others may still play. */
+  const resigned = () => game().seats[seat].resigned;
   /** The bot that moves for the player after their time ran out. */
-  const standIn = () => !over() && !game().seats[seat].resigned && game().seats[seat].standIn;
+  const standIn = () => !over() && !resigned() && game().seats[seat].standIn;
   const mine = () => game().position.turn === seat && !standIn();
   const waits = () => game().status.endsWith('WAITING');
   /** Whether no other player has a seat or can take one, so that moves can be undone. */
@@ -98,15 +100,11 @@ export function ownSeat(first, seat, kind, next) {
 
   const note = h('p.dim', { role: 'status' });
   const undoing = h('button', { onclick: undo }, 'Undo');
+  const resigning = h('button', { onclick: () => resign('Give up') }, 'Give up');
   const element = h(
     'div.stack',
     note,
-    h(
-      'div.row',
-      undoing,
-      !attempt && h('button', { onclick: renew }, 'New game'),
-      h('button', { onclick: () => resign('Give up') }, 'Give up'),
-    ),
+    h('div.row', undoing, !attempt && h('button', { onclick: renew }, 'New game'), resigning),
     kind.element,
   );
 
@@ -155,7 +153,7 @@ export function ownSeat(first, seat, kind, next) {
    */
   async function resign(yes) {
     const title = `Give up this ${attempt ? 'attempt' : 'game'}?`;
-    if (yes && !(await ask(title, loss(), yes))) return false;
+    if (yes && !resigned() && !(await ask(title, loss(), yes))) return false;
     try {
       page.update(await persist('Resign', { gameId: id, seat }));
     } catch (/** @type {any} */ e) {
@@ -261,6 +259,7 @@ export function ownSeat(first, seat, kind, next) {
   function changed(e) {
     const bot = standIn();
     undoing.hidden = !alone() || attempt;
+    resigning.hidden = resigned();
     say(bot ? `Your time ran out: ${bot} moves for you. Any move takes your seat back.` : '');
     if (over()) finish();
     else if (!reached && game().position.twenty48?.goalReached) {

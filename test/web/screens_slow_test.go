@@ -5,12 +5,14 @@ package web
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"image"
 	"image/png"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -193,8 +195,8 @@ const cut = `(() => {
 	return found.filter(Boolean).join() + (page.scrollWidth > innerWidth ? " page " + page.scrollWidth : "");
 })()`
 
-// Ensure that all pages look the same as before, that none is wider than its window, and that every board
-// fits its window. Run make golden to accept changes.
+// Ensure that all pages look the same as before, that none is wider than its window, also if the viewer
+// has chosen larger letters, and that every board fits its window. Run make golden to accept changes.
 func TestScreens(t *testing.T) {
 	t.Parallel()
 	eachPage(t, func(t *testing.T, tab *browsertest.Tab, p fixedPage, device string) {
@@ -210,5 +212,17 @@ func TestScreens(t *testing.T) {
 			assert.Empty(t, browsertest.Eval[string](tab, cut), "%s at %v", p.name, size)
 		}
 		tab.Use(devices[device])
+		letters := func(size int64) {
+			browsertest.Call(tab, page.SetFontSizes, page.SetFontSizesParams{FontSizes: &page.FontSizes{Standard: size}})
+			tab.Wait(fmt.Sprintf(`getComputedStyle(document.body).fontSize === "%dpx"`, size))
+		}
+		letters(32)
+		limit := devices[device].Width
+		if p.name == "top" {
+			limit += 100 // its table has four columns
+		}
+		width = browsertest.Eval[int64](tab, "document.documentElement.scrollWidth")
+		assert.LessOrEqual(t, width, limit, "%s in letters of twice the size", p.name)
+		letters(16)
 	})
 }

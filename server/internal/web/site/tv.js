@@ -107,7 +107,7 @@ export default function show(root) {
       h(
         'section.stack',
         h('p.lead', 'Play 2048. Everyone can watch.'),
-        h('div.actions', play, raceNow()),
+        h('div.row.actions', play, raceNow()),
       ),
       h('section.watched.stack', stage, view),
       h('section.stack', createDaily(), places, listTitle, list),

@@ -60,6 +60,8 @@ func TestJourney_Table(t *testing.T) {
 	click(ada, "Copy link")
 	ada.Wait(fmt.Sprintf(`document.querySelector("dialog textarea")?.value === %q`, "http://gridstand.test"+s.address[strings.LastIndex(s.address, ":"):]+link))
 
+	bob.Visit(link)
+	bob.Wait(says("Take a seat") + " && " + says("Here: guest-"))
 	bob.Visit("/")
 	bob.Wait(says("Open places") + " && " + says("tribolo, 2 seats free"))
 	click(bob, "Join")

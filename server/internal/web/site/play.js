@@ -5,6 +5,7 @@ import { createBoard, kindOf } from './board.js';
 import { h, keys, reveal } from './dom.js';
 import { failed } from './failed.js';
 import showGame from './game-view.js';
+import { names } from './names.js';
 import { ownSeat } from './own.js';
 import { draw, persist, signIn } from './persist.js';
 import { seatLink, showPlaces } from './places.js';
@@ -42,7 +43,7 @@ export default async function show(root, { id }) {
    * @param {Variant} v
    * @param {string} text
    * @param {() => Promise<Game>} open
-   * @param {HTMLElement} [seats] fields for the occupants of the other seats
+   * @param {HTMLElement} [seats] who has the other seats, or fields for it
    */
   function offer({ id, kind, summary, rules, rows, columns }, text, open, seats) {
     const go = () => {
@@ -89,7 +90,12 @@ export default async function show(root, { id }) {
     if (game.challengeId) location.replace(`/c/${game.challengeId}`);
     else if (seatIn(game) >= 0) await play(game);
     else if (game.seats.some((s) => s.open))
-      offer(variant, 'Take a seat', async () => (await persist('JoinGame', { gameId })).game);
+      offer(
+        variant,
+        'Take a seat',
+        async () => (await persist('JoinGame', { gameId })).game,
+        h('p', 'Here: ', names(game.seats.filter((s) => !s.open))),
+      );
     else location.replace(`/g/${gameId}`);
   } catch (e) {
     fail(e);

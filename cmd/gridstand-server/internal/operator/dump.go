@@ -150,26 +150,28 @@ func createFile(name string, write func(*os.File) error) error {
 	}
 	// Remove what a killed command has left. One that still runs fails, because its file is gone.
 	directory, prefix := filepath.Dir(name), filepath.Base(name)+".partial-"
-	files, _ := os.ReadDir(directory) // CreateTemp reports the error.
+	files, _ := os.ReadDir(directory) // MkdirTemp reports the error.
 	for _, file := range files {
 		if random, ok := strings.CutPrefix(file.Name(), prefix); ok && strings.Trim(random, "0123456789") == "" {
-			_ = os.Remove(filepath.Join(directory, file.Name()))
+			_ = os.RemoveAll(filepath.Join(directory, file.Name()))
 		}
 	}
-	f, err := os.CreateTemp(directory, prefix+"*")
+	partial, err := os.MkdirTemp(directory, prefix+"*") // SQLite writes a journal next to the file.
 	if err != nil {
 		if reason, ok := errors.AsType[*fs.PathError](err); ok {
 			err = reason.Err // without the temporary name
 		}
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
-	partial := f.Name()
-	err = errors.Join(write(f), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(partial, name)
-	}
+	defer func() { _ = os.RemoveAll(partial) }()
+	f, err := os.OpenFile(filepath.Join(partial, filepath.Base(name)), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		_ = os.Remove(partial)
+		return err
+	}
+	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), name); err != nil {
 		return err
 	}
 	if err := syncdir.Sync(filepath.Dir(name)); err != nil {

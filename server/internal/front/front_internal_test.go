@@ -428,6 +428,19 @@ func TestUnread(t *testing.T) {
 	require.Empty(t, refusedBy)
 }
 
+// Ensure that a stream learns when gRPC has written or dropped a message, however small.
+func TestNotify(t *testing.T) {
+	t.Parallel()
+	released := 0
+	message := Notify(mem.BufferSlice{mem.SliceBuffer("an "), mem.SliceBuffer("event")}, func() { released++ })
+	assert.Equal(t, "an event", string(message.Materialize()))
+	message.Ref() // in gRPC's queue
+	message.Free()
+	assert.Zero(t, released)
+	message.Free()
+	assert.Equal(t, 1, released)
+}
+
 // Ensure that HTTP requests count as calls until their handler returns.
 func TestHandler(t *testing.T) {
 	t.Parallel()

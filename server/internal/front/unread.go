@@ -97,3 +97,20 @@ func (a *answer) Get(length int) *[]byte { return mem.DefaultBufferPool().Get(le
 
 // Put implements mem.BufferPool. gRPC calls it to release the response.
 func (a *answer) Put(*[]byte) { a.call.conn.release(a.call.budget, a.size) }
+
+// notifying is the mem.BufferPool of a single buffer. gRPC releases the buffer as that of an answer.
+type notifying func()
+
+// Get implements mem.BufferPool. gRPC never calls it.
+func (notifying) Get(length int) *[]byte { return mem.DefaultBufferPool().Get(length) }
+
+// Put implements mem.BufferPool.
+func (released notifying) Put(*[]byte) { released() }
+
+// Notify returns a copy of an encoded message. gRPC calls released when the copy has been completely
+// written to the connection, or when the stream is reset.
+func Notify(message mem.BufferSlice, released func()) mem.BufferSlice {
+	buffer := make([]byte, message.Len(), max(message.Len(), pooled))
+	message.CopyTo(buffer)
+	return mem.BufferSlice{mem.NewBuffer(&buffer, notifying(released))}
+}

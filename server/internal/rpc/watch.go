@@ -116,6 +116,7 @@ type gameView struct {
 	first    *replay.State  // the first message; nil if the view resumes
 	past     *match.History // the events that are no longer in memory, while the client is sent them
 	page     []any          // messages with events from past that were not sent yet
+	written  chan struct{}  // closed when gRPC has written the last page; nil in other protocols
 	address  string         // address that the stream counts toward
 	playerID string         // the watcher's player ID; empty without a token
 
@@ -201,12 +202,21 @@ func (v *gameView) nextStored() (any, error) {
 }
 
 // replay reads a page of the events that are no longer in memory. It keeps only their messages: a client
-// that does not read would otherwise hold twice as much memory.
+// that does not read would otherwise hold twice as much memory. gRPC queues 64 kB of messages, which take
+// three times as much memory, so replay waits until it has written the page before.
 func (v *gameView) replay() error {
 	if v.past == nil {
 		v.past = v.match.History(v.version)
 	}
-	read, err := v.past.Next(v.stream.Context(), func(e *match.Event) error {
+	ctx := v.stream.Context()
+	if v.written != nil {
+		select {
+		case <-v.written:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	read, err := v.past.Next(ctx, func(e *match.Event) error {
 		message, err := v.event(e)
 		v.page = append(v.page, message)
 		return err
@@ -219,6 +229,11 @@ func (v *gameView) replay() error {
 		return nil
 	}
 	v.service.Budgets.Charge(v.address, 1) // to encode and send the page
+	if last, ok := v.page[len(v.page)-1].(*encoded); ok && grpc.ServerTransportStreamFromContext(ctx) != nil {
+		written := make(chan struct{})
+		v.written = written
+		v.page[len(v.page)-1] = &encoded{front.Notify(last.data, func() { close(written) })}
+	}
 	return nil
 }
 

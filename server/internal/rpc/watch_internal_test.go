@@ -2,9 +2,11 @@ package rpc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"log/slog"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -15,10 +17,13 @@ import (
 	"github.com/gridstand/gridstand/server/internal/match"
 )
 
-// bareStream is a stream with only a context.
-type bareStream struct{ grpc.ServerStream }
+// bareStream is a stream with only a context, which may be nil.
+type bareStream struct {
+	grpc.ServerStream
+	ctx context.Context
+}
 
-func (bareStream) Context() context.Context { return context.Background() }
+func (s bareStream) Context() context.Context { return cmp.Or(s.ctx, context.Background()) }
 
 // Ensure that who resumes a watch pays for the events that it gets from memory.
 func TestGameView_Begin(t *testing.T) {
@@ -34,6 +39,32 @@ func TestGameView_Begin(t *testing.T) {
 	assert.Zero(t, reads, "a watch that begins with the game")
 }
 
+// Ensure that a stream reads the next page of a game's history only after gRPC has written the last one, or
+// the client has left: the pages in gRPC's queues would take much memory.
+func TestGameView_Replay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		replay := func(ctx context.Context, written chan struct{}) <-chan error {
+			replayed := make(chan error, 1)
+			v := &gameView{View: View{stream: bareStream{ctx: ctx}}, past: new(match.History), written: written}
+			go func() { replayed <- v.replay() }()
+			synctest.Wait()
+			return replayed
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		written := make(chan struct{})
+		stays, leaves := replay(t.Context(), written), replay(ctx, nil)
+		require.NoError(t, <-leaves, "no page is being written")
+		leaves = replay(ctx, written)
+		assert.Empty(t, stays)
+		assert.Empty(t, leaves)
+		leave()
+		require.ErrorIs(t, <-leaves, context.Canceled)
+		close(written)
+		require.NoError(t, <-stays)
+	})
+}
+
 // Ensure that a panic ends only the affected stream. The goroutines that follow event
 // streams run outside the interceptor that recovers from panics, so an unrecovered panic
 // would crash the server.
@@ -41,7 +72,7 @@ func TestView_Panics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	s := &Service{Config: Config{Budgets: &front.Budgets{}, Logger: slog.New(slog.NewTextHandler(&log, nil))}}
-	v := &View{service: s, stream: bareStream{}} // no game, so following it panics
+	v := &View{service: s, stream: bareStream{ctx: t.Context()}} // no game, so following it panics
 	ended := make(chan error, 1)
 	v.Start(func(err error) { ended <- err })
 	assert.ErrorContains(t, <-ended, "internal error")

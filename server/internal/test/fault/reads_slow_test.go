@@ -120,7 +120,8 @@ func readPast(ctx context.Context, conn *grpc.ClientConn, request []byte) error 
 	return err
 }
 
-// unreadWatches opens watches that read nothing, and plays their game as fast as the default limits allow.
+// unreadWatches opens watches that read nothing, of a long game from its first event and of another game,
+// which it plays as fast as the default limits allow.
 func (f *flood) unreadWatches(ctx context.Context) error {
 	c := f.w.player(f.server, f.dialOption())
 	game, err := c.create(ctx, ofVariant("6x6"))
@@ -133,8 +134,12 @@ func (f *flood) unreadWatches(ctx context.Context) error {
 			return err
 		}
 		defer func() { _ = raw.conn.Close() }()
-		for range unreadStreams {
-			if _, err := raw.call(pb.GameService_Watch_FullMethodName, &pb.WatchRequest{GameId: game.GetId()}); err != nil {
+		for n := range unreadStreams {
+			request := &pb.WatchRequest{GameId: game.GetId()}
+			if n%2 == 0 {
+				request = &pb.WatchRequest{GameId: f.gameID, AfterVersion: fromStart(), EveryEvent: true}
+			}
+			if _, err := raw.call(pb.GameService_Watch_FullMethodName, request); err != nil {
 				return err
 			}
 		}

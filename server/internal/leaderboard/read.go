@@ -122,13 +122,24 @@ func (b *Boards) Rank(
 		return nil, 0, 0, err
 	}
 	board, _ := of.stored(now)
-	rank, err := b.Boards.Rank(ctx, board, playerID, int(min(neighbors, MaxNeighbors)))
-	switch {
-	case err != nil:
-		return nil, 0, 0, err
-	case !rank.Found:
-		return nil, 0, 0, ErrNoScore
+	neighbors = min(neighbors, MaxNeighbors)
+	for {
+		place, found, err := b.Place(ctx, board, playerID)
+		switch {
+		case err != nil:
+			return nil, 0, 0, err
+		case !found:
+			return nil, 0, 0, ErrNoScore
+		}
+		first := max(0, place-int64(neighbors))
+		own = int(place - first)
+		page, err := b.Page(ctx, board, first, own+1+int(neighbors))
+		if err == nil {
+			entries, err = entriesOf(page.Entries, first)
+		}
+		// If results have moved the player since, read the place again.
+		if err != nil || own < len(entries) && entries[own].PlayerID == playerID {
+			return entries, own, int32(page.Total), err
+		}
 	}
-	entries, err = entriesOf(rank.Entries, rank.First)
-	return entries, int(rank.Place - rank.First), int32(rank.Total), err
 }

@@ -70,6 +70,39 @@ func TestBoards_Rank_ManyNeighbors(t *testing.T) {
 	})
 }
 
+// overtaken records a result with each reading of a place, as long as there are any.
+type overtaken struct {
+	store.Boards
+	record func()
+}
+
+func (o *overtaken) Place(ctx context.Context, b store.Board, playerID string) (int64, bool, error) {
+	place, found, err := o.Boards.Place(ctx, b, playerID)
+	o.record()
+	return place, found, err
+}
+
+// Ensure that Rank returns the entries around a player who is overtaken in the meantime.
+func TestBoards_Rank_Overtaken(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		boards, ctx, better := open(t, s), t.Context(), 0
+		require.NoError(t, boards.Record(ctx, result(0, 0, 1, now())))
+		boards.Boards = &overtaken{boards.Boards, func() {
+			if better < 3 {
+				better++
+				require.NoError(t, boards.Record(ctx, result(better, better, 2, now())))
+			}
+		}}
+		entries, own, total, err := boards.Rank(ctx, Board{Variant: "classic"}, name("player", 0), 1)
+		require.NoError(t, err)
+		require.Len(t, entries, 2)
+		assert.Equal(t, name("player", 0), entries[own].PlayerID)
+		assert.EqualValues(t, 4, entries[own].Rank)
+		assert.EqualValues(t, 4, total)
+	})
+}
+
 // Ensure that each result is counted in its range, for few and for many scores.
 func TestBoards_Distribution(t *testing.T) {
 	t.Parallel()

@@ -36,9 +36,8 @@ type Boards interface {
 	// Page returns up to n entries (n is at least 1) starting at the given place (counted
 	// from 0), together with the size of the board.
 	Page(ctx context.Context, b Board, first int64, n int) (BoardPage, error)
-	// Rank returns the player's place and entry, and up to neighbors entries on either
-	// side of it.
-	Rank(ctx context.Context, b Board, playerID string, neighbors int) (BoardRank, error)
+	// Place returns the player's place, counted from 0, or false if the player is not on the board.
+	Place(ctx context.Context, b Board, playerID string) (place int64, found bool, err error)
 
 	// AtLeast returns for each of the given scores the number of entries that have at least that score.
 	AtLeast(ctx context.Context, b Board, scores ...int32) ([]int64, error)
@@ -61,18 +60,4 @@ type BoardPage struct {
 	Entries []BoardEntry
 	// Total is the number of entries on the board.
 	Total int64
-}
-
-// BoardRank is a player's place on a board and the entries around it, as of a single
-// moment.
-type BoardRank struct {
-	// Found reports whether the player is on the board. If not, the fields below are zero.
-	Found bool
-	// Place is the player's place, and First the place of the first entry in Entries.
-	// Both count from 0.
-	Place, First int64
-	// Total is the number of entries on the board.
-	Total int64
-	// Entries are the player's entry and its neighbors.
-	Entries []BoardEntry
 }

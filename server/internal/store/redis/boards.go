@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -22,7 +23,7 @@ type boards struct{ client goredis.UniversalClient }
 
 var (
 	recordScore = newScript("record_score.lua")
-	rankScore   = newScript("rank_score.lua")
+	placeScore  = newScript("place_score.lua")
 	dropScore   = newScript("drop_score.lua")
 )
 
@@ -89,36 +90,13 @@ func (b boards) Page(ctx context.Context, board store.Board, first int64, n int)
 	return store.BoardPage{Entries: boardEntries(members.Val()), Total: total.Val()}, nil
 }
 
-var errRankReply = store.Failed(answered, "unexpected reply from rank_score.lua")
-
-// Rank reads everything in one round trip.
-func (b boards) Rank(ctx context.Context, board store.Board, playerID string, neighbors int) (store.BoardRank, error) {
+func (b boards) Place(ctx context.Context, board store.Board, playerID string) (place int64, found bool, err error) {
 	key := boardKey(board)
-	reply, err := rankScore.RunRO(ctx, b.client, []string{key, bestKey(key)}, playerID, neighbors).Slice()
-	if err != nil {
-		return store.BoardRank{}, wrap("reading a rank", err)
+	place, err = placeScore.RunRO(ctx, b.client, []string{key, bestKey(key)}, playerID).Int64()
+	if errors.Is(err, goredis.Nil) {
+		return 0, false, nil
 	}
-	if len(reply) == 0 {
-		return store.BoardRank{}, nil
-	}
-	if len(reply) != 4 {
-		return store.BoardRank{}, errRankReply
-	}
-	rank := store.BoardRank{Found: true}
-	rank.Place, _ = reply[0].(int64)
-	rank.First, _ = reply[1].(int64)
-	elements, _ := reply[2].([]any)
-	rank.Total, _ = reply[3].(int64)
-	for i := 0; i+1 < len(elements); i += 2 { // member, score, member, score, …
-		member, _ := elements[i].(string)
-		text, _ := elements[i+1].(string)
-		score, err := strconv.ParseInt(text, 10, 32)
-		if err != nil {
-			return store.BoardRank{}, errRankReply
-		}
-		rank.Entries = append(rank.Entries, boardEntry(member, int32(score)))
-	}
-	return rank, nil
+	return place, err == nil, wrap("reading a place", err)
 }
 
 func (b boards) AtLeast(ctx context.Context, board store.Board, scores ...int32) ([]int64, error) {

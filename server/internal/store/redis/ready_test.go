@@ -54,7 +54,7 @@ func TestReadOnlyScripts(t *testing.T) {
 		tail, err := r.store.Games.Tail(ctx, name("a"))
 		require.NoError(t, err)
 		require.Equal(t, last, tail.Last)
-		_, err = r.store.Boards.Rank(ctx, store.Board{Variant: "classic"}, "ann", 1)
+		_, _, err = r.store.Boards.Place(ctx, store.Board{Variant: "classic"}, "ann")
 		require.NoError(t, err)
 		_, err = r.store.Lists.Page(ctx, store.List{PlayerID: "ann"}, store.Place{}, 1)
 		require.NoError(t, err)

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"slices"
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -153,34 +152,20 @@ func (b boards) Page(ctx context.Context, on store.Board, first int64, n int) (p
 	return page, wrap("reading a board", err)
 }
 
-func (b boards) Rank(ctx context.Context, on store.Board, playerID string, neighbors int) (rank store.BoardRank, err error) {
+func (b boards) Place(ctx context.Context, on store.Board, playerID string) (place int64, found bool, err error) {
 	err = b.read(ctx, func(c *sqlite3.Conn) error {
-		rank = store.BoardRank{}
-		board, total, err := findBoard(c, on, b.now())
+		found = false
+		board, _, err := findBoard(c, on, b.now())
 		if err != nil || board == 0 {
 			return err
 		}
-		own, found, err := scoreOf(c, board, playerID)
-		if err != nil || !found {
-			return err
+		var own rankKey
+		if own, found, err = scoreOf(c, board, playerID); found {
+			place, err = countAbove(c, board, own)
 		}
-		rank.Found, rank.Total = true, total
-		if rank.Place, err = countAbove(c, board, own); err != nil {
-			return err
-		}
-		collect := func(s *sqlite3.Stmt) { rank.Entries = append(rank.Entries, scoreAt(s)) }
-		if neighbors > 0 {
-			if err := query(c, `SELECT player, score, member FROM scores WHERE board = ? AND (score, member) > (?, ?)
-				ORDER BY score, member LIMIT ?`, collect, board, own.score, own.member, neighbors); err != nil {
-				return err
-			}
-			slices.Reverse(rank.Entries)
-		}
-		rank.First = rank.Place - int64(len(rank.Entries))
-		return query(c, `SELECT player, score, member FROM scores WHERE board = ? AND (score, member) <= (?, ?)
-			ORDER BY score DESC, member DESC LIMIT ?`, collect, board, own.score, own.member, neighbors+1)
+		return err
 	})
-	return rank, wrap("reading a rank", err)
+	return place, found, wrap("reading a place", err)
 }
 
 func (b boards) AtLeast(ctx context.Context, on store.Board, scores ...int32) (counts []int64, err error) {

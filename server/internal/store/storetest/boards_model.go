@@ -53,7 +53,11 @@ func boardsLikeModel(t *testing.T, boards store.Boards, seed uint64) {
 	}
 }
 
-func (m boardsModel) player() string { return fmt.Sprintf("player-%02d", m.random.IntN(12)) }
+const players = 12
+
+func playerNumber(n int) string { return fmt.Sprintf("player-%02d", n) }
+
+func (m boardsModel) player() string { return playerNumber(m.random.IntN(players)) }
 
 // record records a result on some boards, once or twice.
 func (m boardsModel) record() {
@@ -73,7 +77,7 @@ func (m boardsModel) record() {
 	}
 }
 
-// read compares a page of a board, and a player's rank and neighbors.
+// read compares a page of a board, numbers of entries, and the places of all players.
 func (m boardsModel) read() {
 	b := []store.Board{allTime, today, past}[m.random.IntN(3)]
 	want := slices.SortedFunc(maps.Values(m.entries[b]), descending)
@@ -91,16 +95,12 @@ func (m boardsModel) read() {
 		require.EqualValues(m, len(slices.DeleteFunc(slices.Clone(want), below)), counts[i], "of at least %d", bound)
 	}
 
-	player, neighbors := m.player(), m.random.IntN(13)
-	rank, err := m.boards.Rank(m.Context(), b, player, neighbors)
-	require.NoError(m, err)
-	place := slices.IndexFunc(want, func(e store.BoardEntry) bool { return e.PlayerID == player })
-	require.Equal(m, place >= 0, rank.Found)
-	if place >= 0 {
-		from := max(0, place-neighbors)
-		require.EqualValues(m, place, rank.Place)
-		require.EqualValues(m, from, rank.First)
-		require.EqualValues(m, len(want), rank.Total)
-		require.Equal(m, want[from:min(len(want), place+neighbors+1)], rank.Entries)
+	for n := range players {
+		player := playerNumber(n)
+		place, found, err := m.boards.Place(m.Context(), b, player)
+		require.NoError(m, err)
+		at := slices.IndexFunc(want, func(e store.BoardEntry) bool { return e.PlayerID == player })
+		require.Equal(m, at >= 0, found)
+		require.EqualValues(m, max(0, at), place)
 	}
 }

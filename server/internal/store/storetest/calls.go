@@ -44,7 +44,7 @@ func Calls(ctx context.Context, s *store.Store) map[string]error {
 	_, errs["Credentials.All"] = s.Credentials.All(ctx)
 	_, errs["Credentials.Remove"] = s.Credentials.Remove(ctx, "host")
 	_, errs["Boards.Page"] = s.Boards.Page(ctx, allTime, 0, 1)
-	_, errs["Boards.Rank"] = s.Boards.Rank(ctx, allTime, "a", 0)
+	_, _, errs["Boards.Place"] = s.Boards.Place(ctx, allTime, "a")
 	_, errs["Boards.AtLeast"] = s.Boards.AtLeast(ctx, allTime, 1)
 	errs["Boards.Record"] = s.Boards.Record(ctx, scored("a", 1, 1), allTime)
 	errs["Boards.Hide"] = s.Boards.Hide(ctx, "a")

@@ -83,9 +83,10 @@ func (p *page) follows() tea.Cmd {
 	return p.Refuse("No player is selected.")
 }
 
-// beginForm opens the form if the variants are known.
+// beginForm opens the form if the variants are known. Unless the player has chosen the leaderboard's variant,
+// it offers classic: the selected game may be of any, and a newcomer comes to play 2048.
 func (p *page) beginForm(race bool) tea.Cmd {
-	f := newForm(p.open, p.lists.Variants, p.chosen(), race)
+	f := newForm(p.open, p.lists.Variants, cmp.Or(p.variant, "classic"), race)
 	if f == nil {
 		return p.Refuse("The variants are still loading. " + ui.SameKey)
 	}

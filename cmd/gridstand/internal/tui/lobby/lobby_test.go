@@ -55,7 +55,7 @@ func TestKeys(t *testing.T) {
 		"rules of the selected game": {[]string{"v", "r"}, ui.Route{Rules: "tribolo"}},
 		"follow a player":            {[]string{"end", "f"}, ui.Route{Follow: "bob"}},
 		"follow the best player":     {[]string{"tab", "tab", "f"}, ui.Route{Follow: "bob"}},
-		"rules of a new game":        {[]string{"n", "right", "r"}, ui.Route{Rules: "classic"}},
+		"rules of a new game":        {[]string{"n", "right", "r"}, ui.Route{Rules: "6x6"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -76,9 +76,9 @@ func TestForm(t *testing.T) {
 	assert.Contains(t, d.Screen(), "▸ variant", "up on the first field keeps the focus there")
 	d.Press("esc")
 	require.Nil(t, p.Dialog)
-	d.Press("n") // opens with the selected game's variant
-	require.Equal(t, "tribolo", p.Dialog.(*form).variant().GetId())
-	d.Press("left", "right", "down", "right", "right", "down", "right", "down", "down", "left", "down", "right", "enter")
+	d.Press("n")
+	require.Equal(t, "classic", p.Dialog.(*form).variant().GetId(), "also if a game of another variant is selected")
+	d.Press("right", "left", "left", "down", "right", "right", "down", "right", "down", "down", "left", "down", "right", "enter")
 	g := d.Leave().(ui.OpenMsg).Route.New
 	require.NotNil(t, g)
 	assert.Equal(t, "tribolo", g.Variant)

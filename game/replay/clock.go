@@ -2,11 +2,13 @@ package replay
 
 import "time"
 
-// clock is the turn clock of the seat to move. The zero clock is not running.
-type clock struct {
-	from     time.Time
-	version  int32 // version of the event that started it
-	extended time.Duration
+// Clock is the turn clock of the seat to move. The zero Clock is not running.
+type Clock struct {
+	// From is the time at which the clock started, and Version the version of the event that started it.
+	From    time.Time
+	Version int32
+	// Extended is the time that was credited to the clock since.
+	Extended time.Duration
 }
 
 // windClock starts the clock of the seat to move after a move or an undo, if it has become
@@ -16,19 +18,19 @@ func (s *State) windClock(prev *State, moved bool) {
 	turn := s.Turn()
 	switch {
 	case s.TurnLimit == 0 || turn < 0 || !s.Seats[turn].Held():
-		s.clock = clock{}
-	case moved || prev == nil || prev.clock == (clock{}) || prev.Turn() != turn:
-		s.clock = clock{from: s.UpdateTime, version: s.Version}
+		s.Clock = Clock{}
+	case moved || prev == nil || prev.Clock == (Clock{}) || prev.Turn() != turn:
+		s.Clock = Clock{From: s.UpdateTime, Version: s.Version}
 	}
 }
 
 // Deadline returns the time at which the seat to move runs out of time, or zero if no clock is
 // running.
 func (s *State) Deadline() time.Time {
-	if s.clock.version == 0 {
+	if s.Clock.Version == 0 {
 		return time.Time{}
 	}
-	return s.clock.from.Add(s.TurnLimit + s.clock.extended)
+	return s.Clock.From.Add(s.TurnLimit + s.Clock.Extended)
 }
 
 // SetTime sets the event's time to the time at which the store says it stored the entry, which
@@ -40,34 +42,7 @@ func (e *Event) SetTime(at time.Time) {
 	if state.Version == 1 {
 		state.CreateTime = at
 	}
-	if state.clock.version == state.Version {
-		state.clock.from = at
+	if state.Clock.Version == state.Version {
+		state.Clock.From = at
 	}
-}
-
-// Memory holds the unexported fields of a State other than its seed. It is for stores that save
-// states instead of histories.
-type Memory struct {
-	// UndoTo is the version that State.UndoTo returns.
-	UndoTo int32
-	// ClockFrom is the time at which the running clock started, or zero if no clock is running.
-	// ClockVersion is the version of the event that started it, and ClockExtended is the time
-	// credited to it since.
-	ClockFrom     time.Time
-	ClockVersion  int32
-	ClockExtended time.Duration
-}
-
-// Memory returns the unexported fields of s, for WithMemory.
-func (s *State) Memory() Memory {
-	return Memory{
-		UndoTo: s.before, ClockFrom: s.clock.from, ClockVersion: s.clock.version, ClockExtended: s.clock.extended,
-	}
-}
-
-// WithMemory returns a copy of s with its unexported fields set from m.
-func (s State) WithMemory(m Memory) *State {
-	s.before = m.UndoTo
-	s.clock = clock{from: m.ClockFrom, version: m.ClockVersion, extended: m.ClockExtended}
-	return &s
 }

@@ -167,18 +167,14 @@ func TestApply_LastHuman(t *testing.T) {
 	}
 }
 
-// Ensure that an undo restarts the clock, and that a saved state keeps its clock.
+// Ensure that a clock keeps its start when it is extended, and that an undo restarts it.
 func TestClock_Kept(t *testing.T) {
 	t.Parallel()
 	h := &history{t, []*replay.State{clocked(t, 0, annSits, annSits, annSits)}}
 	h.moves(0)
 	h.does(h.now().Turn(), replay.ClockExtended{By: time.Second})
-	memory := h.now().Memory()
-	assert.Equal(t, replay.Memory{UndoTo: 1, ClockFrom: at(2), ClockVersion: 2, ClockExtended: time.Second}, memory)
-	kept := h.now().WithMemory(replay.Memory{})
-	assert.Zero(t, kept.Deadline())
-	assert.Equal(t, memory, kept.WithMemory(memory).Memory())
-	assert.Equal(t, h.now().Deadline(), kept.WithMemory(memory).Deadline())
+	assert.Equal(t, replay.Clock{From: at(2), Version: 2, Extended: time.Second}, h.now().Clock)
+	assert.EqualValues(t, 1, h.now().UndoTo)
 	back := h.undoes(1)
 	assert.Equal(t, back.UpdateTime.Add(limit), back.Deadline())
 

@@ -21,7 +21,7 @@ func (s *State) move(seat int, m Moved) (game.Change, error) {
 	s.Position = position
 	if s.Seats[seat].Held() {
 		s.Ranked = s.Ranked && !m.ByBot
-		s.before = s.Version - 1
+		s.UndoTo = s.Version - 1
 	}
 	s.checkEnd()
 	return change, nil

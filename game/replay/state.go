@@ -68,14 +68,14 @@ type State struct {
 	Attempt Attempt
 	// CreateTime and UpdateTime are the times of the first and the last event.
 	CreateTime, UpdateTime time.Time
+	Clock                  Clock
+	// UndoTo is the version that an undo goes back to by default: the one before the player's last move that
+	// has not been undone. It is 0 if there is nothing to undo.
+	UndoTo int32
 
 	seed game.Seed
 	// revealed is set if an attempt's seed may be shown; see Reveal.
 	revealed bool
-	clock    clock
-	// before is the version before the last player move that has not been undone, or 0 if there
-	// is no such move.
-	before int32
 }
 
 // Event is an applied entry: the resulting state and how the board changed.
@@ -227,10 +227,6 @@ func (s *State) solo() bool {
 	return true
 }
 
-// UndoTo returns the version that an undo goes back to by default: the one before the player's last
-// move that has not been undone. It returns 0 if there is nothing to undo.
-func (s *State) UndoTo() int32 { return s.before }
-
 func (s *State) join(seat int, player Player) error {
 	if seat < 0 || seat >= len(s.Seats) || player.ID == "" {
 		return fmt.Errorf("%w: seat %d cannot be joined", ErrInvalid, seat)
@@ -279,10 +275,10 @@ func (s *State) LastHuman(seat int) bool {
 }
 
 func (s *State) extend(seat int, by time.Duration) error {
-	if seat != s.Turn() || s.Deadline().IsZero() || by <= 0 || by > math.MaxInt64-s.TurnLimit-s.clock.extended {
+	if seat != s.Turn() || s.Deadline().IsZero() || by <= 0 || by > math.MaxInt64-s.TurnLimit-s.Clock.Extended {
 		return fmt.Errorf("%w: seat %d has no clock to extend", ErrInvalid, seat)
 	}
-	s.clock.extended += by
+	s.Clock.Extended += by
 	return nil
 }
 

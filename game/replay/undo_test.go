@@ -62,7 +62,7 @@ func TestUndo(t *testing.T) {
 		h.moves(n)
 	}
 	was := h.states[9]
-	require.EqualValues(t, 20, h.now().UndoTo())
+	require.EqualValues(t, 20, h.now().UndoTo)
 	back := h.undoes(10)
 	assert.EqualValues(t, 22, back.Version)
 	assert.Equal(t, board(t, was.Position), board(t, back.Position))
@@ -72,12 +72,12 @@ func TestUndo(t *testing.T) {
 	assert.True(t, h.states[20].Ranked, "earlier states are unchanged")
 	assert.Equal(t, was.CreateTime, back.CreateTime)
 	assert.Equal(t, h.states[20].UpdateTime.Add(time.Second), back.UpdateTime)
-	assert.EqualValues(t, 9, back.UndoTo(), "the next undo goes one step further")
+	assert.EqualValues(t, 9, back.UndoTo, "the next undo goes one step further")
 	first := board(t, h.states[10].Position)
 	assert.NotEqual(t, first, board(t, h.moves(9).Position), "the same move on the same board uses new draws")
 
 	back = h.undoes(1)
-	assert.Zero(t, back.UndoTo(), "nothing is left to undo")
+	assert.Zero(t, back.UndoTo, "nothing is left to undo")
 	assert.Equal(t, board(t, h.states[0].Position), board(t, back.Position))
 	assert.False(t, playOut(t, back).Ranked, "Ranked does not change later")
 }
@@ -87,16 +87,16 @@ func TestUndoTo(t *testing.T) {
 	t.Parallel()
 	h := &history{t, []*replay.State{open(t, botSits, annSits, botSits)}}
 	for h.now().Turn() != 1 {
-		assert.Zero(t, h.moves(0).UndoTo(), "bots moved")
+		assert.Zero(t, h.moves(0).UndoTo, "bots moved")
 	}
 	before := h.now().Version
 	h.moves(0)
 	for h.now().Turn() != 1 {
-		assert.Equal(t, before, h.moves(0).UndoTo())
+		assert.Equal(t, before, h.moves(0).UndoTo)
 	}
 	again := h.now().Version
-	assert.Equal(t, again, h.moves(1).UndoTo())
-	assert.Equal(t, before, h.undoes(again).UndoTo())
+	assert.Equal(t, again, h.moves(1).UndoTo)
+	assert.Equal(t, before, h.undoes(again).UndoTo)
 }
 
 // Ensure that an undo restores the seats as well as the board.

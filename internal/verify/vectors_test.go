@@ -189,7 +189,7 @@ func (v *vectors) classic(e *replay.Event, lines []string) string {
 			spawned = fmt.Sprintf("cell %d = %d", e.Change.Spawned.Index, e.Change.Spawned.Value)
 		}
 		fmt.Fprintf(b, "%2d %-11s %-9s %-12s %s  moves %d, score %d, undo %d\n", e.State.Version, m[1], gained, spawned,
-			board(e.State.Position), e.State.Position.MoveCount(), e.State.Position.Scores()[0], e.State.UndoTo())
+			board(e.State.Position), e.State.Position.MoveCount(), e.State.Position.Scores()[0], e.State.UndoTo)
 	}
 	return b.String()
 }

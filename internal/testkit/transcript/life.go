@@ -82,8 +82,8 @@ func Life(t testing.TB, variant string, random *rand.Rand) ([]*pb.Event, []*pb.G
 			at = s.Deadline()
 		case n < 8:
 			past := states[random.IntN(len(states))]
-			if n == 6 && s.UndoTo() > 0 {
-				past = states[s.UndoTo()-1]
+			if n == 6 && s.UndoTo > 0 {
+				past = states[s.UndoTo-1]
 			}
 			next, err := s.Undo(replay.Entry{Seat: random.IntN(v.Seats), Action: replay.Undone{To: past.Version}}, past, at)
 			if err == nil {

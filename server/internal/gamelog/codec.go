@@ -119,10 +119,9 @@ func encodeHead(s *replay.State, board []byte) ([]byte, error) {
 	if s.Version > 1 {
 		m.CreateTimeMs = s.CreateTime.UnixMilli()
 	}
-	memory := s.Memory()
-	m.UndoTo, m.ClockVersion, m.ClockExtended = memory.UndoTo, memory.ClockVersion, encodeSpan(memory.ClockExtended)
-	if m.ClockVersion != 0 && m.ClockVersion != s.Version {
-		m.ClockFromMs = memory.ClockFrom.UnixMilli()
+	m.UndoTo, m.ClockVersion, m.ClockExtended = s.UndoTo, s.Clock.Version, encodeSpan(s.Clock.Extended)
+	if s.Clock.Version != 0 && s.Clock.Version != s.Version {
+		m.ClockFromMs = s.Clock.From.UnixMilli()
 	}
 	if r := s.Result; r != nil {
 		m.Result = &gamelogv1.Result{Reason: uint32(r.Reason)}
@@ -215,7 +214,8 @@ func decodeHead(gameID string, id store.ID, at time.Time, b []byte) (*replay.Sta
 		Seats: decodeSeats(m.GetSeats()), Status: status, Position: position,
 		Private: m.GetPrivate(), TurnLimit: m.GetTurnLimit().AsDuration(),
 		Commitment: [game.SeedSize]byte(m.GetSeedCommitment()), Attempt: decodeAttempt(m.GetAttempt()),
-		CreateTime: at, UpdateTime: at,
+		CreateTime: at, UpdateTime: at, UndoTo: m.GetUndoTo(),
+		Clock: replay.Clock{Version: m.GetClockVersion(), Extended: m.GetClockExtended().AsDuration()},
 	}
 	// A replay of the log would check Rankable, but the head may have been written by a server
 	// that did not.
@@ -229,15 +229,12 @@ func decodeHead(gameID string, id store.ID, at time.Time, b []byte) (*replay.Sta
 			s.Result.Winners = append(s.Result.Winners, int(w))
 		}
 	}
-	if v := m.GetClockVersion(); v != 0 || m.GetUndoTo() != 0 {
-		memory := replay.Memory{UndoTo: m.GetUndoTo(), ClockVersion: v, ClockExtended: m.GetClockExtended().AsDuration()}
-		switch {
-		case v == id.Version:
-			memory.ClockFrom = at
-		case v != 0:
-			memory.ClockFrom = time.UnixMilli(m.GetClockFromMs()).UTC()
-		}
-		s = s.WithMemory(memory)
+	switch s.Clock.Version {
+	case 0:
+	case id.Version:
+		s.Clock.From = at
+	default:
+		s.Clock.From = time.UnixMilli(m.GetClockFromMs()).UTC()
 	}
 	if len(m.GetSeed()) == 0 {
 		return s, nil

@@ -46,7 +46,7 @@ func (m *Monitor) LastOutage() store.Span {
 // clock that ran during the outage gets a full turn from its end. If another server has already
 // added that, the result is 0.
 func credit(state *replay.State, outage store.Span) time.Duration {
-	if !state.Memory().ClockFrom.Before(outage.To) || !outage.From.Before(state.Deadline()) {
+	if !state.Clock.From.Before(outage.To) || !outage.From.Before(state.Deadline()) {
 		return 0
 	}
 	return max(outage.To.Add(state.TurnLimit).Sub(state.Deadline()), 0)

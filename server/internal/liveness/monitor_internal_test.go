@@ -39,14 +39,13 @@ func TestCredit(t *testing.T) {
 		{"began during the outage", 50_000, 50 * time.Second},
 		{"began after it", 100_000, 0},
 	} {
-		clock := replay.Memory{ClockFrom: at(tt.began), ClockVersion: 1}
-		state := replay.State{TurnLimit: limit}.WithMemory(clock)
+		state := &replay.State{TurnLimit: limit, Clock: replay.Clock{From: at(tt.began), Version: 1}}
 		assert.Equal(t, tt.want, credit(state, outage), tt.name)
 		assert.Zero(t, credit(state, store.Span{}), tt.name)
 		if tt.want > 0 {
-			clock.ClockExtended = tt.want
-			assert.Equal(t, outage.To.Add(limit), state.WithMemory(clock).Deadline(), tt.name)
-			assert.Zero(t, credit(state.WithMemory(clock), outage), tt.name)
+			state.Clock.Extended = tt.want
+			assert.Equal(t, outage.To.Add(limit), state.Deadline(), tt.name)
+			assert.Zero(t, credit(state, outage), tt.name)
 		}
 	}
 }

@@ -160,7 +160,7 @@ func (call Call) decide(ctx context.Context, m *Match, tip gamelog.Tip) (*Event,
 			return nil, nil, ErrUndoAttempt
 		}
 		if action.To == 0 {
-			action.To = state.UndoTo()
+			action.To = state.UndoTo
 		}
 		if action.To == 0 {
 			return nil, nil, replay.ErrNoUndo
@@ -333,7 +333,7 @@ func (m *Match) repeated(ctx context.Context, state *replay.State, call Call, en
 		if err != nil {
 			return nil, err
 		}
-		entry.Action = replay.Undone{To: then.UndoTo()}
+		entry.Action = replay.Undone{To: then.UndoTo}
 	}
 	if logged.Action != entry.Action {
 		return nil, nil

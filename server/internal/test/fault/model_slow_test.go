@@ -190,7 +190,7 @@ func (op operation) entry(n *node, own []int) replay.Entry {
 	}
 	to := op.to
 	if to == 0 {
-		to = n.UndoTo()
+		to = n.UndoTo
 	}
 	return replay.Entry{Seat: seat, Action: replay.Undone{To: to}}
 }

@@ -26,7 +26,7 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	case <-m.hub.stopping.Done():
 		return nil, ErrStopping
 	}
-	if m.currentTip().ID != tip.ID {
+	if m.tip.Load().ID != tip.ID {
 		<-m.writing
 		return nil, errOvertaken
 	}

@@ -71,35 +71,33 @@ func (m *Match) counted() int32 {
 
 // Spectators returns the number of the game's spectators on all servers or, while it waits for
 // players, the number of its players' watchers.
-func (m *Match) Spectators() int { return int(m.counted()) + m.remote() }
-
-func (m *Match) remote() int {
-	if remote := m.watching.remote.Load(); remote != nil {
-		return int(*remote)
-	}
-	return 0
-}
+func (m *Match) Spectators() int { return int(m.counted() + *m.watching.remote.Load()) }
 
 // Limited returns the number of watchers that count toward the game's limit: the spectators
 // on all servers and the previews on this one.
 func (m *Match) Limited() int {
-	return int(m.watching.local.Load()) + m.remote() + int(m.watching.previews.Load())
+	return int(m.watching.local.Load() + *m.watching.remote.Load() + m.watching.previews.Load())
 }
 
 // setRemoteWatchers updates the audience to the total that the store returned, unless total
 // is −1. A followed match ignores total, because it gets newer totals from the feed.
 func (m *Match) setRemoteWatchers(total int) {
 	if total >= 0 && !m.followed() {
-		m.AudienceCounted(total, store.Reactions{})
+		m.setAudience(total)
 	}
+}
+
+// setAudience updates the audience to the total on all servers, which includes this server's
+// spectators as last reported.
+func (m *Match) setAudience(total int) {
+	remote := max(0, int32(total)-m.watching.reported.Load())
+	m.watching.remote.Store(&remote)
 }
 
 // AudienceCounted implements store.Listener.
 func (m *Match) AudienceCounted(total int, shown store.Reactions) {
 	m.watching.shown.add(shown)
-	// The total includes this server's spectators as last reported.
-	remote := max(0, int32(total)-m.watching.reported.Load())
-	m.watching.remote.Store(&remote)
+	m.setAudience(total)
 }
 
 // An unchanged audience is announced every announceEvery, so that no proxy considers a stream

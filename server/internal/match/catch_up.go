@@ -10,7 +10,7 @@ import (
 
 // catchUp reads the entries after the tip. It returns a *gamelog.DamagedError if they do not follow it.
 func (m *Match) catchUp(ctx context.Context) error {
-	tip := m.currentTip()
+	tip := *m.tip.Load()
 	return m.hub.Log.Replay(ctx, m.id, tip, func(next gamelog.Tip, event *replay.Event) error {
 		m.advance(tip.ID, next, event)
 		tip = next

@@ -106,7 +106,7 @@ func (m *Match) verify(ctx context.Context) (gamelog.Tip, error) {
 // last ID.
 func (m *Match) compare(ctx context.Context) (gamelog.Tip, error) {
 	// Read the tip before the log, which can only grow in between.
-	tip, now := m.currentTip(), m.hub.ticks.Load()
+	tip, now := *m.tip.Load(), m.hub.ticks.Load()
 	if !m.stale(now) {
 		ends, watchers, err := m.hub.Log.EndsWith(ctx, m.id, tip.ID)
 		if err != nil {
@@ -129,7 +129,7 @@ func (m *Match) compare(ctx context.Context) (gamelog.Tip, error) {
 		}
 		if tail.Last.Version > tip.ID.Version {
 			err := m.catchUp(ctx)
-			if now := m.currentTip(); err == nil && now.ID.Version >= tail.Last.Version {
+			if now := *m.tip.Load(); err == nil && now.ID.Version >= tail.Last.Version {
 				return now, nil
 			}
 			if err != nil && !isDamaged(err) {

@@ -100,7 +100,7 @@ type decision func(ctx context.Context, m *Match, tip gamelog.Tip) (*Event, *gam
 // the error that decide returned, as soon as the log confirms the state that decide was
 // given.
 func (m *Match) commit(ctx context.Context, decide decision) (*Event, *replay.State, error) {
-	tip := m.currentTip()
+	tip := *m.tip.Load()
 	for confirmed := false; ; confirmed = true {
 		repeated, draft, err := decide(ctx, m, tip)
 		if draft != nil {

@@ -50,7 +50,7 @@ func TestDecide_Seats(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			event, draft, err := tt.call.decide(t.Context(), m, m.currentTip())
+			event, draft, err := tt.call.decide(t.Context(), m, *m.tip.Load())
 			require.Equal(t, tt.err, err)
 			require.Equal(t, tt.repeat, event != nil)
 			require.Equal(t, tt.drafts, draft != nil)

@@ -60,6 +60,7 @@ func newMatch(h *Hub, gameID string) *Match {
 		writing: make(chan struct{}, 1), checking: make(chan struct{}, 1), ready: make(chan struct{}),
 	}
 	m.tip.Store(&gamelog.Tip{})
+	m.watching.remote.Store(new(int32))
 	return m
 }
 
@@ -68,9 +69,7 @@ func (m *Match) due(n, every int64) bool { return (n+m.phase)%every == 0 }
 
 // State returns the latest state that this server knows. To check it against the log, use
 // Confirm.
-func (m *Match) State() *replay.State { return m.currentTip().State }
-
-func (m *Match) currentTip() gamelog.Tip { return *m.tip.Load() }
+func (m *Match) State() *replay.State { return m.tip.Load().State }
 
 // load reads the whole log and closes ready. A match that cannot be loaded is removed from
 // the hub.
@@ -96,7 +95,7 @@ func (m *Match) load(ctx context.Context) {
 func (m *Match) advance(prev store.ID, tip gamelog.Tip, event *replay.Event) *Event {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.currentTip().ID != prev {
+	if m.tip.Load().ID != prev {
 		return m.ring.at(tip.ID.Version)
 	}
 	shown := m.ring.put(event)
@@ -139,7 +138,7 @@ func (m *Match) Listening() { m.refresh() }
 
 // Published implements store.Listener.
 func (m *Match) Published(r store.Record) {
-	tip := m.currentTip()
+	tip := m.tip.Load()
 	switch {
 	case r.ID.Version <= tip.ID.Version:
 		return

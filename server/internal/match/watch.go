@@ -141,8 +141,8 @@ type watcherSet struct {
 	players   atomic.Int32 // watchers on this server that are the game's players
 	local     atomic.Int32 // spectators on this server
 	announced atomic.Pointer[Audience]
-	// remote is the number of spectators on other servers, as last reported, or nil before the first
-	// report. Each report stores a new pointer.
+	// remote is the number of spectators on other servers, as last reported. It is never nil, and each
+	// report stores a new pointer.
 	remote atomic.Pointer[int32]
 
 	// reacted counts the reactions on this server that were not reported yet, and shown those on all

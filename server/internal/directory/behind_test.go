@@ -24,15 +24,15 @@ func TestDirectory_Touch(t *testing.T) {
 		synctest.Wait()
 		touched := listing(1)
 		for range 3 {
-			touched.Score++
-			d.Touch(touched)
+			touched.Watchers++
+			d.Touch(state(t, 1), touched.Watchers)
 		}
 		time.Sleep(writeEvery) //nolint:forbidigo // The bubble's clock is fake.
 		synctest.Wait()
 		assert.Equal(t, map[string]store.Listing{game(1): touched}, lists.games)
 
-		touched.Score++
-		d.Touch(touched)
+		touched.Watchers++
+		d.Touch(state(t, 1), touched.Watchers)
 		cancel()
 		synctest.Wait()
 		assert.Equal(t, map[string]store.Listing{game(1): touched}, lists.games)
@@ -45,12 +45,12 @@ func TestDirectory_Mend(t *testing.T) {
 	d, lists := open(3)
 	current := listing(2)
 	for _, mend := range []bool{false, true} {
-		current.Score++
+		current.Watchers++
 		if !mend {
-			d.Touch(current)
-			d.Mend(listing(2))
+			d.Touch(state(t, 2), current.Watchers)
+			d.Mend(state(t, 2), 0)
 		} else {
-			d.Mend(current)
+			d.Mend(state(t, 2), current.Watchers)
 		}
 		require.NoError(t, d.flush(t.Context()))
 		assert.Equal(t, current, lists.games[game(2)])
@@ -62,7 +62,7 @@ func TestDirectory_Mend(t *testing.T) {
 func TestDirectory_Touch_ThenPut(t *testing.T) {
 	t.Parallel()
 	d, lists := open(0)
-	d.Touch(listing(1))
+	d.Touch(state(t, 1), 0)
 	finished := listing(1)
 	finished.Status = store.Finished
 	require.NoError(t, d.Put(t.Context(), finished))
@@ -77,12 +77,12 @@ func TestDirectory_Touch_StoreFails(t *testing.T) {
 	d, lists := open(0)
 	lists.err = store.Failed(store.Connection, "no connection")
 	recent := listing(1)
-	recent.Score = 7
-	d.Touch(listing(1))
-	d.Touch(listing(2))
+	recent.Watchers = 7
+	d.Touch(state(t, 1), 0)
+	d.Touch(state(t, 2), 0)
 	require.ErrorIs(t, d.flush(t.Context()), lists.err)
 	require.ErrorIs(t, d.Put(t.Context(), listing(3)), lists.err)
-	d.Touch(recent)
+	d.Touch(state(t, 1), recent.Watchers)
 	require.ErrorIs(t, d.flush(t.Context()), lists.err)
 
 	lists.err = nil
@@ -95,9 +95,9 @@ func TestDirectory_Touch_Bound(t *testing.T) {
 	t.Parallel()
 	d, _ := open(0)
 	for n := range maxPending {
-		d.pending[strconv.Itoa(n)] = store.Listing{}
+		d.pending[strconv.Itoa(n)] = change{}
 	}
-	d.Touch(listing(0))
-	d.Mend(listing(0))
+	d.Touch(state(t, 0), 0)
+	d.Mend(state(t, 0), 0)
 	assert.Len(t, d.pending, maxPending)
 }

@@ -108,7 +108,7 @@ func Position(s *replay.State) *pb.Position {
 	}
 	switch p := s.Position.(type) {
 	case *twenty48.Position:
-		m.Board = &pb.Position_Twenty48{Twenty48: twenty48Board(p, s.LegalMoves())}
+		m.Board = &pb.Position_Twenty48{Twenty48: twenty48Board(s.Variant, p, s.LegalMoves())}
 	case *tribolo.Position:
 		m.Board = &pb.Position_Tribolo{Tribolo: triboloBoard(p, s.LegalMoves())}
 	}

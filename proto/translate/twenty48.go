@@ -15,9 +15,9 @@ func Direction(d pb.Direction) (game.Direction, bool) {
 }
 
 // The contract and package game use the same numbers for the directions.
-func twenty48Board(p *twenty48.Position, legal []game.Move) *pb.Twenty48Board {
+func twenty48Board(v *game.Variant, p *twenty48.Position, legal []game.Move) *pb.Twenty48Board {
 	m := &pb.Twenty48Board{
-		Rows: int32(p.Rows()), Columns: int32(p.Columns()), Tiles: p.Tiles(), GoalReached: p.GoalReached(),
+		Rows: int32(v.Rows), Columns: int32(v.Columns), Tiles: p.Tiles(), GoalReached: p.GoalReached(),
 	}
 	for _, move := range legal {
 		m.LegalMoves = append(m.LegalMoves, pb.Direction(move.Direction))

@@ -85,9 +85,10 @@ func (s *Service) Stream(server any, stream grpc.ServerStream, info *grpc.Stream
 // or reflection.
 func isContractMethod(method string) bool { return strings.HasPrefix(method, "/gridstand.") }
 
-// isRead reports whether a method of the contract changes nothing.
-func isRead(method string) bool {
-	return strings.Contains(method, "/Get") || strings.Contains(method, "/List")
+// IsRead reports whether a method of the contract changes nothing, given its full name.
+func IsRead(method string) bool {
+	name := method[strings.LastIndexByte(method, '/')+1:]
+	return strings.HasPrefix(name, "Get") || strings.HasPrefix(name, "List") || strings.HasPrefix(name, "Watch")
 }
 
 // withContext is a stream with another context.

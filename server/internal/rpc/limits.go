@@ -74,7 +74,7 @@ func (s *Service) limitPlayer(ctx context.Context, method string) error {
 		return nil
 	case pb.PlayerService_ListKeys_FullMethodName, pb.PlayerService_ListSessions_FullMethodName:
 	default:
-		if isRead(method) {
+		if IsRead(method) {
 			return nil
 		}
 	}
@@ -135,7 +135,7 @@ func (s *Service) read(ctx context.Context, method string, request any) error {
 		return err
 	}
 	slots := int64(front.Changing)
-	if isRead(method) {
+	if IsRead(method) {
 		slots = front.Reading
 	}
 	return s.Budgets.EnterCall(ctx, address, slots)

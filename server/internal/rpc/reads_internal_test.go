@@ -41,7 +41,7 @@ func TestIsRead(t *testing.T) {
 		pb.GameService_ServiceDesc, pb.ChallengeService_ServiceDesc, pb.LeaderboardService_ServiceDesc, pb.PlayerService_ServiceDesc,
 	} {
 		for _, method := range service.Methods {
-			if !isRead("/" + service.ServiceName + "/" + method.MethodName) {
+			if !IsRead("/" + service.ServiceName + "/" + method.MethodName) {
 				changing = append(changing, method.MethodName)
 			}
 		}

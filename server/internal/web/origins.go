@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridstand/gridstand/internal/loopback"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/rpc"
 )
 
 // Origins is the set of origins whose pages may make calls with a token (--web-origins).
@@ -84,7 +85,7 @@ func (c crossOrigin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	share(w)
 	trusted := c.trusted.has(origin)
-	if !trusted && (isWrite(r.URL.Path) || hasToken(r)) {
+	if !trusted && (hasToken(r) || isCall(r.URL.Path) && !rpc.IsRead(r.URL.Path)) {
 		WriteError(w, r, refusal(connect.CodePermissionDenied, &errdetails.ErrorInfo{
 			Reason: pb.ReasonOriginNotAllowed, Metadata: map[string]string{"origin": origin},
 		}, "pages of "+origin+" may read from this server, but may not use a token or create an account; the server's --web-origins can allow it"))
@@ -151,21 +152,6 @@ func LoopbackOnly(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		}
 	})
-}
-
-// isWrite reports whether a path belongs to a call that may change something. The names of
-// read-only methods begin with Get, List or Watch.
-func isWrite(path string) bool {
-	if !isCall(path) {
-		return false
-	}
-	method := path[strings.LastIndexByte(path, '/')+1:]
-	for _, reads := range []string{"Get", "List", "Watch"} {
-		if strings.HasPrefix(method, reads) {
-			return false
-		}
-	}
-	return true
 }
 
 func isPreflight(r *http.Request) bool {

@@ -36,8 +36,7 @@ type file struct {
 	// resumed is set after the expiry of data has been resumed; see saveClock.
 	resumed atomic.Bool
 
-	wall  func() time.Time
-	clock clock
+	clock
 }
 
 // write runs work in a transaction, and returns once the transaction is durable. The
@@ -182,29 +181,29 @@ func then(ctx context.Context, c *sqlite3.Conn, do func(ctx context.Context) err
 	return do(context.WithValue(ctx, transactionKey{}, t))
 }
 
-// now returns the time by the store's clock, to the millisecond.
-func (f *file) now() time.Time { return time.UnixMilli(f.clock.at(f.wall())).UTC() }
-
 // clock follows the system's clock, but never goes back. If the system's clock is set
 // back, it continues at half speed until the system's clock has caught up, so that jobs
 // still become due.
 type clock struct {
+	system func() time.Time
+
 	mu sync.Mutex
-	// time is the value that the clock returned most recently, and read is the system time at
-	// that moment.
-	time int64
-	read time.Time
+	// latest is the time in milliseconds that the clock returned most recently, and latestAt is the
+	// system's time at that moment.
+	latest   int64
+	latestAt time.Time
 }
 
-// at returns the clock's time for a given system time.
-func (c *clock) at(now time.Time) int64 {
+// now returns the clock's time, to the millisecond.
+func (c *clock) now() time.Time {
+	at := c.system()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	half := max(0, now.Sub(c.read).Milliseconds()/2) // uses the monotonic clock
-	if wall := now.UnixMilli(); wall > c.time+half {
-		c.time, c.read = wall, now
+	half := max(0, at.Sub(c.latestAt).Milliseconds()/2) // uses the monotonic clock
+	if wall := at.UnixMilli(); wall > c.latest+half {
+		c.latest, c.latestAt = wall, at
 	} else if half > 0 {
-		c.time, c.read = c.time+half, c.read.Add(time.Duration(2*half)*time.Millisecond)
+		c.latest, c.latestAt = c.latest+half, c.latestAt.Add(time.Duration(2*half)*time.Millisecond)
 	}
-	return c.time
+	return time.UnixMilli(c.latest).UTC()
 }

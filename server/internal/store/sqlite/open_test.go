@@ -179,8 +179,9 @@ func TestNow_DoesNotGoBack(t *testing.T) {
 	again, err := s.Time(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, first, again)
-	ahead := clock{time: first.UnixMilli(), read: wall}
-	assert.Equal(t, first.UnixMilli()+2500, ahead.at(wall.Add(5*time.Second)), "it advances at half the speed until the system's clock has caught up")
+	later := func() time.Time { return wall.Add(5 * time.Second) }
+	ahead := clock{system: later, latest: first.UnixMilli(), latestAt: wall}
+	assert.Equal(t, first.Add(2500*time.Millisecond), ahead.now(), "it advances at half the speed until the system's clock has caught up")
 	require.NoError(t, s.Close())
 	for ahead, warnings := range map[time.Duration]int{time.Minute: 0, time.Hour: 1} {
 		var log bytes.Buffer

@@ -177,9 +177,9 @@ func (e *engine) openFile(o Options) (_ *file, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &file{path: o.Path, memory: o.Memory, logger: o.Logger, wall: o.Now}
-	f.clock.time, f.clock.read = latest, o.Now()
-	if ahead := time.UnixMilli(latest).Sub(f.clock.read); ahead > maxAhead && !o.Beside {
+	now := o.Now()
+	f := &file{path: o.Path, memory: o.Memory, logger: o.Logger, clock: clock{system: o.Now, latest: latest, latestAt: now}}
+	if ahead := time.UnixMilli(latest).Sub(now); ahead > maxAhead && !o.Beside {
 		o.Logger.Warn("the file's clock is ahead of the system's clock and runs at half speed until that has caught up",
 			"id", "clock-ahead", "file", o.Path, "ahead", ahead.Round(time.Second))
 	}

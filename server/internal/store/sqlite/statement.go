@@ -10,7 +10,7 @@ import (
 // exec runs a statement without reading its result. Each connection prepares a statement
 // only once, so the text must be constant. The arguments are bound in order.
 func exec(c *sqlite3.Conn, text string, args ...any) error {
-	return query(c, text, nil, args...)
+	return each(c, text, nil, args...)
 }
 
 // execEach is like exec, but runs the statement once for each of the given values. The
@@ -24,18 +24,15 @@ func execEach(c *sqlite3.Conn, text string, values []string, args ...any) error 
 	return nil
 }
 
-// query runs a statement and calls row for each row of its result. If row is nil, the
-// rows are skipped.
+// query runs a statement and calls row for each row of its result.
 func query(c *sqlite3.Conn, text string, row func(s *sqlite3.Stmt), args ...any) error {
 	return each(c, text, func(s *sqlite3.Stmt) error {
-		if row != nil {
-			row(s)
-		}
+		row(s)
 		return nil
 	}, args...)
 }
 
-// each is like query, but ends with the first error of row. It replaces the times in args by
+// each is like query, but ends with the first error of row, and skips the rows if row is nil. It replaces the times in args by
 // their milliseconds, and the zero time by NULL.
 func each(c *sqlite3.Conn, text string, row func(s *sqlite3.Stmt) error, args ...any) error {
 	for i, arg := range args {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"crypto/tls"
+	"fmt"
 	"log/slog"
 	"os"
 	"sync/atomic"
@@ -63,7 +64,8 @@ func (s *certificates) renew() {
 	}
 }
 
-// read creates a new certificate if the files have changed. The error is a *ConfigError.
+// read creates a new certificate if the files have changed. It rejects one that has expired, except
+// at the start: browsers let people continue. The error is a *ConfigError.
 func (s *certificates) read() error {
 	var read pems
 	for i, file := range []string{s.cert, s.key} {
@@ -73,14 +75,19 @@ func (s *certificates) read() error {
 		}
 		read[i] = string(pem)
 	}
-	if read == s.pems {
-		return nil
+	used := s.certificate.Load()
+	certificate := used
+	if read != s.pems {
+		created, err := tls.X509KeyPair([]byte(read[0]), []byte(read[1]))
+		if err != nil {
+			return &ConfigError{"tls-cert", err}
+		}
+		certificate = &created
 	}
-	certificate, err := tls.X509KeyPair([]byte(read[0]), []byte(read[1]))
-	if err != nil {
-		return &ConfigError{"tls-cert", err}
+	if until := certificate.Leaf.NotAfter; used != nil && time.Now().After(until) {
+		return &ConfigError{"tls-cert", fmt.Errorf("the certificate expired at %s", until.Format(time.RFC3339))}
 	}
-	s.certificate.Store(&certificate)
+	s.certificate.Store(certificate)
 	s.pems = read
 	return nil
 }

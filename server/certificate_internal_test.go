@@ -3,11 +3,13 @@
 package server
 
 import (
+	"bytes"
 	"crypto/tls"
 	"log/slog"
 	"os"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -56,4 +58,37 @@ func TestCertificates_SlowDisk(t *testing.T) {
 	require.NoError(t, disk.Close())
 	assert.Equal(t, renewed.SerialNumber, await(reader).Leaf.SerialNumber)
 	assert.Equal(t, renewed.SerialNumber, await(current()).Leaf.SerialNumber)
+}
+
+// Ensure that the log says when the certificate has expired, and that no expired one replaces it.
+func TestCertificates_Expired(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		authority := tlstest.NewAuthority(t)
+		expired, key := authority.Issue(t) // for an hour
+		time.Sleep(time.Hour)
+		var c Config
+		c.TLSCert, c.TLSKey = authority.Issue(t)
+		used := authority.Renew(t, c.TLSCert, c.TLSKey)
+		var log bytes.Buffer
+		s, err := newCertificates(c, slog.New(slog.NewTextHandler(&log, nil)))
+		require.NoError(t, err)
+		read := func(wait time.Duration) string {
+			time.Sleep(wait)
+			log.Reset()
+			assert.Equal(t, used.SerialNumber, s.current().Leaf.SerialNumber)
+			return log.String()
+		}
+
+		s.cert, s.key = expired, key
+		assert.Contains(t, read(time.Minute), "id=certificate-not-renewed error=\"--tls-cert: the certificate expired at 2000-01-01T01:00:00Z\"")
+		s.cert, s.key = c.TLSCert, c.TLSKey
+		assert.Empty(t, read(time.Minute))
+		assert.Contains(t, read(time.Hour), "the certificate expired at 2000-01-01T02:00:00Z")
+		used = authority.Renew(t, c.TLSCert, c.TLSKey)
+		assert.Contains(t, read(time.Minute), "certificate renewed")
+
+		_, err = newCertificates(Config{TLSCert: expired, TLSKey: key}, slog.New(slog.DiscardHandler))
+		assert.NoError(t, err, "a start with an expired certificate")
+	})
 }

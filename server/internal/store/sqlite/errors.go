@@ -40,10 +40,14 @@ func failed(err error) error {
 	return &store.Error{Kind: kind, Err: err}
 }
 
-// explain adds to an error from opening a damaged file what to do.
+// explain adds to an error from opening a file what to do.
 func explain(err error) error {
 	if isCorrupt(err) {
 		return fmt.Errorf("it is damaged, or is not a file of Gridstand; restore a backup, or name another file (%w)", err)
+	}
+	switch sqlite3.ErrCode(err).ToPrimary() {
+	case sqlite3.ResultCantOpen, sqlite3.ResultReadOnly:
+		return fmt.Errorf("your user must be able to write it, and to create files next to it (%w)", err)
 	}
 	return err
 }

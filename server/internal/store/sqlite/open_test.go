@@ -163,6 +163,12 @@ func TestOpen_Refused(t *testing.T) {
 	assert.ErrorContains(t, err, "not a regular file")
 	_, _, err = Backup(t.Context(), directory, filepath.Join(directory, "copy"))
 	assert.ErrorContains(t, err, "opening "+directory+": it is a directory")
+
+	path := filepath.Join(t.TempDir(), "store.db")
+	require.NoError(t, mustOpen(t, Options{Path: path}).Close())
+	require.NoError(t, os.Mkdir(path+walSuffix, 0o700)) // root, too, cannot create the log here
+	_, _, err = Backup(t.Context(), path, filepath.Join(directory, "copy"))
+	assert.ErrorContains(t, err, "opening "+path+": your user must be able to write it, and to create files next to it (")
 }
 
 // Ensure that the clock does not go back, even if the system's clock is set back while

@@ -73,7 +73,13 @@ func TestLimits(t *testing.T) {
 				_, err := s.React(p.ctx, &pb.ReactRequest{GameId: id, Reaction: clap})
 				return err
 			}
-			return limited{func(i int) error { return react(p, []string{one, two}[i%2]) }, func() {
+			return limited{func(i int) error {
+				err := react(p, []string{one, two}[i%2])
+				if err != nil {
+					require.ErrorContains(t, err, "at most 1 reaction a second")
+				}
+				return err
+			}, func() {
 				require.NoError(t, react(s.player(t), one), "another account")
 			}}
 		}},

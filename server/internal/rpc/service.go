@@ -129,7 +129,7 @@ func New(c Config) *Service {
 	}
 	l := &s.Limits
 	s.moves = newPacer(l, &l.MovesPerSecond, time.Second, "moves a second")
-	s.reactions = newPacer(l, &l.ReactionsPerSecond, time.Second, "reactions a second")
+	s.reactions = newPacer(l, &l.ReactionsPerSecond, time.Second, "reaction a second")
 	s.wrong = newPacer(l, &l.WrongTokensPerMinute, time.Minute, "wrong tokens a minute")
 	s.games = newPacer(l, &l.NewGamesPerMinute, time.Minute, "new games a minute")
 	s.gamesFrom = newPacer(l, &l.NewGamesPerAddressPerMinute, time.Minute, "new games from one address a minute")

@@ -122,10 +122,8 @@ func (p *page) opens() (what string, r ui.Route) {
 		return "watch", ui.Route{Challenge: g.GetId()}
 	case g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
 		return "replay", ui.Route{Watch: []string{g.GetId()}, Replay: true}
-	case p.env.Seated(g) && g.GetChallengeId() != "": // the challenge may not have started
-		return "play", ui.Route{Enter: g.GetChallengeId()}
 	case p.env.Seated(g):
-		return "play", ui.Route{Play: g.GetId()}
+		return "play", ui.PlayOn(g)
 	case waiting && p.env.WatchOnly == "":
 		return "join", ui.Route{Join: g.GetId()}
 	default:

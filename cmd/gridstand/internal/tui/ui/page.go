@@ -180,6 +180,14 @@ type Route struct {
 	Name bool
 }
 
+// PlayOn returns the route on which the user plays on in a game. The challenge of an attempt may not have started.
+func PlayOn(g *pb.Game) Route {
+	if g.GetChallengeId() != "" {
+		return Route{Enter: g.GetChallengeId()}
+	}
+	return Route{Play: g.GetId()}
+}
+
 // NewChallenge is a challenge to create.
 type NewChallenge struct {
 	// Request describes the challenge. It is nil to enter a race that waits for players.

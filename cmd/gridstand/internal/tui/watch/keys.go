@@ -40,7 +40,7 @@ func (p *page) Keys() ui.KeyTable {
 			ui.On("end", "End", "last move", back, to(newest)),
 		},
 		{
-			ui.On("enter", "enter", "continue", own, func() tea.Cmd { return ui.Open(playOn(g.state.Game.Game)) }).Footer(1),
+			ui.On("enter", "enter", "continue", own, func() tea.Cmd { return ui.Open(ui.PlayOn(g.state.Game.Game)) }).Footer(1),
 			ui.On("space", "space", play, shown && !p.player.on && (back || !g.running()), p.replayOn).Footer(1),
 			ui.On("space", "space", "pause", shown && (p.player.on || !back && g.running()), p.pause).Footer(1),
 			ui.On("+ =", "+", "faster", back, pace(min(p.player.speed*2, maxSpeed))).Footer(6),
@@ -55,14 +55,6 @@ func (p *page) Keys() ui.KeyTable {
 		},
 		p.reactions(shown && !back && g.running() && p.env.Reactions),
 	}
-}
-
-// playOn returns the page on which the user plays on in a game.
-func playOn(g *pb.Game) ui.Route {
-	if g.GetChallengeId() != "" {
-		return ui.Route{Enter: g.GetChallengeId()}
-	}
-	return ui.Route{Play: g.GetId()}
 }
 
 // replayOn plays on from the version on the screen, or from the start of a finished game.

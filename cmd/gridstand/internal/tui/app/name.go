@@ -87,7 +87,9 @@ var errName = errors.New("a name consists of letters, digits, single spaces and 
 func (p *namePage) View(width, height int) ui.View {
 	const boxWidth, around = 48, 4
 	t := p.env.Theme
-	p.input.SetStyles(ui.InputStyles(t))
+	p.input.SetStyles(textinput.Styles{ // The cursor does not blink, because each blink would draw a frame.
+		Focused: textinput.StyleState{Text: t.Bold()}, Cursor: textinput.CursorStyle{Color: t.Colors().Accent},
+	})
 	inner := min(boxWidth, width) - around
 	state := t.Dim().Render(ui.Wrap("Your games, rank and streak stay. You can change it again in 30 days.", inner))
 	switch {

@@ -61,7 +61,11 @@ func (p *page) unrank(title, yes string, then func() tea.Cmd) tea.Cmd {
 // a new game can follow.
 func (p *page) askNew() *ui.Question {
 	if p.contest != nil {
-		return p.askGiveUp()
+		title := "Give up this attempt?"
+		if p.contest.Race() {
+			title = "Give up the race?"
+		}
+		return &ui.Question{Title: title, Text: describe.Kept(p.Score()), Choices: ui.Yes("give up", p.resign(false)), No: "play on"}
 	}
 	text := "Its " + describe.Comma(p.Score()) + " points count."
 	switch {
@@ -90,15 +94,6 @@ func (p *page) leave() tea.Cmd {
 		Title: "Leave the race?", Text: "The clock runs on. You can return until it ends.",
 		Choices: ui.Yes("leave", ui.Run(ui.Back)), No: "play on",
 	})
-}
-
-// askGiveUp asks for confirmation before the user ends the attempt.
-func (p *page) askGiveUp() *ui.Question {
-	title := "Give up this attempt?"
-	if p.contest.Race() {
-		title = "Give up the race?"
-	}
-	return &ui.Question{Title: title, Text: describe.Kept(p.Score()), Choices: ui.Yes("give up", p.resign(false)), No: "play on"}
 }
 
 // challenge creates a rematch of the finished game so that others can try to beat its

@@ -6,7 +6,6 @@ import (
 
 	"charm.land/bubbles/v2/help"
 	"charm.land/bubbles/v2/key"
-	"charm.land/bubbles/v2/textinput"
 	"charm.land/bubbles/v2/viewport"
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
@@ -73,13 +72,6 @@ func Box(t Theme, title, content string) string {
 // Choice draws a key followed by a description of what it does.
 func Choice(t Theme, key, what string) string {
 	return t.Accent().Render(key) + " " + t.Dim().Render(what)
-}
-
-// InputStyles returns the styles of a text field. Its cursor does not blink, because each
-// blink would draw a frame.
-func InputStyles(t Theme) textinput.Styles {
-	s := textinput.StyleState{Text: t.Bold(), Placeholder: t.Dim()}
-	return textinput.Styles{Focused: s, Blurred: s, Cursor: textinput.CursorStyle{Color: t.Colors().Accent}}
 }
 
 // KeyLine returns the footer's line of keys, most important first. If the line is too long, keys

@@ -32,8 +32,8 @@ func query(c *sqlite3.Conn, text string, row func(s *sqlite3.Stmt), args ...any)
 	}, args...)
 }
 
-// each is like query, but ends with the first error of row, and skips the rows if row is nil. It replaces the times in args by
-// their milliseconds, and the zero time by NULL.
+// each is like query, but ends with the first error of row, and skips the rows if row is nil. It replaces
+// the times in args by their milliseconds, and the zero time by NULL.
 func each(c *sqlite3.Conn, text string, row func(s *sqlite3.Stmt) error, args ...any) error {
 	for i, arg := range args {
 		switch at, ok := arg.(time.Time); {

@@ -29,10 +29,10 @@ func (m *Manager) process(ctx context.Context, hub *match.Hub, job store.Job) (t
 	var damaged *gamelog.DamagedError
 	switch {
 	case errors.As(err, &damaged):
-		m.Logger.Error("game damaged", "id", "game-damaged", "game", job.GameID, "version", damaged.Version, "detail", damaged.Detail)
-		if damaged.Quarantined {
+		if damaged.Quarantined { // That was logged, or the operator did it.
 			return time.Time{}, nil
 		}
+		m.Logger.Error("game damaged", "id", "game-damaged", "game", job.GameID, "version", damaged.Version, "detail", damaged.Detail)
 		return job.Expires.Add(damagedFor), nil
 	case errors.Is(err, gamelog.ErrNotFound):
 		// The server died before the first entry, or the game has expired.

@@ -285,9 +285,11 @@ func (s *Service) unplayable(method string, err error) *failure {
 	damaged, ok := errors.AsType[*gamelog.DamagedError](err)
 	switch {
 	case ok:
-		s.damaged.Do(func() {
-			s.Logger.Error("game damaged", "id", "game-damaged", "game", damaged.GameID, "call", method, "version", damaged.Version, "detail", damaged.Detail)
-		})
+		if !damaged.Quarantined { // That was logged, or the operator did it.
+			s.damaged.Do(func() {
+				s.Logger.Error("game damaged", "id", "game-damaged", "game", damaged.GameID, "call", method, "version", damaged.Version, "detail", damaged.Detail)
+			})
+		}
 		version := strconv.Itoa(int(damaged.Version))
 		return &failure{
 			code: codes.DataLoss, reason: pb.ReasonGameDamaged,

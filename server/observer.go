@@ -18,11 +18,11 @@ type observer struct {
 
 // Appended updates the lists.
 func (o observer) Appended(event *match.Event, watchers int) {
-	o.directory.Touch(event.State, watchers)
+	o.directory.Touch(directory.Of(event.State, watchers))
 }
 
 // Watched updates the list of the most watched games, and continues a paused game between bots.
 func (o observer) Watched(state *replay.State, watchers int) {
 	o.jobs.Watched(state)
-	o.directory.Touch(state, watchers)
+	o.directory.Touch(directory.Of(state, watchers))
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/periodic"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -22,32 +21,28 @@ const (
 	stopTimeout = 2 * time.Second
 )
 
-// change is a game with a new event or a different number of watchers.
-type change struct {
-	state    *replay.State
-	watchers int
-}
-
-// Touch queues a game that has a new event or a different number of watchers. Run writes its
-// listing within a second. If a game is queued repeatedly, only its last listing is written.
-// Touch never blocks.
-func (d *Directory) Touch(state *replay.State, watchers int) {
+// Touch queues the listing of a game that has a new event or a different number of watchers.
+// Run writes it within a second. If a game is queued repeatedly, only its last listing is
+// written. Touch never blocks.
+func (d *Directory) Touch(listing store.Listing) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, ok := d.pending[state.ID]; ok || len(d.pending) < maxPending {
-		d.pending[state.ID] = change{state, watchers}
+	if _, ok := d.pending[listing.GameID]; ok || len(d.pending) < maxPending {
+		d.pending[listing.GameID] = listing
 	}
 }
 
-// Mend queues a game that was found in the wrong place or on the wrong list, unless a newer
-// listing of it is queued. Such errors are expected: if two servers append to a game within a
-// second, the last one to write a listing may not have the latest state, and a crashed server
-// does not write its listings. Mend never blocks.
-func (d *Directory) Mend(state *replay.State, watchers int) {
+// Mend queues listings of games that were found in the wrong place or on the wrong list,
+// unless newer listings are queued. Such errors are expected: if two servers append to a
+// game within a second, the last one to write a listing may not have the latest state, and
+// a crashed server does not write its listings. Mend never blocks.
+func (d *Directory) Mend(listings ...store.Listing) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, ok := d.pending[state.ID]; !ok && len(d.pending) < maxPending {
-		d.pending[state.ID] = change{state, watchers}
+	for _, listing := range listings {
+		if _, ok := d.pending[listing.GameID]; !ok && len(d.pending) < maxPending {
+			d.pending[listing.GameID] = listing
+		}
 	}
 }
 
@@ -77,19 +72,13 @@ func (d *Directory) Run(ctx context.Context) {
 // games with newer listings.
 func (d *Directory) flush(ctx context.Context) error {
 	d.mu.Lock()
-	changes := slices.AppendSeq(make([]change, 0, len(d.pending)), maps.Values(d.pending))
+	listings := slices.AppendSeq(make([]store.Listing, 0, len(d.pending)), maps.Values(d.pending))
 	clear(d.pending)
 	d.mu.Unlock()
 
-	listings := make([]store.Listing, len(changes))
-	for i, c := range changes {
-		listings[i] = Of(c.state, c.watchers)
+	if err := d.writes.Write(ctx, listings, d.keep); err != nil {
+		d.Mend(listings...)
+		return err
 	}
-	err := d.Enter(ctx, listings...)
-	if err != nil {
-		for _, c := range changes {
-			d.Mend(c.state, c.watchers)
-		}
-	}
-	return err
+	return nil
 }

@@ -24,15 +24,15 @@ func TestDirectory_Touch(t *testing.T) {
 		synctest.Wait()
 		touched := listing(1)
 		for range 3 {
-			touched.Watchers++
-			d.Touch(state(t, 1), touched.Watchers)
+			touched.Score++
+			d.Touch(touched)
 		}
 		time.Sleep(writeEvery) //nolint:forbidigo // The bubble's clock is fake.
 		synctest.Wait()
 		assert.Equal(t, map[string]store.Listing{game(1): touched}, lists.games)
 
-		touched.Watchers++
-		d.Touch(state(t, 1), touched.Watchers)
+		touched.Score++
+		d.Touch(touched)
 		cancel()
 		synctest.Wait()
 		assert.Equal(t, map[string]store.Listing{game(1): touched}, lists.games)
@@ -45,12 +45,12 @@ func TestDirectory_Mend(t *testing.T) {
 	d, lists := open(3)
 	current := listing(2)
 	for _, mend := range []bool{false, true} {
-		current.Watchers++
+		current.Score++
 		if !mend {
-			d.Touch(state(t, 2), current.Watchers)
-			d.Mend(state(t, 2), 0)
+			d.Touch(current)
+			d.Mend(listing(2))
 		} else {
-			d.Mend(state(t, 2), current.Watchers)
+			d.Mend(current)
 		}
 		require.NoError(t, d.flush(t.Context()))
 		assert.Equal(t, current, lists.games[game(2)])
@@ -62,7 +62,7 @@ func TestDirectory_Mend(t *testing.T) {
 func TestDirectory_Touch_ThenPut(t *testing.T) {
 	t.Parallel()
 	d, lists := open(0)
-	d.Touch(state(t, 1), 0)
+	d.Touch(listing(1))
 	finished := listing(1)
 	finished.Status = store.Finished
 	require.NoError(t, d.Put(t.Context(), finished))
@@ -77,12 +77,12 @@ func TestDirectory_Touch_StoreFails(t *testing.T) {
 	d, lists := open(0)
 	lists.err = store.Failed(store.Connection, "no connection")
 	recent := listing(1)
-	recent.Watchers = 7
-	d.Touch(state(t, 1), 0)
-	d.Touch(state(t, 2), 0)
+	recent.Score = 7
+	d.Touch(listing(1))
+	d.Touch(listing(2))
 	require.ErrorIs(t, d.flush(t.Context()), lists.err)
 	require.ErrorIs(t, d.Put(t.Context(), listing(3)), lists.err)
-	d.Touch(state(t, 1), recent.Watchers)
+	d.Touch(recent)
 	require.ErrorIs(t, d.flush(t.Context()), lists.err)
 
 	lists.err = nil
@@ -95,9 +95,9 @@ func TestDirectory_Touch_Bound(t *testing.T) {
 	t.Parallel()
 	d, _ := open(0)
 	for n := range maxPending {
-		d.pending[strconv.Itoa(n)] = change{}
+		d.pending[strconv.Itoa(n)] = store.Listing{}
 	}
-	d.Touch(state(t, 0), 0)
-	d.Mend(state(t, 0), 0)
+	d.Touch(listing(0))
+	d.Mend(listing(0))
 	assert.Len(t, d.pending, maxPending)
 }

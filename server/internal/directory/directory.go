@@ -38,8 +38,9 @@ type Directory struct {
 
 	changes atomic.Int64 // counts changes of lists that their readers must see at once
 
-	mu      sync.Mutex
-	pending map[string]change // the queued games
+	mu sync.Mutex
+	// pending contains the queued listings, by game.
+	pending map[string]store.Listing
 }
 
 // New returns a Directory. It reads pages through reads, which may be the same as writes, or
@@ -50,7 +51,7 @@ type Directory struct {
 func New(writes, reads store.Lists, tokens *page.Tokens, keep time.Duration, log *slog.Logger) *Directory {
 	return &Directory{
 		writes: writes, reads: reads, tokens: tokens, keep: keep, log: log,
-		pending: map[string]change{},
+		pending: map[string]store.Listing{},
 	}
 }
 

@@ -96,16 +96,6 @@ func listing(n int) store.Listing {
 	}
 }
 
-// state returns the state of test game n, whose listing is listing(n).
-func state(t *testing.T, n int) *replay.State {
-	t.Helper()
-	seed := replaytest.Seed(t, 0)
-	created := replaytest.Created(t, "classic", replay.Player{ID: player(n), Name: "ada"}, seed)
-	begun, err := replay.Start(game(n), replay.Entry{Seat: rules.NoSeat, Action: created}, seed, listing(n).Updated)
-	require.NoError(t, err)
-	return begun.State
-}
-
 // Ensure that a game is listed for its players and for its creator, but that the attempt of a bot in a
 // race is not listed for the race's creator.
 func TestOf_Players(t *testing.T) {

@@ -164,12 +164,12 @@ func (s *Service) filter(ctx context.Context, l store.List, candidates []store.P
 		listing := directory.Of(state, head.Watchers)
 		if l.Status != store.AnyStatus && listing.Status != l.Status {
 			if l.PlayerID == "" {
-				s.Directory.Mend(state, head.Watchers)
+				s.Directory.Mend(listing)
 			}
 			continue
 		}
 		if l.Rank(listing) != place.Rank {
-			s.Directory.Mend(state, head.Watchers)
+			s.Directory.Mend(listing)
 		}
 		if l.Variant != "" && listing.Variant != l.Variant {
 			continue

@@ -165,6 +165,16 @@ func TestJump_Again(t *testing.T) {
 	assert.Empty(t, p.Notice)
 }
 
+// Ensure that a new game follows without a question once the user has given up a seat at a table.
+func TestNew_GivenUp(t *testing.T) {
+	t.Parallel()
+	p, d := start(t, tuitest.Env(&tuitest.Server{}), translate.Game(tuitest.Tribolo(t, tuitest.GameID, 7, adaAndBots()...).State, 0))
+	p.Game.GetSeats()[0].Resigned = true
+	d.Press("n")
+	assert.Nil(t, p.Dialog)
+	assert.Equal(t, "tribolo", d.Leave().(ui.ReplaceMsg).Route.New.Variant)
+}
+
 // Ensure that the bell rings once when the user's turn begins, that the title shows it, and that the hint on
 // jumps is shown only then.
 func TestTurn(t *testing.T) {

@@ -47,7 +47,7 @@ func (p *page) playKeys() ui.KeyTable {
 	}
 	table := ui.KeyTable{{
 		ui.On("u", "u", "undo", undo, p.wantUndo).Footer(6),
-		ui.On("n S", "n S", what, true, func() tea.Cmd { return p.Ask(p.askNew()) }).FooterAs(5, "n", again),
+		ui.On("n S", "n S", what, true, p.wantNew).FooterAs(5, "n", again),
 		p.rulesKey(), p.copyKey().Footer(8), p.backKey(),
 	}}
 	if p.Twenty48() == nil || p.contest != nil { // A move by a program would disqualify an attempt.

@@ -57,8 +57,17 @@ func (p *page) unrank(title, yes string, then func() tea.Cmd) tea.Cmd {
 	return p.Ask(&ui.Question{Title: title, Text: "This makes the game unranked.", Choices: ui.Yes(yes, then), No: cancel})
 }
 
-// askNew asks for confirmation before the user gives up the game. Unless it is an attempt,
-// a new game can follow.
+// wantNew asks for confirmation before the user gives up the game. At a table at which the user has
+// already done so, it opens a new game.
+func (p *page) wantNew() tea.Cmd {
+	if p.Game.GetSeats()[p.seat()].GetResigned() {
+		return p.create()
+	}
+	return p.Ask(p.askNew())
+}
+
+// askNew returns the question whether to give up the game. Unless it is an attempt, a new game can
+// follow.
 func (p *page) askNew() *ui.Question {
 	if p.contest != nil {
 		title := "Give up this attempt?"

@@ -9,8 +9,13 @@ import (
 	"time"
 )
 
-// readEvery is the minimum interval between two reads of the files.
-const readEvery = time.Second
+const (
+	// readEvery is the minimum interval between two reads of the files.
+	readEvery = time.Second
+	// warnEvery is the minimum interval between two warnings that the files cannot be used. Those of an
+	// expired certificate may be there for days.
+	warnEvery = time.Minute
+)
 
 // certificates provides the server's certificate from files. When a new connection needs it,
 // certificates rereads the files if the last read was more than a second ago.
@@ -22,6 +27,7 @@ type certificates struct {
 	// that other connections do not wait for the disk.
 	reading atomic.Bool
 	readAt  time.Time // only used by the connection that set reading
+	warned  time.Time // the same; when it was last logged that the files cannot be used
 	pems    pems      // the same; the contents of the files that certificate was created from
 
 	certificate atomic.Pointer[tls.Certificate] // never modified once stored
@@ -58,6 +64,10 @@ func (s *certificates) renew() {
 	s.readAt = time.Now()
 	before := s.certificate.Load()
 	if err := s.read(); err != nil {
+		if time.Since(s.warned) < warnEvery {
+			return
+		}
+		s.warned = time.Now()
 		s.logger.Warn("certificate not renewed; the previous one stays in use", "id", "certificate-not-renewed", "error", err)
 	} else if now := s.certificate.Load(); now != before {
 		s.logger.Info("certificate renewed", "until", now.Leaf.NotAfter)

@@ -82,6 +82,8 @@ func TestCertificates_Expired(t *testing.T) {
 
 		s.cert, s.key = expired, key
 		assert.Contains(t, read(time.Minute), "id=certificate-not-renewed error=\"--tls-cert: the certificate expired at 2000-01-01T01:00:00Z\"")
+		assert.Empty(t, read(warnEvery-1), "a warning a minute")
+		assert.NotEmpty(t, read(readEvery))
 		s.cert, s.key = c.TLSCert, c.TLSKey
 		assert.Empty(t, read(time.Minute))
 		assert.Contains(t, read(time.Hour), "the certificate expired at 2000-01-01T02:00:00Z")

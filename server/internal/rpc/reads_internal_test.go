@@ -33,7 +33,8 @@ func TestReadCost(t *testing.T) {
 	}
 }
 
-// Ensure that the calls that change something are known: many of them run at the same time.
+// Ensure that the calls that change something are known: many of them run at the same time, and pages of
+// other origins may make only the others.
 func TestIsRead(t *testing.T) {
 	t.Parallel()
 	var changing []string
@@ -44,6 +45,9 @@ func TestIsRead(t *testing.T) {
 			if !IsRead("/" + service.ServiceName + "/" + method.MethodName) {
 				changing = append(changing, method.MethodName)
 			}
+		}
+		for _, stream := range service.Streams {
+			assert.True(t, IsRead("/"+service.ServiceName+"/"+stream.StreamName), stream.StreamName)
 		}
 	}
 	assert.ElementsMatch(t, []string{

@@ -7,15 +7,12 @@ import (
 	"os"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
-const (
-	// readEvery is the minimum interval between two reads of the files.
-	readEvery = time.Second
-	// warnEvery is the minimum interval between two warnings that the files cannot be used. Those of an
-	// expired certificate may be there for days.
-	warnEvery = time.Minute
-)
+// readEvery is the minimum interval between two reads of the files.
+const readEvery = time.Second
 
 // certificates provides the server's certificate from files. When a new connection needs it,
 // certificates rereads the files if the last read was more than a second ago.
@@ -27,9 +24,9 @@ type certificates struct {
 	// that other connections do not wait for the disk.
 	reading atomic.Bool
 	readAt  time.Time // only used by the connection that set reading
-	warned  time.Time // the same; when it was last logged that the files cannot be used
 	pems    pems      // the same; the contents of the files that certificate was created from
 
+	warning     rate.Sometimes                  // An expired certificate may stay for days.
 	certificate atomic.Pointer[tls.Certificate] // never modified once stored
 }
 
@@ -38,7 +35,9 @@ type pems [2]string
 
 // newCertificates reads the files for the first time. The error is a *ConfigError.
 func newCertificates(c Config, logger *slog.Logger) (*certificates, error) {
-	s := &certificates{cert: c.TLSCert, key: c.TLSKey, logger: logger, readAt: time.Now()}
+	s := &certificates{
+		cert: c.TLSCert, key: c.TLSKey, logger: logger, readAt: time.Now(), warning: rate.Sometimes{Interval: logEvery},
+	}
 	if err := s.read(); err != nil {
 		return nil, err
 	}
@@ -64,11 +63,9 @@ func (s *certificates) renew() {
 	s.readAt = time.Now()
 	before := s.certificate.Load()
 	if err := s.read(); err != nil {
-		if time.Since(s.warned) < warnEvery {
-			return
-		}
-		s.warned = time.Now()
-		s.logger.Warn("certificate not renewed; the previous one stays in use", "id", "certificate-not-renewed", "error", err)
+		s.warning.Do(func() {
+			s.logger.Warn("certificate not renewed; the previous one stays in use", "id", "certificate-not-renewed", "error", err)
+		})
 	} else if now := s.certificate.Load(); now != before {
 		s.logger.Info("certificate renewed", "until", now.Leaf.NotAfter)
 	}

@@ -82,7 +82,7 @@ func TestCertificates_Expired(t *testing.T) {
 
 		s.cert, s.key = expired, key
 		assert.Contains(t, read(time.Minute), "id=certificate-not-renewed error=\"--tls-cert: the certificate expired at 2000-01-01T01:00:00Z\"")
-		assert.Empty(t, read(warnEvery-1), "a warning a minute")
+		assert.Empty(t, read(logEvery-1), "a warning a minute")
 		assert.NotEmpty(t, read(readEvery))
 		s.cert, s.key = c.TLSCert, c.TLSKey
 		assert.Empty(t, read(time.Minute))

@@ -108,6 +108,9 @@ func entriesOf(stored []store.BoardEntry, first int64) ([]Entry, error) {
 	return entries, nil
 }
 
+// maxReads is how often Rank reads a place. Results would have to move the player each time.
+const maxReads = 20
+
 // Rank returns a player's entry on a current board between up to neighbors entries (at most MaxNeighbors)
 // directly above it and as many directly below it, the index of the player's own, and the total number of
 // entries. It returns ErrNoScore if the player is not on the board.
@@ -123,7 +126,7 @@ func (b *Boards) Rank(
 	}
 	board, _ := of.stored(now)
 	neighbors = min(neighbors, MaxNeighbors)
-	for {
+	for range maxReads {
 		place, found, err := b.Place(ctx, board, playerID)
 		switch {
 		case err != nil:
@@ -142,4 +145,5 @@ func (b *Boards) Rank(
 			return entries, own, int32(page.Total), err
 		}
 	}
+	return nil, 0, 0, store.Failed(store.Corrupt, "a player has another place in the board than by their result")
 }

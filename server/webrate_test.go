@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -40,21 +39,6 @@ func TestStart_WebRate(t *testing.T) {
 	}
 	response, _ := get("198.51.100.1", "/")
 	assert.Equal(t, http.StatusOK, response.StatusCode, "the address of another client")
-}
-
-// Ensure that the moves of a player do not count as reads of their address.
-func TestStart_Moves(t *testing.T) {
-	t.Parallel()
-	c := servertest.Config(t)
-	c.Limits.ReadsPerAddressPerSecond = 1 // the burst is ten
-	server, _ := servertest.Start(t, c)
-	p := playertest.New(waittest.Context(t), t, servertest.Dial(t, server.Addr()), "ada")
-	g := p.Create(t, &pb.CreateGameRequest{Variant: "classic"})
-	for range 40 {
-		p.Move(t, g)
-	}
-	_, err := p.Games.GetGame(p.Ctx, &pb.GetGameRequest{GameId: g.GetId()})
-	require.NoError(t, err)
 }
 
 // lineBreaks is a body of line breaks, whose number it contains.

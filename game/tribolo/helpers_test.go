@@ -30,22 +30,6 @@ var owners = map[string]tribolo.Owner{
 	".": tribolo.Empty, "#": tribolo.Wall, "B": tribolo.Blue, "R": tribolo.Red, "G": tribolo.Green,
 }
 
-// corner parses a drawing of a board's top left corner, with rows separated by slashes. The
-// rest of the board is empty.
-func corner(t *testing.T, drawn string) tribolo.Board {
-	t.Helper()
-	cells := make([]tribolo.Owner, tribolo.Size)
-	for y, row := range strings.Split(drawn, "/") {
-		for x, letter := range strings.Fields(row) {
-			require.Contains(t, owners, letter)
-			cells[y*tribolo.Columns+x] = owners[letter]
-		}
-	}
-	b, err := tribolo.NewBoard(cells)
-	require.NoError(t, err)
-	return b
-}
-
 // lane returns a board whose only empty cells are among the ten leftmost of the top row, which
 // are as drawn. The twelve walls surround them. The remaining cells go to the owners in others,
 // in rotation, which sets the scores.

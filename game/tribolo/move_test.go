@@ -14,7 +14,13 @@ import (
 // the rules, but no line there is that long.
 func TestJumps_Row(t *testing.T) {
 	t.Parallel()
-	b := corner(t, ". R R R R R R R R R R R R R R B")
+	cells := make([]tribolo.Owner, tribolo.Size)
+	for x := 1; x <= 14; x++ {
+		cells[x] = tribolo.Red
+	}
+	cells[15] = tribolo.Blue
+	b, err := tribolo.NewBoard(cells)
+	require.NoError(t, err)
 	q, ok := tribolo.SquareOf(cell(0, 0))
 	require.True(t, ok)
 	var want, got []game.Cell

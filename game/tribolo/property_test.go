@@ -92,32 +92,3 @@ func requireMove(t *rapid.T, p, next *tribolo.Position, m game.Move, change game
 	require.Equal(t, p.MoveCount()+1, next.MoveCount())
 	require.Equal(t, p.Resigned(), next.Resigned())
 }
-
-// TestProperty_Equal checks that the same steps give the same game, that every position survives
-// encoding and reconstruction from its parts, and that later steps change no position.
-func TestProperty_Equal(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		s, steps := anySeed.Draw(t, "seed"), anySteps.Draw(t, "steps")
-		var positions []*tribolo.Position
-		p := start(s)
-		for _, step := range steps {
-			positions = append(positions, p)
-			back, err := tribolo.New().Decode(bytesOf(t, p))
-			require.NoError(t, err)
-			require.Equal(t, p, back)
-			p, _ = step.play(t, p)
-		}
-		again := start(s)
-		for i, step := range steps {
-			require.Equal(t, positions[i], again, "position %d has changed or differs when replayed", i)
-			again, _ = step.play(t, again)
-		}
-		b, err := tribolo.NewBoard(p.Cells())
-		require.NoError(t, err)
-		require.Equal(t, p.Board(), b)
-		parts, err := tribolo.NewPosition(b, p.Turn(), p.Resigned())
-		require.NoError(t, err)
-		require.Equal(t, p, parts)
-	})
-}

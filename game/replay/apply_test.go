@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,9 +15,10 @@ import (
 func TestApply_Refused(t *testing.T) {
 	t.Parallel()
 	sd := seed(7)
-	// A single tile in the corner cannot move left.
-	active := onBoard(t, begin(t, created(t, "classic", sd), sd), 1)
-	idle := game.Slide(game.Left)
+	active, idle := begin(t, created(t, "classic", sd), sd), game.Slide(game.Left)
+	for slices.Contains(active.LegalMoves(), idle) { // until a slide to the left changes nothing
+		active = apply(t, active, 0, replay.Moved{Move: idle})
+	}
 	c := created(t, "classic", sd)
 	c.Seats = []replay.Seat{{}}
 	waiting := begin(t, c, sd)

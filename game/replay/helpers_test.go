@@ -70,18 +70,3 @@ func board(t testing.TB, p game.Position) []byte {
 	require.NoError(t, err)
 	return b
 }
-
-// onBoard returns a copy of s with its 2048 board replaced. The exponents are those of the first
-// cells, row-major; the other cells are empty.
-func onBoard(t testing.TB, s *replay.State, exponents ...byte) *replay.State {
-	t.Helper()
-	const header = 11 // number of bytes before the cells
-	b := board(t, s.Position)
-	clear(b[header:])
-	copy(b[header:], exponents)
-	p, err := s.Variant.Rules.Decode(b)
-	require.NoError(t, err)
-	other := *s
-	other.Position = p
-	return &other
-}

@@ -157,13 +157,7 @@ func TestTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t)
-		connect := func(ip string) *client {
-			near, _ := net.Pipe()
-			c := h.newClient(addressed{near, remoteAddr(ip)})
-			c.waiting.Stop()
-			return c
-		}
-		first, second, other := connect("192.0.2.1"), connect("192.0.2.1"), connect("192.0.2.2")
+		first, second, other := h.waits(t, "192.0.2.1"), h.waits(t, "192.0.2.1"), h.waits(t, "192.0.2.2")
 		began := time.Now()
 		var ends []func()
 		for range cap(first.turns) {
@@ -181,9 +175,6 @@ func TestTurn(t *testing.T) {
 		assert.Equal(t, (1+renderFactor)*time.Second, time.Since(began))
 		for _, end := range ends[1:] {
 			end()
-		}
-		for _, c := range []*client{first, second, other} {
-			c.close()
 		}
 	})
 }
@@ -243,10 +234,7 @@ func TestRate_Exchange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t)
-		near, _ := net.Pipe()
-		c := h.newClient(addressed{near, remoteAddr("192.0.2.1")})
-		defer c.waiting.Stop()
-		defer c.close()
+		c := h.waits(t, "192.0.2.1")
 		key, err := HostKey(filepath.Join(t.TempDir(), "key"))
 		require.NoError(t, err)
 		signer := &exchangeSigner{key, c}

@@ -192,6 +192,16 @@ func (o *overdrawn) Heads(ctx context.Context, ids []string) ([]store.Head, erro
 	return o.noGames.Heads(ctx, ids)
 }
 
+// opens opens a stream of the first race for an address, and closes it again.
+func (s *Service) opens(t *testing.T, address string) error {
+	ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.ParseIP(address)}})
+	v, err := s.OpenWatchChallenge(ctx, &pb.WatchChallengeRequest{ChallengeId: raceID(0)}, bareStream{})
+	if err == nil {
+		v.Close()
+	}
+	return err
+}
+
 // Ensure that a client that cannot pay for the first snapshot is refused, and no other that waits for it.
 func TestOpenWatchChallenge_Overdrawn(t *testing.T) {
 	t.Parallel()
@@ -200,14 +210,7 @@ func TestOpenWatchChallenge_Overdrawn(t *testing.T) {
 		s.Log = gamelog.New(&overdrawn{budgets: s.Budgets, address: "192.0.2.1"})
 		open := func(address string) <-chan error {
 			opened := make(chan error, 1)
-			go func() {
-				ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.ParseIP(address)}})
-				v, err := s.OpenWatchChallenge(ctx, &pb.WatchChallengeRequest{ChallengeId: raceID(0)}, bareStream{})
-				if err == nil {
-					v.Close()
-				}
-				opened <- err
-			}()
+			go func() { opened <- s.opens(t, address) }()
 			synctest.Wait()
 			return opened
 		}
@@ -226,20 +229,12 @@ func TestOpenWatchChallenge_Counts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := newLiveService(t, 1)
 		s.Budgets = front.NewBudgets(&limits.Limits{ReadsPerAddressPerSecond: 1}, nil)
-		open := func(address string) error {
-			ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.ParseIP(address)}})
-			v, err := s.OpenWatchChallenge(ctx, &pb.WatchChallengeRequest{ChallengeId: raceID(0)}, bareStream{})
-			if err == nil {
-				v.Close()
-			}
-			return err
-		}
 		for range front.Burst {
-			require.NoError(t, open("192.0.2.1"))
+			require.NoError(t, s.opens(t, "192.0.2.1"))
 		}
-		_, ok := errors.AsType[*limits.ExceededError](open("192.0.2.1"))
+		_, ok := errors.AsType[*limits.ExceededError](s.opens(t, "192.0.2.1"))
 		require.True(t, ok)
-		require.NoError(t, open("192.0.2.2"))
+		require.NoError(t, s.opens(t, "192.0.2.2"))
 	})
 }
 

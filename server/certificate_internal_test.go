@@ -66,7 +66,7 @@ func TestCertificates_Expired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		authority := tlstest.NewAuthority(t)
 		expired, key := authority.Issue(t) // for an hour
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour)              //nolint:forbidigo // The bubble's clock is fake.
 		var c Config
 		c.TLSCert, c.TLSKey = authority.Issue(t)
 		used := authority.Renew(t, c.TLSCert, c.TLSKey)
@@ -74,7 +74,7 @@ func TestCertificates_Expired(t *testing.T) {
 		s, err := newCertificates(c, slog.New(slog.NewTextHandler(&log, nil)))
 		require.NoError(t, err)
 		read := func(wait time.Duration) string {
-			time.Sleep(wait)
+			time.Sleep(wait) //nolint:forbidigo // as above
 			log.Reset()
 			assert.Equal(t, used.SerialNumber, s.current().Leaf.SerialNumber)
 			return log.String()

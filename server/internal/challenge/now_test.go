@@ -18,14 +18,19 @@ import (
 // enterNow enters a player into a race on a server.
 func (env *env) enterNow(on *challenge.Challenges, p replay.Player) *challenge.Challenge {
 	env.t.Helper()
-	c, err := on.Now(env.t.Context(), p, func(challengeID string) challenge.Challenge {
+	c, err := on.Now(env.t.Context(), p, draftOf(p), func(int) error { env.admissions.Add(1); return nil })
+	require.NoError(env.t, err)
+	return c
+}
+
+// draftOf returns what Now creates for a player.
+func draftOf(p replay.Player) func(challengeID string) challenge.Challenge {
+	return func(challengeID string) challenge.Challenge {
 		return challenge.Challenge{
 			ID: challengeID, Kind: replay.Race, Creator: p, Variant: "classic", Revision: 1, Seed: game.NewSeed(),
 			Limit: time.Minute, Entrants: []challenge.Entrant{challenge.StandIn(challengeID, "greedy")},
 		}
-	}, func(int) error { env.admissions.Add(1); return nil })
-	require.NoError(env.t, err)
-	return c
+	}
 }
 
 // Ensure that a player gets into the oldest race whose players are present.
@@ -212,5 +217,37 @@ func TestNow_Full(t *testing.T) {
 		for range 2 {
 			assert.Equal(t, full.ID, env.enterNow(other, ann).ID)
 		}
+	})
+}
+
+// Ensure that players meet whom different servers serve, although a server has not listed the other's race
+// yet, also if they call in two periods for which ids are derived.
+func TestNow_OtherServer(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		there := env.server()
+		env.enterNow(there, eve)
+		env.enterNow(there, eve) // It reads the list.
+		const period = 15 * time.Second
+		env.forward(4*period - time.Duration(env.now().UnixNano())%period - time.Second)
+		race := env.enterNow(env.Challenges, ann)
+		assert.Equal(t, race.ID, env.enterNow(there, bob).ID)
+		env.forward(2 * time.Second)
+		assert.Equal(t, race.ID, env.enterNow(there, player("dan")).ID)
+	})
+}
+
+// Ensure that a player enters the race that another server has created a moment before.
+func TestNow_Faster(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		other := env.server()
+		got, err := env.Now(t.Context(), bob, func(challengeID string) challenge.Challenge {
+			assert.Equal(t, challengeID, env.enterNow(other, eve).ID)
+			return draftOf(bob)(challengeID)
+		}, admitted)
+		require.NoError(t, err)
+		assert.NotNil(t, got.Entrant(bob.ID))
+		assert.NotNil(t, got.Entrant(eve.ID))
 	})
 }

@@ -59,6 +59,10 @@ func TestClock(t *testing.T) {
 	assert.Equal(t, began.Add(limit+5*time.Second), s.Deadline())
 	s = after(t, s, time.Second, s.Turn(), replay.ClockExtended{By: time.Second})
 	assert.Equal(t, began.Add(limit+6*time.Second), s.Deadline(), "credits add up")
+	most := math.MaxInt64 - limit - 6*time.Second
+	_, err := s.Apply(replay.Entry{Seat: s.Turn(), Action: replay.ClockExtended{By: most + 1}}, s.UpdateTime)
+	require.ErrorIs(t, err, replay.ErrInvalid)
+	after(t, s, 0, s.Turn(), replay.ClockExtended{By: most})
 	s = step(t, s, time.Second)
 	assert.Equal(t, s.UpdateTime.Add(limit), s.Deadline(), "credits end with the turn")
 
@@ -184,6 +188,7 @@ func TestClock_Kept(t *testing.T) {
 	assert.Equal(t, at(50).Add(limit), event.State.Deadline())
 	event.SetTime(at(60))
 	assert.Equal(t, at(60).Add(limit), event.State.Deadline())
+	assert.Equal(t, h.now().CreateTime, event.State.CreateTime)
 	event, err = h.now().Apply(replay.Entry{Seat: (h.now().Turn() + 1) % 3, Action: replay.Resigned{}}, at(50))
 	require.NoError(t, err)
 	event.SetTime(at(60))

@@ -110,12 +110,12 @@ func profileText(profile *pb.GetProfileResponse, now time.Time) string {
 		line("", calendar(d.GetResults(), now))
 	}
 	if r := profile.GetRaces(); r.GetTotal() > 0 {
-		results := []string{fmt.Sprintf("won %s of %s", describe.Comma(r.GetWon()), describe.Plural(r.GetTotal(), "race"))}
+		results := []string{fmt.Sprintf("won %s of %s", describe.Comma(r.GetWon()), describe.Comma(r.GetTotal()))}
 		for _, rival := range r.GetRivals() {
 			results = append(results, fmt.Sprintf("%d–%d against %s", rival.GetWon(), rival.GetLost(),
 				client.CleanName(rival.GetPlayer().GetName())))
 		}
-		label := "races"
+		label := "last races" // A profile keeps 50.
 		for row := range strings.SplitSeq(ui.WrapWords(describe.Phrases(results...), profileDays), "\n") {
 			line(label, row)
 			label = ""

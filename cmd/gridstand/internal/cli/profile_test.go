@@ -45,7 +45,7 @@ func TestProfileText(t *testing.T) {
 		"            "+strings.Repeat("█", 37)+"▁█▁\n"+
 		"daily       streak 2 days, longest 9 days\n"+
 		"            ▄"+strings.Repeat("·", profileDays-3)+"█▁\n"+
-		"races       won 2 of 3 races, 2–1 against bob, 1–0 against eve2J, 0–1\n"+
-		"            against zoe\n", text)
+		"last races  won 2 of 3, 2–1 against bob, 1–0 against eve2J, 0–1 against\n"+
+		"            zoe\n", text)
 	assert.Empty(t, profileText(&pb.GetProfileResponse{}, now))
 }

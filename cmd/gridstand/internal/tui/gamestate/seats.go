@@ -63,8 +63,8 @@ func (s *State) SeatScores(t ui.Theme) string {
 
 // Present describes who watches a game or, while it waits for players, how many of them are there.
 func Present(g *pb.Game) string {
-	if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
-		return describe.Plural(max(g.GetWatchers(), 1), "player") + " here" // the server counts the first one late
+	if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING && g.GetWatchers() > 0 {
+		return describe.Plural(g.GetWatchers(), "player") + " here"
 	}
 	return describe.Watching(g.GetWatchers())
 }

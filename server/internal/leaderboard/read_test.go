@@ -82,14 +82,15 @@ func (o *overtaken) Place(ctx context.Context, b store.Board, playerID string) (
 	return place, found, err
 }
 
-// Ensure that Rank returns the entries around a player who is overtaken in the meantime.
+// Ensure that Rank returns the entries around a player who is overtaken in the meantime, and ends if the
+// place is never the one that was read.
 func TestBoards_Rank_Overtaken(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		boards, ctx, better := open(t, s), t.Context(), 0
+		boards, ctx, better, times := open(t, s), t.Context(), 0, 3
 		require.NoError(t, boards.Record(ctx, result(0, 0, 1, now())))
 		boards.Boards = &overtaken{boards.Boards, func() {
-			if better < 3 {
+			if better < times {
 				better++
 				require.NoError(t, boards.Record(ctx, result(better, better, 2, now())))
 			}
@@ -100,6 +101,9 @@ func TestBoards_Rank_Overtaken(t *testing.T) {
 		assert.Equal(t, name("player", 0), entries[own].PlayerID)
 		assert.EqualValues(t, 4, entries[own].Rank)
 		assert.EqualValues(t, 4, total)
+		times = 100
+		_, _, _, err = boards.Rank(ctx, Board{Variant: "classic"}, name("player", 0), 1)
+		assert.True(t, store.IsError(err), "%v", err)
 	})
 }
 

@@ -84,10 +84,11 @@ type Challenge struct {
 
 	revision int64 // revision of the stored record, for optimistic locking
 	expires  time.Time
-	// ended is stored, and set if a race closed early because all attempts were over.
+	// ended is stored, and set if no outage can postpone the close of a race: all attempts were over, or all
+	// outages before the close are known.
 	ended bool
-	// final is set on a server that knows that the challenge is Closed, which follows from the time,
-	// and that no outage can postpone the close: a race that has not ended may open again.
+	// final is set on a server that knows that the challenge is Closed, which follows from the time, and if
+	// it is a race, that it has ended: otherwise it may open again.
 	final bool
 }
 

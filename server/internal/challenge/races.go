@@ -161,9 +161,7 @@ func (s *Challenges) settle(ctx context.Context, all []*Challenge, now time.Time
 				}
 			}
 			if c, err = s.postpone(ctx, c, outage); err == nil && !known.Before(c.CloseTime) {
-				c = new(*c)
-				c.final = true // All outages before its close are known.
-				s.known.Add(c.ID, c)
+				c = s.end(ctx, c)
 			}
 		}
 		switch {
@@ -174,6 +172,23 @@ func (s *Challenges) settle(ctx context.Context, all []*Challenge, now time.Time
 		}
 	}
 	return settled, nil
+}
+
+// end ends a race that is closed, if all outages before its close are known: its seed is shown from now on,
+// so a later outage that counts as the same as an earlier one must not open it again. If that cannot
+// be stored, the race is returned as it is.
+func (s *Challenges) end(ctx context.Context, c *Challenge) *Challenge {
+	ended, err := s.change(ctx, c.ID, func(c *Challenge, now time.Time) error {
+		if c.ended || c.Status(now) != Closed {
+			return errUnchanged
+		}
+		c.ended, c.final = true, true
+		return nil
+	})
+	if err != nil {
+		return c
+	}
+	return ended
 }
 
 // postpone postpones the close of a race by the given outage, unless a server has already done so.

@@ -58,7 +58,7 @@ type Challenge struct {
 	Date string `protobuf:"bytes,14,opt,name=date,proto3" json:"date,omitempty"`
 	// Time until which the roster of a race is locked because the race is about to start.
 	StartingUntilMs int64 `protobuf:"varint,15,opt,name=starting_until_ms,json=startingUntilMs,proto3" json:"starting_until_ms,omitempty"`
-	// Whether a race closed early because all attempts were over. close_ms is then final.
+	// Whether close_ms of a race is final: all attempts were over, or all outages before it are known.
 	Ended bool `protobuf:"varint,16,opt,name=ended,proto3" json:"ended,omitempty"`
 	// Hash of the address from which it was created, in 16 bits; 0 if unknown.
 	Source uint32 `protobuf:"varint,17,opt,name=source,proto3" json:"source,omitempty"`

@@ -60,15 +60,19 @@ type Monitor struct {
 func New(c Config) *Monitor { return &Monitor{Config: c} }
 
 // Run sends heartbeats until ctx is done.
-func (m *Monitor) Run(ctx context.Context) { m.sendEvery(ctx, missingAfter) }
+func (m *Monitor) Run(ctx context.Context) {
+	m.sendEvery(ctx, store.Heartbeat{MissingAfter: missingAfter})
+}
 
 // RunStopping is Run for a server that is stopping. It leaves missing servers to others, which can
 // take over their leases.
-func (m *Monitor) RunStopping(ctx context.Context) { m.sendEvery(ctx, clockRuns) }
+func (m *Monitor) RunStopping(ctx context.Context) {
+	m.sendEvery(ctx, store.Heartbeat{MissingAfter: clockRuns})
+}
 
-func (m *Monitor) sendEvery(ctx context.Context, missingAfter time.Duration) {
+func (m *Monitor) sendEvery(ctx context.Context, b store.Heartbeat) {
 	periodic.Run(ctx, interval, func() {
-		if _, err := m.sendWith(ctx, missingAfter); err != nil {
+		if _, err := m.sendWith(ctx, b); err != nil {
 			m.Logger.Debug("cannot send heartbeat", "error", err)
 		}
 	})
@@ -76,13 +80,13 @@ func (m *Monitor) sendEvery(ctx context.Context, missingAfter time.Duration) {
 
 // send sends a heartbeat and returns its result, which contains any outage that began before it.
 func (m *Monitor) send(ctx context.Context) (*store.HeartbeatResult, error) {
-	return m.sendWith(ctx, missingAfter)
+	return m.sendWith(ctx, store.Heartbeat{MissingAfter: missingAfter})
 }
 
-// sendWith is send with another time after which servers count as missing.
-func (m *Monitor) sendWith(ctx context.Context, missingAfter time.Duration) (*store.HeartbeatResult, error) {
+// sendWith is send with the given MissingAfter and Leaves.
+func (m *Monitor) sendWith(ctx context.Context, beat store.Heartbeat) (*store.HeartbeatResult, error) {
 	last := m.last.Load()
-	b, err := m.record(ctx, last, missingAfter)
+	b, err := m.record(ctx, last, beat)
 	switch {
 	case err != nil:
 		m.lost.Store(true)
@@ -91,7 +95,7 @@ func (m *Monitor) sendWith(ctx context.Context, missingAfter time.Duration) (*st
 		if m.last.CompareAndSwap(last, nil) {
 			m.suspect(last).confirm(m.Logger)
 		}
-		return m.sendWith(ctx, missingAfter) // The next one is stored like a first heartbeat.
+		return m.sendWith(ctx, beat) // The next one is stored like a first heartbeat.
 	}
 	// Two concurrent heartbeats may return in either order. Keep only the result of the one
 	// that returns first.
@@ -120,13 +124,12 @@ func (m *Monitor) report(b, last *store.HeartbeatResult) {
 	}
 }
 
-// record stores a heartbeat. last is the previous one, or nil for the first.
-func (m *Monitor) record(ctx context.Context, last *store.HeartbeatResult, missingAfter time.Duration) (*store.HeartbeatResult, error) {
+// record stores a heartbeat with the given MissingAfter and Leaves. last is the previous one, or nil for
+// the first.
+func (m *Monitor) record(ctx context.Context, last *store.HeartbeatResult, b store.Heartbeat) (*store.HeartbeatResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	b := store.Heartbeat{
-		ServerID: m.ServerID, MissingAfter: missingAfter, OutageAfter: outageAfter, Joins: outageJoins, Keep: clockRuns, MaxServers: maxServers,
-	}
+	b.ServerID, b.OutageAfter, b.Joins, b.Keep, b.MaxServers = m.ServerID, outageAfter, outageJoins, clockRuns, maxServers
 	if last != nil {
 		b.Acknowledged = last.At
 	}
@@ -142,11 +145,7 @@ func (m *Monitor) Leave(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
-	_, err := m.sendWith(ctx, clockRuns)
-	if err == nil {
-		err = m.Heartbeats.Leave(ctx, m.ServerID, m.last.Load().At)
-	}
-	if err != nil {
+	if _, err := m.sendWith(ctx, store.Heartbeat{MissingAfter: clockRuns, Leaves: true}); err != nil {
 		m.Logger.Debug("cannot record that this server has shut down", "error", err)
 	}
 }

@@ -11,8 +11,6 @@ type Heartbeats interface {
 	// Record stores a server's heartbeat, and detects outages and missing servers. If the store
 	// went back in time, Record only reports that.
 	Record(ctx context.Context, b Heartbeat) (HeartbeatResult, error)
-	// Leave records that a server has shut down cleanly, and the time of its last heartbeat.
-	Leave(ctx context.Context, serverID string, last time.Time) error
 	// Servers returns the stored servers and the store's time.
 	Servers(ctx context.Context) (ServersNow, error)
 
@@ -38,6 +36,9 @@ type Heartbeat struct {
 	// Acknowledged is the time of the server's last acknowledged heartbeat, or zero before
 	// the first. If the store has an older one or none, it went back in time.
 	Acknowledged time.Time
+	// Leaves is set in the last heartbeat of a server that shuts down cleanly. Until another
+	// one, the server does not count as missing.
+	Leaves bool
 	// MissingAfter is how long a server may go without a heartbeat before it counts as
 	// missing.
 	MissingAfter time.Duration

@@ -13,6 +13,7 @@
 -- ARGV[5]  how many milliseconds after the last outage another one continues it
 -- ARGV[6]  how many milliseconds servers are kept
 -- ARGV[7]  the maximum number of servers to keep
+-- ARGV[8]  1 if the server shuts down cleanly, else 0
 --
 -- Reply: {now, from, to, at, rollback, missing, run}: the time in Unix milliseconds;
 -- the last outage, or zeros; the stored heartbeat; 1 if Redis went back in time, else
@@ -55,7 +56,7 @@ if oldest and (now - oldest_at > kept or #servers / 2 > tonumber(ARGV[7])) then
 end
 
 local at = math.max(now, mine)
-redis.call('HSET', KEYS[1], own, text(at) .. ' ' .. text(at))
+redis.call('HSET', KEYS[1], own, text(at) .. ' ' .. text(at) .. (ARGV[8] == '1' and ' left' or ''))
 
 local from, to = string.match(redis.call('ZRANGE', KEYS[2], -1, -1)[1] or '0 0', '^(%d+) (%d+)$')
 if newest > 0 and now - newest > outage_after then

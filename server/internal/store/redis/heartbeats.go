@@ -33,7 +33,7 @@ type heartbeats struct {
 
 func (h heartbeats) Record(ctx context.Context, b store.Heartbeat) (store.HeartbeatResult, error) {
 	args := []any{
-		b.ServerID, store.Milli(b.Acknowledged), b.MissingAfter.Milliseconds(), b.OutageAfter.Milliseconds(), b.Joins.Milliseconds(), b.Keep.Milliseconds(), b.MaxServers,
+		b.ServerID, store.Milli(b.Acknowledged), b.MissingAfter.Milliseconds(), b.OutageAfter.Milliseconds(), b.Joins.Milliseconds(), b.Keep.Milliseconds(), b.MaxServers, b.Leaves,
 	}
 	reply, err := heartbeatScript.Run(ctx, h.client, []string{serversKey, outagesKey}, args...).StringSlice()
 	var result store.HeartbeatResult
@@ -56,11 +56,6 @@ func parseHeartbeat(reply []string) (b store.HeartbeatResult, err error) {
 	b.Now, b.Outage = store.FromMilli(number(0)), store.Span{From: store.FromMilli(number(1)), To: store.FromMilli(number(2))}
 	b.At, b.RolledBack, b.Missing, b.Run = store.FromMilli(number(3)), number(4) == 1, int(number(5)), reply[6]
 	return b, err
-}
-
-func (h heartbeats) Leave(ctx context.Context, serverID string, last time.Time) error {
-	return wrap("storing that a server left", h.client.HSet(ctx, serversKey, serverID,
-		serverText(store.ServerHeartbeat{At: last, Left: true})).Err())
 }
 
 func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {

@@ -56,7 +56,7 @@ func recordHeartbeat(c *sqlite3.Conn, b store.Heartbeat, now time.Time) (r store
 		return r, err
 	}
 	r.At = latest(now, mine)
-	if err := putServer(c, b.ServerID, store.ServerHeartbeat{At: r.At}); err != nil {
+	if err := putServer(c, b.ServerID, store.ServerHeartbeat{At: r.At, Left: b.Leaves}); err != nil {
 		return r, err
 	}
 	if r.Outage, err = lastOutage(c); err != nil || newest.IsZero() || now.Sub(newest) <= b.OutageAfter {
@@ -74,13 +74,6 @@ func lastOutage(c *sqlite3.Conn) (o store.Span, err error) {
 		o = store.Span{From: timeAt(s, 0), To: timeAt(s, 1)}
 	})
 	return o, err
-}
-
-func (h heartbeats) Leave(ctx context.Context, serverID string, last time.Time) error {
-	err := h.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
-		return putServer(c, serverID, store.ServerHeartbeat{At: last, Left: true})
-	})
-	return wrap("storing that a server left", err)
 }
 
 func putServer(c *sqlite3.Conn, serverID string, s store.ServerHeartbeat) error {

@@ -24,19 +24,27 @@ const (
 // start.
 type heartbeats struct {
 	store.Heartbeats
-	t     *testing.T
-	began time.Time
+	dumper store.Dumper
+	t      *testing.T
+	began  time.Time
 }
 
 func newHeartbeats(t *testing.T, s *store.Store) heartbeats {
 	t.Helper()
 	began, err := s.Time(t.Context())
 	require.NoError(t, err)
-	return heartbeats{s.Background.Heartbeats, t, began.Truncate(time.Millisecond)}
+	return heartbeats{s.Background.Heartbeats, s.Dumper, t, began.Truncate(time.Millisecond)}
 }
 
 // ago returns the time d before the start of the test.
 func (h heartbeats) ago(d time.Duration) time.Time { return h.began.Add(-d) }
+
+// plant stores the last heartbeat of a server as of the given time.
+func (h heartbeats) plant(server string, at time.Time) {
+	h.t.Helper()
+	item := store.Item{Server: &store.DumpedServer{ServerID: server, ServerHeartbeat: store.ServerHeartbeat{At: at}}}
+	require.NoError(h.t, h.dumper.Restore(h.t.Context(), []store.Item{item}))
+}
 
 // send stores a heartbeat, which must succeed.
 func (h heartbeats) send(b store.Heartbeat) store.HeartbeatResult {
@@ -82,7 +90,7 @@ func Heartbeats(t *testing.T, open Open) {
 	})
 	t.Run("a heartbeat does not go back if the clock does", func(t *testing.T) {
 		h := newHeartbeats(t, open(t))
-		require.NoError(t, h.Leave(t.Context(), "a", h.ago(-time.Hour)))
+		h.plant("a", h.ago(-time.Hour))
 		b := h.send(store.Heartbeat{ServerID: "a"})
 		assert.Zero(t, b.Outage)
 		assert.True(t, b.At.Equal(h.ago(-time.Hour)))
@@ -107,7 +115,7 @@ func Heartbeats(t *testing.T, open Open) {
 // the reply.
 func rollbacks(t *testing.T, h heartbeats) {
 	// It is as if the store held a copy that was made at this time.
-	require.NoError(t, h.Leave(t.Context(), "a", h.ago(10*time.Second)))
+	h.plant("a", h.ago(10*time.Second))
 	assert.False(t, h.send(store.Heartbeat{ServerID: "fresh"}).RolledBack, "no heartbeat was acknowledged")
 	for _, server := range []string{"a", "a", "forgotten"} {
 		b := h.send(store.Heartbeat{ServerID: server, Acknowledged: h.ago(3 * time.Second)})
@@ -118,7 +126,7 @@ func rollbacks(t *testing.T, h heartbeats) {
 	}
 	stored, err := h.Servers(t.Context())
 	require.NoError(t, err)
-	assert.True(t, stored.Servers["a"].Left, "nothing was stored")
+	assert.True(t, stored.Servers["a"].At.Equal(h.ago(10*time.Second)), "nothing was stored")
 	assert.NotContains(t, stored.Servers, "forgotten")
 	b := h.send(store.Heartbeat{ServerID: "a"})
 	assert.False(t, b.RolledBack)
@@ -147,7 +155,7 @@ func HeartbeatTimes(t *testing.T, open OpenClock) {
 		h := newHeartbeats(t, s)
 		left := h.send(store.Heartbeat{ServerID: "left"})
 		h.send(store.Heartbeat{ServerID: "dead"})
-		require.NoError(t, h.Leave(t.Context(), "left", left.At))
+		h.send(store.Heartbeat{ServerID: "left", Acknowledged: left.At, Leaves: true})
 		forward(missingAfter)
 		h.send(store.Heartbeat{ServerID: "late"})
 		forward(time.Second)

@@ -17,6 +17,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // heartbeats returns the time of each server's last heartbeat.
@@ -88,7 +89,8 @@ func TestRolledBack(t *testing.T) {
 			env.awaitAckedHeartbeats(t, 1)
 			restore()
 			for id, at := range env.heartbeats(t) {
-				require.NoError(t, env.ports().Heartbeats.Leave(t.Context(), id, at.Add(-time.Minute)))
+				server := &store.DumpedServer{ServerID: id, ServerHeartbeat: store.ServerHeartbeat{At: at.Add(-time.Minute)}}
+				require.NoError(t, env.ports().Dumper.Restore(t.Context(), []store.Item{{Server: server}}))
 			}
 
 			env.awaitQuarantine(t, lost.GetGameId())

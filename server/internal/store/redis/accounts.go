@@ -12,17 +12,17 @@ import (
 )
 
 var (
-	claimNameScript     = newScript("claim_name.lua")
+	claimScript         = newScript("claim.lua")
 	createAccountScript = newScript("create_account.lua")
 	renameAccountScript = newScript("rename_account.lua")
 	setSecretScript     = newScript("set_secret.lua")
 )
 
 const (
-	// claimSeconds is how long a name stays claimed if the call that claimed it fails
+	// claimFor is how long a name or key stays claimed if the call that claimed it fails
 	// before writing the account. No call takes that long.
-	claimSeconds = 60
-	permanent    = 0
+	claimFor  = time.Minute
+	permanent = 0
 )
 
 // accounts implements store.Accounts with these keys. The braces are literal, so that one
@@ -110,7 +110,7 @@ func (a accounts) Create(ctx context.Context, account store.Account, keep time.D
 		}
 	}
 	folded := nameKey(forms[len(forms)-1])
-	claimed, err := a.claim(ctx, folded, account.ID, claimSeconds)
+	claimed, err := a.claim(ctx, folded, account.ID, claimFor)
 	if err != nil {
 		return store.Account{}, err
 	}
@@ -135,23 +135,24 @@ func (a accounts) Create(ctx context.Context, account store.Account, keep time.D
 	return created, nil
 }
 
-// nameClaim describes who holds a name after a call of claim.
-type nameClaim struct {
-	holder  string // the ID of the account that holds the name
+// claimResult describes who holds a name or an SSH key after a call of claim.
+type claimResult struct {
+	holder  string // the ID of the account that holds it
 	lasting bool   // whether the claim never expires
 	isNew   bool   // whether the call made the claim
 }
 
-// claim claims the key of a name for an account unless it is taken.
-func (a accounts) claim(ctx context.Context, key, id string, seconds int) (nameClaim, error) {
-	reply, err := claimNameScript.Run(ctx, a.client, []string{key}, id, seconds).StringSlice()
+// claim claims the key of a name or of an SSH key for an owner, for the given duration or permanently,
+// unless it has another owner than those that may be replaced.
+func (a accounts) claim(ctx context.Context, key, owner string, keep time.Duration, replaced ...any) (claimResult, error) {
+	reply, err := claimScript.Run(ctx, a.client, []string{key}, append([]any{owner, keep.Milliseconds()}, replaced...)...).StringSlice()
 	if err != nil {
-		return nameClaim{}, failed(err)
+		return claimResult{}, failed(err)
 	}
 	if len(reply) != 3 {
-		return nameClaim{}, store.Failed(store.Corrupt, "claim_name.lua returned %d values", len(reply))
+		return claimResult{}, store.Failed(store.Corrupt, "claim.lua returned %d values", len(reply))
 	}
-	return nameClaim{holder: reply[0], lasting: reply[1] == "1", isNew: reply[2] == "1"}, nil
+	return claimResult{holder: reply[0], lasting: reply[1] == "1", isNew: reply[2] == "1"}, nil
 }
 
 // holding returns the account with the given ID, which holds the requested name.
@@ -212,7 +213,7 @@ func (a accounts) Rename(ctx context.Context, id, from, name string, every time.
 	if err != nil {
 		return store.Account{}, err
 	}
-	claimed, folded := nameClaim{holder: holder}, nameKey(names.Fold(name))
+	claimed, folded := claimResult{holder: holder}, nameKey(names.Fold(name))
 	if holder == "" || holder == id {
 		if claimed, err = a.claim(ctx, folded, id, permanent); err != nil {
 			return store.Account{}, err

@@ -15,7 +15,6 @@ import (
 )
 
 var (
-	claimKeyScript   = newScript("claim_key.lua")
 	linkKeyScript    = newScript("link_key.lua")
 	releaseKeyScript = newScript("release_key.lua")
 )
@@ -64,7 +63,7 @@ func (k keys) linked(ctx context.Context, playerID, fingerprint string) (store.A
 }
 
 func (k keys) Create(ctx context.Context, a store.Account, keep time.Duration, fingerprint string) (store.Account, error) {
-	owner, linked, err := k.take(ctx, fingerprint, claimMark+a.ID, claimSeconds*time.Second)
+	owner, linked, err := k.take(ctx, fingerprint, claimMark+a.ID, claimFor)
 	switch {
 	case err != nil:
 		return store.Account{}, err
@@ -95,12 +94,11 @@ func (k keys) Create(ctx context.Context, a store.Account, keep time.Duration, f
 func (k keys) take(ctx context.Context, fingerprint, wanted string, keep time.Duration) (owner string, linked store.Account, err error) {
 	stale := wanted
 	for range 3 { // The owner can change between two commands, but is unlikely to change twice.
-		owner, err = claimKeyScript.Run(ctx, k.client, []string{keyKey(fingerprint)},
-			wanted, keep.Milliseconds(), claimMark+wanted, stale).Text()
+		claimed, err := k.claim(ctx, keyKey(fingerprint), wanted, keep, claimMark+wanted, stale)
 		if err != nil {
-			return "", store.Account{}, failed(err)
+			return "", store.Account{}, err
 		}
-		if owner == wanted || strings.HasPrefix(owner, claimMark) {
+		if owner = claimed.holder; owner == wanted || strings.HasPrefix(owner, claimMark) {
 			return owner, store.Account{}, nil
 		}
 		account, ok, err := k.linked(ctx, owner, fingerprint)

@@ -36,13 +36,11 @@ func Dump(ctx context.Context, c Config, w io.Writer, progress func(Dumped)) (du
 		if err := exists(path); err != nil {
 			return dumped, err
 		}
-		at, err := sqlite.LastUsed(ctx, path)
-		if err != nil {
-			return dumped, err
-		}
-		return store.WriteDump(ctx, w, at, func(ctx context.Context, put func(store.Item) error) error {
-			return sqlite.Dump(ctx, path, put)
-		}, progress)
+		err = sqlite.Dump(ctx, path, func(at time.Time, dump func(context.Context, func(store.Item) error) error) (err error) {
+			dumped, err = store.WriteDump(ctx, w, at, dump, progress)
+			return err
+		})
+		return dumped, err
 	}
 	s, err := c.openStopped(ctx, redis.Open)
 	if err != nil {

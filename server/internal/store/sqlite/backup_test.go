@@ -84,7 +84,10 @@ func TestDump_Corrupt(t *testing.T) {
 	require.NoError(t, file.Close())
 
 	var dump bytes.Buffer
-	_, err = store.WriteDump(t.Context(), &dump, time.Now(), func(ctx context.Context, put func(store.Item) error) error { return Dump(ctx, path, put) }, func(store.Counts) {})
+	err = Dump(t.Context(), path, func(at time.Time, all func(context.Context, func(store.Item) error) error) error {
+		_, err := store.WriteDump(t.Context(), &dump, at, all, func(store.Counts) {})
+		return err
+	})
 	var incomplete *store.IncompleteError
 	require.ErrorAs(t, err, &incomplete)
 	assert.Equal(t, []string{"accounts", "profiles", "SSH keys"}, incomplete.Missing)

@@ -22,18 +22,8 @@ func (d dumper) Dump(ctx context.Context, put func(store.Item) error) error {
 	return d.read(ctx, func(c *sqlite3.Conn) error { return dump(c, d.now(), put) })
 }
 
-// LastUsed returns the time at which a server last used the store at path, to the second. It is not
-// later than the system's time.
-func LastUsed(ctx context.Context, path string) (at time.Time, err error) {
-	c, err := connectBeside(ctx, path)
-	if err != nil {
-		return at, err
-	}
-	at, err = lastUsed(c)
-	return at, failed(errors.Join(err, c.Close()))
-}
-
-// lastUsed is LastUsed for an open file. If the time is on a corrupt page, it is now.
+// lastUsed returns the time at which a server last used an open file, to the second. It is not later
+// than the system's time. If it is on a corrupt page, it is now.
 func lastUsed(c *sqlite3.Conn) (time.Time, error) {
 	now := time.Now()
 	ms, err := number(c, "SELECT time FROM clock")
@@ -46,9 +36,10 @@ func lastUsed(c *sqlite3.Conn) (time.Time, error) {
 	return now, err
 }
 
-// Dump calls put with all data of the store at path, as of one moment, even while a server
-// is writing to it. It changes nothing. Data has expired if it had when a server last used the store.
-func Dump(ctx context.Context, path string, put func(store.Item) error) (err error) {
+// Dump calls do with the time at which a server last used the store at path, and with a function that
+// calls put with all its data, as of one moment, even while a server is writing to it. It changes
+// nothing. Data has expired if it had at that time.
+func Dump(ctx context.Context, path string, do func(at time.Time, dump func(context.Context, func(store.Item) error) error) error) (err error) {
 	c, err := connectBeside(ctx, path)
 	if err != nil {
 		return err
@@ -60,9 +51,9 @@ func Dump(ctx context.Context, path string, put func(store.Item) error) (err err
 	if err := requireLatest(c); err != nil {
 		return fmt.Errorf("opening %s: %w", path, err)
 	}
-	now, err := lastUsed(c)
+	at, err := lastUsed(c)
 	if err == nil {
-		err = dump(c, now, put)
+		err = do(at, func(_ context.Context, put func(store.Item) error) error { return dump(c, at, put) })
 	}
 	if err = failed(err); ctx.Err() != nil {
 		return ctx.Err()

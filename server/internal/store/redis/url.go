@@ -26,10 +26,10 @@ import (
 //	redis://a:26379,b:26379,c:26379/0?master_name=mymaster    Sentinels
 //
 // Any complete URL may contain the user, and any the path and the parameters. These are
-// master_name, sentinel_username, sentinel_password, cluster, client_name, protocol,
-// pool_size, min_idle_conns, dial_timeout, read_timeout and write_timeout. With TLS there
-// are also skip_verify and three PEM files: ca has the certificate authorities to trust
-// instead of the system's, and cert and key are the client certificate and its key.
+// master_name, sentinel_username, sentinel_password, cluster, pool_size, dial_timeout,
+// read_timeout and write_timeout. With TLS there are also skip_verify and three PEM files:
+// ca has the certificate authorities to trust instead of the system's, and cert and key are
+// the client certificate and its key.
 //
 // go-redis has its own parsers, but they accept other forms: ParseFailoverURL uses the
 // URL's user for the Sentinels and reads the Redis password from a parameter,
@@ -162,14 +162,8 @@ func readParameter(o *goredis.UniversalOptions, name, value string) error {
 			return errors.New("skip_verify requires rediss://")
 		}
 		o.TLSConfig.InsecureSkipVerify = skip
-	case "client_name":
-		o.ClientName = value
-	case "protocol":
-		o.Protocol, err = notNegative(strconv.Atoi(value))
 	case "pool_size":
 		o.PoolSize, err = notNegative(strconv.Atoi(value))
-	case "min_idle_conns":
-		o.MinIdleConns, err = notNegative(strconv.Atoi(value))
 	case "dial_timeout":
 		o.DialTimeout, err = notNegative(time.ParseDuration(value))
 	case "read_timeout":

@@ -13,8 +13,8 @@ func TestParseURL(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]goredis.UniversalOptions{
 		"redis://localhost": {Addrs: []string{"localhost:6379"}},
-		"redis://me:p%40ss@127.0.0.1:7000/3?client_name=x&dial_timeout=3s&pool_size=7": {
-			Addrs: []string{"127.0.0.1:7000"}, Username: "me", Password: "p@ss", DB: 3, ClientName: "x", DialTimeout: 3 * time.Second, PoolSize: 7,
+		"redis://me:p%40ss@127.0.0.1:7000/3?dial_timeout=3s&pool_size=7": {
+			Addrs: []string{"127.0.0.1:7000"}, Username: "me", Password: "p@ss", DB: 3, DialTimeout: 3 * time.Second, PoolSize: 7,
 		},
 		"redis://127.0.0.1:26379,127.0.0.2/2?master_name=main&sentinel_username=u&sentinel_password=s": {
 			Addrs: []string{"127.0.0.1:26379", "127.0.0.2:6379"}, DB: 2, MasterName: "main", SentinelUsername: "u", SentinelPassword: "s",
@@ -57,7 +57,7 @@ func TestParseURL_Wrong(t *testing.T) {
 		"redis://:opensesame@h?%zz", "redis://me:1?opensesame@h", "redis://me:1?opens,esame@h", "redis://me:1?opens&esame@h",
 		"redis://me:1#opensesame@h", "redis://me:1,opensesame@h", "redis://a,me:1,opensesame@h", "redis://h#",
 		// The library panics if the pool's size is negative, and waits without end if a timeout is.
-		"redis://h?protocol=-1", "redis://h?pool_size=-1", "redis://h?min_idle_conns=-1", "redis://h?dial_timeout=-1s",
+		"redis://h?pool_size=-1", "redis://h?dial_timeout=-1s",
 		"redis://h?read_timeout=-1ns", "redis://h?write_timeout=-1ns",
 	} {
 		_, err := parseURL(value)

@@ -62,7 +62,7 @@ type Accounts interface {
 	// SetSecret replaces the digest from of the account's secret, and reports whether it did,
 	// now or in an earlier call. It changes nothing if the digest is another one.
 	SetSecret(ctx context.Context, id, from, secret string) (set bool, err error)
-	// Renew sets the given accounts to expire after the duration keep, counted from now.
+	// Renew sets the given accounts to expire after the duration keep (above 0), counted from now.
 	// It ignores accounts that do not exist.
 	Renew(ctx context.Context, keep time.Duration, ids ...string) error
 }

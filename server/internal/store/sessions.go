@@ -40,8 +40,8 @@ type Sessions interface {
 	Open(ctx context.Context, link string, s Session, limit int, keep time.Duration) (Session, error)
 	// Sessions lists the account's sessions, oldest first.
 	Sessions(ctx context.Context, playerID string) ([]Session, error)
-	// Renew sets the session to expire after the duration keep, counted from now. It ignores a
-	// session that does not exist.
+	// Renew sets the session to expire after the duration keep (above 0), counted from now. It
+	// ignores a session that does not exist.
 	Renew(ctx context.Context, playerID, id string, keep time.Duration) error
 	// End removes a session from an account, and reports whether it existed.
 	End(ctx context.Context, playerID, id string) (found bool, err error)

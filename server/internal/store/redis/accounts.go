@@ -250,9 +250,6 @@ func (a accounts) SetSecret(ctx context.Context, id, from, secret string) (bool,
 // Renew renews key owners after the accounts, so that the owner of a key never expires
 // before the account that lists the key.
 func (a accounts) Renew(ctx context.Context, keep time.Duration, ids ...string) error {
-	if keep <= 0 {
-		return nil
-	}
 	pipe, keys := a.client.Pipeline(), make([]*goredis.StringSliceCmd, len(ids))
 	for i, id := range ids {
 		pipe.PExpire(ctx, playerKey(id), keep)

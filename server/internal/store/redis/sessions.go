@@ -115,9 +115,6 @@ func parseSession(playerID, id, text string) (store.DumpedSession, error) {
 }
 
 func (s sessions) Renew(ctx context.Context, playerID, id string, keep time.Duration) error {
-	if keep <= 0 {
-		return nil
-	}
 	return failed(renewSessionScript.Run(ctx, s.client, []string{sessionsKey(playerID)}, id, keep.Milliseconds()).Err())
 }
 

@@ -135,9 +135,6 @@ func (a accounts) SetSecret(ctx context.Context, id, from, secret string) (bool,
 }
 
 func (a accounts) Renew(ctx context.Context, keep time.Duration, ids ...string) error {
-	if keep <= 0 || len(ids) == 0 {
-		return nil
-	}
 	return a.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		now := a.now()
 		return execEach(c, "UPDATE accounts SET expires = ?2 WHERE id = ?1 AND (expires IS NULL OR expires > ?3)", ids,

@@ -92,9 +92,6 @@ func (s sessions) Sessions(ctx context.Context, playerID string) ([]store.Sessio
 }
 
 func (s sessions) Renew(ctx context.Context, playerID, id string, keep time.Duration) error {
-	if keep <= 0 {
-		return nil
-	}
 	return s.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		now := s.now()
 		return exec(c, "UPDATE sessions SET expires = ? WHERE player = ? AND id = ? AND (expires IS NULL OR expires > ?)", expiry(now, keep), playerID, id, now)

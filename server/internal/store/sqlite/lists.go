@@ -93,7 +93,7 @@ func (s lists) Page(ctx context.Context, l store.List, after store.Place, n int)
 			variants := []string{l.Variant}
 			if l.Variant == "" {
 				var err error
-				if variants, err = listedVariants(c, false); err != nil || len(variants) == 0 {
+				if variants, err = all(c, publicVariants, firstText); err != nil || len(variants) == 0 {
 					return nil, err
 				}
 			}
@@ -150,37 +150,33 @@ func publicPage(l store.List, variants []string) (text string, args []any) {
 	return strings.Join(parts, " UNION ALL ") + inOrder, args
 }
 
-// movingGames counts the active public games of a variant that had an event since the
-// given time.
-const movingGames = `SELECT count(*) FROM listings INDEXED BY listings_recent
-	WHERE private = 0 AND variant = ? AND status = 2 AND updated >= ?`
+// knownVariants begins a statement with the variants of all listings, of public and of private
+// games, and two more rows for each, ” and NULL. It takes one index lookup for each row.
+const knownVariants = `WITH RECURSIVE known (private, variant) AS (
+		VALUES (0, ''), (1, '')
+		UNION ALL SELECT private, (SELECT min(variant) FROM listings l WHERE l.private = known.private AND l.variant > known.variant)
+			FROM known WHERE variant IS NOT NULL
+	) `
+
+const (
+	publicVariants = knownVariants + "SELECT variant FROM known WHERE private = 0 AND variant > ''"
+	// movingGames counts the active public games that had an event since the given time.
+	movingGames = knownVariants + `SELECT count(*) FROM known k CROSS JOIN listings l INDEXED BY listings_recent
+		WHERE k.private = 0 AND l.private = 0 AND l.variant = k.variant AND l.status = 2 AND l.updated >= ?`
+	// oldGames lists games that ended before the given time. Unfinished games are not removed: their
+	// end is written in the transaction of their last entry.
+	oldGames = knownVariants + `SELECT l.id FROM known k CROSS JOIN listings l INDEXED BY listings_recent
+		WHERE l.private = k.private AND l.variant = k.variant AND l.status = 3 AND l.updated < ? LIMIT ?`
+)
 
 func (s lists) Moving(ctx context.Context, within time.Duration) (int, error) {
-	since := s.db.now().Add(-within)
-	return readOne(ctx, s.db, func(c *sqlite3.Conn) (games int, err error) {
-		variants, err := listedVariants(c, false)
-		if err != nil {
-			return 0, err
-		}
-		for _, variant := range variants {
-			n, _, err := one(c, movingGames, firstInt, variant, since)
-			if err != nil {
-				return 0, err
-			}
-			games += int(n)
-		}
-		return games, nil
+	games, err := readOne(ctx, s.db, func(c *sqlite3.Conn) ([]int64, error) {
+		return all(c, movingGames, firstInt, s.db.now().Add(-within))
 	})
-}
-
-// listedVariants returns the variants of all listings, using one index lookup per
-// variant.
-func listedVariants(c *sqlite3.Conn, private bool) ([]string, error) {
-	return all(c, `WITH RECURSIVE known (variant) AS (
-			SELECT min(variant) FROM listings WHERE private = ?1
-			UNION ALL
-			SELECT (SELECT min(variant) FROM listings WHERE private = ?1 AND variant > known.variant) FROM known WHERE variant IS NOT NULL
-		) SELECT variant FROM known WHERE variant IS NOT NULL`, firstText, private)
+	if err != nil {
+		return 0, err
+	}
+	return int(games[0]), nil
 }
 
 // Trim implements store.Lists. It removes finished games, including those in players'
@@ -191,32 +187,10 @@ func (s lists) Trim(ctx context.Context, _ []string, keep time.Duration) error {
 	}
 	before := s.db.now().Add(-keep)
 	return s.db.repeatUnsynced(ctx, maxListings, func(c *sqlite3.Conn) (int, error) {
-		old, err := oldListings(c, before)
+		old, err := all(c, oldGames, firstText, before, maxListings)
 		if err != nil {
 			return 0, err
 		}
 		return len(old), forget(c, old)
 	})
-}
-
-// oldListings returns up to maxListings games that ended before the given time.
-// Unfinished games are not removed: their end is written in the transaction of their last
-// entry.
-func oldListings(c *sqlite3.Conn, before time.Time) (old []string, err error) {
-	for _, private := range []bool{false, true} {
-		variants, err := listedVariants(c, private)
-		if err != nil {
-			return nil, err
-		}
-		for _, variant := range variants {
-			ids, err := all(c, `SELECT id FROM listings INDEXED BY listings_recent
-				WHERE private = ? AND variant = ? AND status = 3 AND updated < ? LIMIT ?`,
-				firstText, private, variant, before, maxListings-len(old))
-			if err != nil {
-				return nil, err
-			}
-			old = append(old, ids...)
-		}
-	}
-	return old, nil
 }

@@ -44,13 +44,11 @@ func (q queue) enqueue(ctx context.Context, work func(c *sqlite3.Conn) error) er
 }
 
 func (q queue) Scheduled(ctx context.Context, gameID string) (time.Time, error) {
-	times, err := readOne(ctx, q.db, func(c *sqlite3.Conn) ([]int64, error) {
-		return all(c, "SELECT due FROM jobs WHERE game = ?", firstInt, gameID)
+	at, err := readOne(ctx, q.db, func(c *sqlite3.Conn) (at time.Time, err error) {
+		err = query(c, "SELECT due FROM jobs WHERE game = ?", func(s *sqlite3.Stmt) { at = timeAt(s, 0) }, gameID)
+		return at, err
 	})
-	if err != nil || len(times) == 0 {
-		return time.Time{}, wrap("reading a job", err)
-	}
-	return time.UnixMilli(times[0]), nil
+	return at, wrap("reading a job", err)
 }
 
 func (q queue) Remove(ctx context.Context, gameID string) error {

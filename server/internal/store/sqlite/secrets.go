@@ -9,20 +9,11 @@ import (
 type secrets struct{ *db }
 
 func (s secrets) Secret(ctx context.Context, name string, proposed []byte) ([]byte, error) {
-	var secret []byte
-	stored := func(c *sqlite3.Conn) error {
-		return query(c, "SELECT secret FROM secrets WHERE name = ?", func(s *sqlite3.Stmt) { secret = blob(s, 0) }, name)
-	}
-	// Try to read the secret first: after the first call it exists, and reading does not
-	// wait for the writer.
-	if err := s.read(ctx, stored); err != nil || secret != nil {
-		return secret, err
-	}
-	err := s.write(ctx, func(c *sqlite3.Conn) error {
+	return writeOne(ctx, s.db, func(c *sqlite3.Conn) (secret []byte, err error) {
 		if err := exec(c, "INSERT INTO secrets (name, secret) VALUES (?, ?) ON CONFLICT DO NOTHING", name, proposed); err != nil {
-			return err
+			return nil, err
 		}
-		return stored(c)
+		err = query(c, "SELECT secret FROM secrets WHERE name = ?", func(s *sqlite3.Stmt) { secret = blob(s, 0) }, name)
+		return secret, err
 	})
-	return secret, err
 }

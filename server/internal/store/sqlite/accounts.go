@@ -23,7 +23,7 @@ func (a accounts) Get(ctx context.Context, ids []string) (map[string]store.Accou
 
 // account reads an account, unless it has expired.
 func (a accounts) account(c *sqlite3.Conn, id string) (account store.Account, ok bool, err error) {
-	return one(c, "SELECT "+accountColumns+" FROM accounts WHERE id = ? AND (expires IS NULL OR expires > ?)", accountAt, id, a.now())
+	return one(c, "SELECT "+accountColumns+" FROM accounts a WHERE id = ? AND "+accountExists, accountAt, id, a.now())
 }
 
 // existing is like account, but refuses with store.ErrNoAccount if the account does not exist.
@@ -35,7 +35,11 @@ func (a accounts) existing(c *sqlite3.Conn, id string) (store.Account, error) {
 	return account, err
 }
 
-const accountColumns = "id, name, secret, bot, created, renamed"
+const (
+	accountColumns = "id, name, secret, bot, created, renamed"
+	// accountExists is the condition that an account a has not expired by the time in the next parameter.
+	accountExists = "(a.expires IS NULL OR a.expires > ?)"
+)
 
 // accountAt reads accountColumns.
 func accountAt(s *sqlite3.Stmt) store.Account {

@@ -81,19 +81,17 @@ var dumps = []struct {
 		server := store.ServerHeartbeat{At: timeAt(s, 1), Left: s.ColumnBool(2)}
 		return store.Item{Server: &store.DumpedServer{ServerID: s.ColumnText(0), ServerHeartbeat: server}}
 	}},
-	{"accounts", "SELECT " + accountColumns + ", expires FROM accounts WHERE expires IS NULL OR expires > ?1", func(s *sqlite3.Stmt) store.Item {
+	{"accounts", "SELECT " + accountColumns + ", expires FROM accounts a WHERE " + accountExists, func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Account: &store.DumpedAccount{Account: accountAt(s), Expires: timeAt(s, 6)}}
 	}},
-	{"profiles", `SELECT p.player, p.revision, p.encoded FROM profiles p JOIN accounts a ON a.id = p.player
-		WHERE a.expires IS NULL OR a.expires > ?1`, func(s *sqlite3.Stmt) store.Item {
+	{"profiles", "SELECT p.player, p.revision, p.encoded FROM profiles p JOIN accounts a ON a.id = p.player WHERE " + accountExists, func(s *sqlite3.Stmt) store.Item {
 		profile := store.Profile{Revision: s.ColumnInt64(1), Encoded: blob(s, 2)}
 		return store.Item{Profile: &store.DumpedProfile{PlayerID: s.ColumnText(0), Profile: profile}}
 	}},
 	{"names", "SELECT name, account FROM names WHERE ?1", func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Name: &store.HeldName{Name: s.ColumnText(0), AccountID: s.ColumnText(1)}}
 	}},
-	{"SSH keys", `SELECT k.fingerprint, k.player, k.comment, k.added, a.expires FROM ssh_keys k JOIN accounts a ON a.id = k.player
-		WHERE a.expires IS NULL OR a.expires > ?1`, func(s *sqlite3.Stmt) store.Item {
+	{"SSH keys", "SELECT " + keyColumns + ", a.expires FROM ssh_keys k JOIN accounts a ON a.id = k.player WHERE " + accountExists, func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Key: &store.DumpedKey{Key: keyAt(s), Expires: timeAt(s, 4)}}
 	}},
 	{"sessions", "SELECT " + sessionColumns + ", s.expires FROM sessions s WHERE s.expires IS NULL OR s.expires > ?1", func(s *sqlite3.Stmt) store.Item {

@@ -69,7 +69,7 @@ func (k keys) Link(ctx context.Context, key store.Key, limit int) (store.Key, er
 			return stored, refusal{store.ErrKeyHeld}
 		}
 		if !linked {
-			others, err := keysOf(c, key.PlayerID)
+			others, err := k.of(c, key.PlayerID)
 			switch {
 			case err != nil:
 				return stored, err
@@ -80,7 +80,7 @@ func (k keys) Link(ctx context.Context, key store.Key, limit int) (store.Key, er
 				return stored, err
 			}
 		}
-		stored, _, err = one(c, "SELECT "+keyColumns+" FROM ssh_keys WHERE fingerprint = ?", keyAt, key.Fingerprint)
+		stored, _, err = one(c, "SELECT "+keyColumns+" FROM ssh_keys k WHERE fingerprint = ?", keyAt, key.Fingerprint)
 		return stored, err
 	})
 }
@@ -90,21 +90,16 @@ func (k keys) Unlink(ctx context.Context, playerID, fingerprint string) (bool, e
 }
 
 func (k keys) Keys(ctx context.Context, playerID string) ([]store.Key, error) {
-	return readOne(ctx, k.db, func(c *sqlite3.Conn) ([]store.Key, error) {
-		_, exists, err := k.account(c, playerID)
-		if err != nil || !exists {
-			return nil, err
-		}
-		return keysOf(c, playerID)
-	})
+	return readOne(ctx, k.db, func(c *sqlite3.Conn) ([]store.Key, error) { return k.of(c, playerID) })
 }
 
-// keysOf lists the keys of an existing account.
-func keysOf(c *sqlite3.Conn, playerID string) ([]store.Key, error) {
-	return all(c, "SELECT "+keyColumns+" FROM ssh_keys WHERE player = ? ORDER BY added, fingerprint", keyAt, playerID)
+// of lists the keys of an account.
+func (k keys) of(c *sqlite3.Conn, playerID string) ([]store.Key, error) {
+	return all(c, "SELECT "+keyColumns+` FROM ssh_keys k JOIN accounts a ON a.id = k.player
+		WHERE a.id = ? AND `+accountExists+" ORDER BY k.added, k.fingerprint", keyAt, playerID, k.now())
 }
 
-const keyColumns = "fingerprint, player, comment, added"
+const keyColumns = "k.fingerprint, k.player, k.comment, k.added"
 
 // keyAt reads keyColumns.
 func keyAt(s *sqlite3.Stmt) store.Key {

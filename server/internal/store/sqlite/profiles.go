@@ -16,7 +16,7 @@ func (p profiles) Get(ctx context.Context, playerID string) (found store.Profile
 	err = p.read(ctx, func(c *sqlite3.Conn) error {
 		now = p.now()
 		found, _, err = one(c, `SELECT p.revision, p.encoded FROM profiles p CROSS JOIN accounts a ON a.id = p.player
-			WHERE p.player = ? AND (a.expires IS NULL OR a.expires > ?)`, func(s *sqlite3.Stmt) store.Profile {
+			WHERE p.player = ? AND `+accountExists, func(s *sqlite3.Stmt) store.Profile {
 			return store.Profile{Revision: s.ColumnInt64(0), Encoded: blob(s, 1)}
 		}, playerID, now)
 		return err
@@ -36,7 +36,7 @@ func (p profiles) Update(ctx context.Context, playerID string, to store.Profile)
 		if err != nil || c.Changes() > 0 {
 			return err
 		}
-		exists, err := has(c, "SELECT 1 FROM accounts WHERE id = ? AND (expires IS NULL OR expires > ?)", playerID, now)
+		exists, err := has(c, "SELECT 1 FROM accounts a WHERE id = ? AND "+accountExists, playerID, now)
 		if err == nil && exists {
 			err = refusal{store.ErrMoved}
 		}

@@ -81,10 +81,9 @@ func sessionAt(s *sqlite3.Stmt) store.Session {
 
 // of lists the sessions of an account.
 func (s sessions) of(c *sqlite3.Conn, playerID string) ([]store.Session, error) {
-	if _, exists, err := s.account(c, playerID); err != nil || !exists {
-		return nil, err
-	}
-	return all(c, "SELECT "+sessionColumns+" FROM sessions s WHERE s.player = ? AND "+unexpired+" ORDER BY s.opened, s.id", sessionAt, playerID, s.now())
+	now := s.now()
+	return all(c, "SELECT "+sessionColumns+` FROM sessions s JOIN accounts a ON a.id = s.player
+		WHERE a.id = ? AND `+accountExists+" AND "+unexpired+" ORDER BY s.opened, s.id", sessionAt, playerID, now, now)
 }
 
 func (s sessions) Sessions(ctx context.Context, playerID string) ([]store.Session, error) {

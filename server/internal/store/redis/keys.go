@@ -35,20 +35,14 @@ func keyKey(fingerprint string) string { return "player:ssh-key:{" + fingerprint
 const claimMark = "claimed for "
 
 func (k keys) Owner(ctx context.Context, fingerprint string) (store.Account, bool, error) {
-	owner, err := k.ownerID(ctx, fingerprint)
-	if err != nil || owner == "" || strings.HasPrefix(owner, claimMark) {
-		return store.Account{}, false, err
+	owner, err := k.client.Get(ctx, keyKey(fingerprint)).Result()
+	if errors.Is(err, goredis.Nil) || strings.HasPrefix(owner, claimMark) {
+		return store.Account{}, false, nil
+	}
+	if err != nil {
+		return store.Account{}, false, failed(err)
 	}
 	return k.linked(ctx, owner, fingerprint)
-}
-
-// ownerID returns the stored owner of a key, or "" if it has no owner.
-func (k keys) ownerID(ctx context.Context, fingerprint string) (string, error) {
-	owner, err := k.client.Get(ctx, keyKey(fingerprint)).Result()
-	if errors.Is(err, goredis.Nil) {
-		return "", nil
-	}
-	return owner, failed(err)
 }
 
 // linked returns an account, and reports whether it exists and has the key.

@@ -33,26 +33,25 @@ func (h heartbeats) Record(ctx context.Context, b store.Heartbeat) (result store
 
 // recordHeartbeat stores a heartbeat.
 func recordHeartbeat(c *sqlite3.Conn, b store.Heartbeat, now time.Time) (r store.HeartbeatResult, err error) {
-	stored, err := readServers(c)
+	var newest, mine time.Time
+	var stored int
+	err = query(c, "SELECT max(time), max(time) FILTER (WHERE id = ?), count(*) FROM servers", func(s *sqlite3.Stmt) {
+		newest, mine, stored = timeAt(s, 0), timeAt(s, 1), s.ColumnInt(2)
+	}, b.ServerID)
 	if err != nil {
 		return r, err
 	}
-	mine := stored[b.ServerID].At
 	if b.Acknowledged.After(mine) {
 		return store.HeartbeatResult{At: mine, RolledBack: true}, nil
 	}
 	r.Now = now
-	var newest time.Time
-	for _, s := range stored {
-		newest = latest(newest, s.At)
-	}
 	if err := exec(c, "UPDATE servers SET missing = 1 WHERE NOT missing AND NOT stopped AND time < ? AND id <> ?",
 		now.Add(-b.MissingAfter), b.ServerID); err != nil {
 		return r, err
 	}
 	r.Missing = c.Changes()
 	if err := exec(c, `DELETE FROM servers WHERE id = (SELECT id FROM servers WHERE id <> ?1 ORDER BY time LIMIT 1) AND (time < ?2 OR ?3)`,
-		b.ServerID, now.Add(-b.Keep), len(stored) > b.MaxServers); err != nil {
+		b.ServerID, now.Add(-b.Keep), stored > b.MaxServers); err != nil {
 		return r, err
 	}
 	r.At = latest(now, mine)
@@ -81,15 +80,13 @@ func putServer(c *sqlite3.Conn, serverID string, s store.ServerHeartbeat) error 
 }
 
 func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {
-	servers, err := readOne(ctx, h.db, readServers)
-	return store.ServersNow{Now: h.db.now(), Servers: servers}, wrap("reading heartbeats", err)
-}
-
-func readServers(c *sqlite3.Conn) (map[string]store.ServerHeartbeat, error) {
-	servers := map[string]store.ServerHeartbeat{}
-	return servers, query(c, "SELECT id, time, stopped FROM servers", func(s *sqlite3.Stmt) {
-		servers[s.ColumnText(0)] = store.ServerHeartbeat{At: timeAt(s, 1), Left: s.ColumnBool(2)}
+	result := store.ServersNow{Now: h.db.now(), Servers: map[string]store.ServerHeartbeat{}}
+	err := h.db.read(ctx, func(c *sqlite3.Conn) error {
+		return query(c, "SELECT id, time, stopped FROM servers", func(s *sqlite3.Stmt) {
+			result.Servers[s.ColumnText(0)] = store.ServerHeartbeat{At: timeAt(s, 1), Left: s.ColumnBool(2)}
+		})
 	})
+	return result, wrap("reading heartbeats", err)
 }
 
 func (h heartbeats) Claim(ctx context.Context, work string, d time.Duration) (claimed bool, err error) {

@@ -32,10 +32,9 @@ func (s sessions) Open(
 		if err != nil || found {
 			return stored, err
 		}
-		playerID, unused, err := one(c, "SELECT player FROM session_links WHERE link = ? AND session = '' AND expires > ?", firstText, link, s.now())
-		if err == nil && unused {
-			_, unused, err = s.account(c, playerID)
-		}
+		now := s.now()
+		playerID, unused, err := one(c, `SELECT l.player FROM session_links l CROSS JOIN accounts a ON a.id = l.player
+			WHERE l.link = ? AND l.session = '' AND l.expires > ? AND `+accountExists, firstText, link, now, now)
 		switch {
 		case err != nil:
 			return stored, err
@@ -49,7 +48,6 @@ func (s sessions) Open(
 		case len(open) >= limit:
 			return stored, refusal{store.ErrTooManySessions}
 		}
-		now := s.now()
 		if err := exec(c, "INSERT OR REPLACE INTO sessions (player, id, comment, opened, expires) VALUES (?, ?, ?, ?, ?)",
 			playerID, given.ID, given.Comment, now, expiry(now, keep)); err != nil {
 			return stored, err

@@ -122,13 +122,7 @@ func (c *Config) restoreRedis(ctx context.Context, replace bool, fill func(*stor
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := redis.BeginRestore(ctx, s, replace); err != nil {
-		return fmt.Errorf("opening %s: %w", s.Name(), err)
-	}
-	if err := fill(s); err != nil {
-		return err
-	}
-	return redis.FinishRestore(ctx, s)
+	return redis.Restore(ctx, s, replace, fill)
 }
 
 // checkLasting checks c, and returns the same as lasting.

@@ -18,15 +18,15 @@ import (
 const incompleteKey = "games:incomplete-copy"
 
 // OpenToRestore is like Open, but also opens a store that was not restored completely.
-// The caller must not use the store until BeginRestore has succeeded.
+// The caller must use the store only in Restore.
 func OpenToRestore(ctx context.Context, url string, logger *slog.Logger) (*store.Store, error) {
 	return openChecked(ctx, url, logger, func(context.Context, Clients, string) error { return nil })
 }
 
-// BeginRestore prepares a store for data from a dump: it marks the store as incomplete, so
-// that nothing can open it until FinishRestore, and then removes its data. If the store
-// has data and replace is not set, it changes nothing and returns store.ErrNotEmpty.
-func BeginRestore(ctx context.Context, s *store.Store, replace bool) error {
+// Restore calls fill with a store without data. Until that has succeeded, nothing else can open the
+// store. If the store has data and replace is not set, it changes nothing and returns
+// store.ErrNotEmpty.
+func Restore(ctx context.Context, s *store.Store, replace bool, fill func(*store.Store) error) error {
 	d := s.Dumper.(dumper)
 	var keys atomic.Int64
 	err := eachMaster(ctx, d.client, func(ctx context.Context, node *goredis.Client) error {
@@ -38,12 +38,12 @@ func BeginRestore(ctx context.Context, s *store.Store, replace bool) error {
 	case err != nil:
 		return failed(err)
 	case keys.Load() > 0 && !replace:
-		return store.ErrNotEmpty
+		return fmt.Errorf("opening %s: %w", s.Name(), store.ErrNotEmpty)
 	}
 	if err := d.client.Set(ctx, incompleteKey, 1, 0).Err(); err != nil {
 		return failed(err)
 	}
-	return scanKeys(ctx, d.client, "*", func(keys []string) error {
+	err = scanKeys(ctx, d.client, "*", func(keys []string) error {
 		_, err := d.client.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
 			for _, key := range keys {
 				if isOurs(key) && key != incompleteKey {
@@ -54,15 +54,16 @@ func BeginRestore(ctx context.Context, s *store.Store, replace bool) error {
 		})
 		return failed(err)
 	})
-}
-
-// FinishRestore removes the mark that BeginRestore has made.
-func FinishRestore(ctx context.Context, s *store.Store) error {
-	client := s.Dumper.(dumper).client
-	if err := checkFormat(ctx, client, s.Name(), store.Format); err != nil {
-		return err
+	if err == nil {
+		err = fill(s)
 	}
-	return failed(client.Del(ctx, incompleteKey).Err())
+	if err == nil {
+		err = checkFormat(ctx, d.client, s.Name(), store.Format)
+	}
+	if err == nil {
+		err = failed(d.client.Del(ctx, incompleteKey).Err())
+	}
+	return err
 }
 
 // isOurs reports whether a key belongs to this program. A Redis database may also have

@@ -15,7 +15,6 @@ import (
 
 	"github.com/gridstand/gridstand/cmd/gridstand-server/internal/flags"
 	"github.com/gridstand/gridstand/internal/syncdir"
-	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/server"
 )
 
@@ -59,10 +58,7 @@ servers, so only its owner can read it. It has one line of JSON for each item.`,
 			return err
 		},
 	}
-	set := cmd.Flags()
-	flags.Store(set, &config)
-	usage.NameVariables(set, usage.Prefix)
-	return cmd
+	return selecting(cmd, &config)
 }
 
 func restore() *cobra.Command {
@@ -107,12 +103,9 @@ To move games from a file to a Redis, stop the server and run
 			return err
 		},
 	}
-	set := cmd.Flags()
-	set.BoolVar(&replace, "replace", false, "delete the data that the store has")
-	flags.Store(set, &config)
-	flags.Retention(set, &config)
-	usage.NameVariables(set, usage.Prefix)
-	return cmd
+	cmd.Flags().BoolVar(&replace, "replace", false, "delete the data that the store has")
+	flags.Retention(cmd.Flags(), &config)
+	return selecting(cmd, &config)
 }
 
 // progress returns a function that prints the counts to standard error from time to time.

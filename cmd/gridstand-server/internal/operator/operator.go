@@ -44,10 +44,14 @@ func command(cmd *cobra.Command, open open, do func(*cobra.Command, *server.Oper
 		}
 		return err
 	}
-	set := cmd.Flags()
-	flags.Store(set, &config)
-	flags.Retention(set, &config)
-	usage.NameVariables(set, usage.Prefix)
+	flags.Retention(cmd.Flags(), &config)
+	return selecting(cmd, &config)
+}
+
+// selecting adds the server's flags for the store to a command, and names the variables of all its flags.
+func selecting(cmd *cobra.Command, config *server.Config) *cobra.Command {
+	flags.Store(cmd.Flags(), config)
+	usage.NameVariables(cmd.Flags(), usage.Prefix)
 	return cmd
 }
 
@@ -98,10 +102,7 @@ the server.`,
 			return orSelect(err)
 		},
 	}
-	set := cmd.Flags()
-	flags.Store(set, &config)
-	usage.NameVariables(set, usage.Prefix)
-	return cmd
+	return selecting(cmd, &config)
 }
 
 func rebuild() *cobra.Command {

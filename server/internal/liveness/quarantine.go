@@ -16,7 +16,8 @@ const quarantineTries = 10
 
 // Quarantine permanently marks a game that is not over as damaged, because the store may have
 // lost some of its moves. The game accepts no more moves, and clients that request it get an
-// error. It is omitted from the lists, and is deleted after RecoveryConfig.KeepFinished.
+// error. It is omitted from the lists, and is deleted after RecoveryConfig.KeepFinished. The lists and
+// the queue lose the game when they are next read.
 //
 // Errors: gamelog.ErrNotFound, replay.ErrGameOver, *gamelog.DamagedError if the game was
 // already damaged, replay.ErrUnknown, or an error from the store.
@@ -30,7 +31,7 @@ func (r *Recovery) Quarantine(ctx context.Context, gameID string) error {
 		if state.Status == replay.Finished {
 			return replay.ErrGameOver
 		}
-		err = r.quarantine(ctx, gameID, tip.ID)
+		err = r.Log.Quarantine(ctx, gameID, tip.ID, r.KeepFinished)
 		if !errors.Is(err, store.ErrMoved) {
 			return err
 		}
@@ -54,22 +55,6 @@ func (r *Recovery) QuarantineLost(ctx context.Context, gameIDs []string) error {
 	r.Logger.Error("the write-ahead log was cut, replaced or deleted while no server was running: quarantined the games that lost moves",
 		"id", "log-lost", "games", len(gameIDs)-missing, "gone", missing)
 	return nil
-}
-
-// quarantine quarantines a game, given the last ID in its log. It first removes the game from the
-// queue, because a repeated call does not find a game that is already in quarantine. If the game may
-// not be in quarantine, it gets a job again. The lists lose the game when they are next read.
-func (r *Recovery) quarantine(ctx context.Context, gameID string, last store.ID) error {
-	if err := r.Queue.Remove(ctx, gameID); err != nil {
-		return err
-	}
-	err := r.Log.Quarantine(ctx, gameID, last, r.KeepFinished)
-	if err != nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
-		defer cancel()
-		err = errors.Join(err, r.Queue.EnqueueMissing(ctx, gameID))
-	}
-	return err
 }
 
 // QuarantineBefore quarantines all games that are not over and were created before the given

@@ -146,7 +146,7 @@ func TestRecovery_Rebuild(t *testing.T) {
 	})
 }
 
-// Ensure that a quarantined game is reported as damaged and leaves the queue and the lists.
+// Ensure that a quarantined game is reported as damaged and leaves the lists.
 func TestRecovery_Quarantine(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -168,61 +168,10 @@ func TestRecovery_Quarantine(t *testing.T) {
 		require.ErrorAs(t, err, &damaged)
 		require.ErrorAs(t, r.Quarantine(ctx, open.ID), &damaged)
 		require.ErrorIs(t, r.Quarantine(ctx, over.ID), replay.ErrGameOver)
-		assert.Empty(t, r.derived(ann, over.UpdateTime).Jobs)
 		heads, err := r.Log.Heads(ctx, []string{open.ID, over.ID})
 		require.NoError(t, err)
 		assert.Equal(t, gamelog.Head{}, heads[0], "lists omit the game")
 		assert.True(t, heads[1].Exists)
-	})
-}
-
-// failingOnce is a queue whose first Remove fails.
-type failingOnce struct {
-	store.Queue
-	failed bool
-}
-
-func (q *failingOnce) Remove(ctx context.Context, gameID string) error {
-	if !q.failed {
-		q.failed = true
-		return store.Failed(store.Connection, "broken")
-	}
-	return q.Queue.Remove(ctx, gameID)
-}
-
-// interrupted is a store of games in which a call of Quarantine is interrupted.
-type interrupted struct {
-	store.Games
-	interrupt func()
-}
-
-func (g interrupted) Quarantine(ctx context.Context, gameID string, last store.ID, keep time.Duration) error {
-	g.interrupt()
-	return g.Games.Quarantine(ctx, gameID, last, keep)
-}
-
-// Ensure that a game is quarantined by a later call if the first was interrupted or the store failed, and
-// that until then it keeps its job, because it may continue.
-func TestRecovery_QuarantineAgain(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		r := newRig(t, s)
-		ann := r.player("Ann")
-		open := r.play(ann, false)
-		require.NoError(t, r.ReindexAll(t.Context()))
-		require.NotEmpty(t, r.derived(ann, open.UpdateTime).Jobs)
-		ctx, cancel := context.WithCancel(t.Context())
-		r.Log = gamelog.New(interrupted{s.Games, cancel})
-		require.ErrorIs(t, r.Quarantine(ctx, open.ID), context.Canceled)
-		assert.Equal(t, []string{open.ID}, r.derived(ann, open.UpdateTime).Jobs)
-		r.Log = gamelog.New(s.Games)
-		r.Queue = &failingOnce{Queue: s.Queue}
-		require.Error(t, r.Quarantine(t.Context(), open.ID))
-		require.NoError(t, r.Quarantine(t.Context(), open.ID))
-		assert.Empty(t, r.derived(ann, open.UpdateTime).Jobs)
-		head, err := r.Log.Head(t.Context(), open.ID)
-		require.NoError(t, err)
-		assert.False(t, head.Exists)
 	})
 }
 

@@ -84,7 +84,7 @@ func (r *Recovery) quarantineLost(ctx context.Context, known *replay.State) (boo
 	if err != nil || tail.Quarantined() {
 		return false, err
 	}
-	if err := r.quarantine(ctx, known.ID, tail.Last); err != nil {
+	if err := r.Log.Quarantine(ctx, known.ID, tail.Last, r.KeepFinished); err != nil {
 		return false, err
 	}
 	r.Logger.Error("game damaged", "id", "game-damaged", "game", known.ID, "version", tail.Last.Version,

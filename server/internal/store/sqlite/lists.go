@@ -151,7 +151,7 @@ func publicPage(l store.List, variants []string) (text string, args []any) {
 }
 
 // knownVariants begins a statement with the variants of all listings, of public and of private
-// games, and two more rows for each, ” and NULL. It takes one index lookup for each row.
+// games, and two more rows for each, an empty one and NULL. It takes one index lookup for each row.
 const knownVariants = `WITH RECURSIVE known (private, variant) AS (
 		VALUES (0, ''), (1, '')
 		UNION ALL SELECT private, (SELECT min(variant) FROM listings l WHERE l.private = known.private AND l.variant > known.variant)

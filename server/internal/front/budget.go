@@ -3,6 +3,7 @@ package front
 import (
 	"cmp"
 	"context"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -61,8 +62,8 @@ const (
 type Budget struct {
 	address                    string
 	connections, calls, unread atomic.Int64 // open connections; open calls, streams and HTTP requests; bytes
-	// reads is for calls by what they cost, or nil if there is no limit. running has the slots of the
-	// processors for calls other than moves.
+	// reads is for calls by what they cost. running has the slots of the processors for calls other than
+	// moves.
 	reads    *rate.Limiter
 	running  *semaphore.Weighted
 	refusals *rate.Limiter
@@ -72,25 +73,25 @@ type Budget struct {
 }
 
 // take counts n reads, or returns false if they exceed the limit.
-func (b *Budget) take(n int) bool { return b.reads == nil || b.reads.AllowN(time.Now(), n) }
+func (b *Budget) take(n int) bool { return b.reads.AllowN(time.Now(), n) }
 
 // charge counts n reads that have been made, or returns false if the address has yet to pay for earlier
 // ones.
 func (b *Budget) charge(n int) bool {
-	if b.reads == nil {
-		return true
-	}
 	if b.reads.Tokens() <= 0 {
 		return false
 	}
-	b.reads.ReserveN(time.Now(), min(n, b.reads.Burst()))
+	b.spend(n)
 	return true
 }
+
+// spend counts n reads that have been made, even if they exceed the limit.
+func (b *Budget) spend(n int) { b.reads.ReserveN(time.Now(), min(n, b.reads.Burst())) }
 
 // idle reports whether a new budget would be the same.
 func (b *Budget) idle() bool {
 	return b.connections.Load() == 0 && b.calls.Load() == 0 && b.unread.Load() == 0 &&
-		(b.reads == nil || b.reads.Tokens() >= float64(b.reads.Burst())) && b.refusals.Tokens() >= refusalBurst
+		b.reads.Tokens() >= float64(b.reads.Burst()) && b.refusals.Tokens() >= refusalBurst
 }
 
 // exceeds reports whether n exceeds limit. A limit of 0 means no limit.
@@ -121,6 +122,7 @@ func (b *Budgets) budget(address string) *Budget {
 	if found == nil {
 		found = &Budget{
 			address: address, refusals: rate.NewLimiter(refusalsPerSecond, refusalBurst),
+			reads:   rate.NewLimiter(rate.Inf, math.MaxInt32),
 			running: semaphore.NewWeighted(int64(max(1, runtime.GOMAXPROCS(0)/2)) * Reading),
 		}
 		if n := b.Limits.ReadsPerAddressPerSecond; n > 0 {
@@ -179,11 +181,8 @@ func (b *Budgets) exceeded() *limits.ExceededError {
 
 // Charge counts n reads that have been made, even if they exceed the limit.
 func (b *Budgets) Charge(address string, n int) {
-	if address == "" || n == 0 {
-		return
-	}
-	if reads := b.budget(address).reads; reads != nil {
-		reads.ReserveN(time.Now(), min(n, reads.Burst()))
+	if address != "" && n != 0 {
+		b.budget(address).spend(n)
 	}
 }
 
@@ -235,15 +234,8 @@ func (b *Budgets) EnterCall(ctx context.Context, address string, slots int64) er
 // pay waits until the address has paid for the reads that it has made. It returns an error if that
 // takes too long.
 func (b *Budgets) pay(ctx context.Context, address string) error {
-	reads := b.budget(address).reads
-	if reads == nil {
-		return nil
-	}
-	wait := time.Duration(-reads.Tokens() / float64(reads.Limit()) * float64(time.Second))
-	switch {
-	case wait <= 0:
-		return nil
-	case wait > maxWait:
+	wait := b.budget(address).reads.ReserveN(time.Now(), 0).Delay()
+	if wait > maxWait {
 		return b.exceeded()
 	}
 	select {

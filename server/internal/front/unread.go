@@ -50,13 +50,8 @@ type answer struct {
 	size    int64 // size of the buffer, in bytes
 }
 
-// Encoded is a message that is already encoded.
-type Encoded interface {
-	Encoded() mem.BufferSlice
-}
-
-// countingCodec counts responses when it encodes them. It passes all other messages, except those
-// that are Encoded, to gRPC's codec.
+// countingCodec counts responses when it encodes them. It passes all other messages, except encoded ones,
+// to gRPC's codec.
 type countingCodec struct{ encoding.CodecV2 }
 
 func newCodec() encoding.CodecV2 { return countingCodec{encoding.GetCodecV2(codec.Name)} }
@@ -74,8 +69,8 @@ var pooled = func() int {
 func (c countingCodec) Marshal(v any) (mem.BufferSlice, error) {
 	var a *answer
 	switch v := v.(type) {
-	case Encoded:
-		return v.Encoded(), nil
+	case mem.BufferSlice: // encoded once for all streams
+		return v, nil
 	case *answer:
 		a = v
 	default:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/protobuf/proto"
@@ -250,14 +251,14 @@ func TestOpenWatchChallenge_Now(t *testing.T) {
 			t.Cleanup(v.Close)
 			return v
 		}
-		next := func(v *View) *encoded {
+		next := func(v *View) mem.BufferSlice {
 			message, _, err := v.next()
 			require.NoError(t, err)
-			return message.(*encoded)
+			return message.(mem.BufferSlice)
 		}
-		now := func(message *encoded) time.Time {
+		now := func(message mem.BufferSlice) time.Time {
 			m := new(pb.WatchChallengeResponse)
-			require.NoError(t, proto.Unmarshal(message.data.Materialize(), m))
+			require.NoError(t, proto.Unmarshal(message.Materialize(), m))
 			return m.GetNow().AsTime().Local()
 		}
 		one := open()
@@ -267,6 +268,6 @@ func TestOpenWatchChallenge_Now(t *testing.T) {
 		assert.WithinDuration(t, time.Now(), now(next(other)), 0)
 		time.Sleep(rosterEvery) //nolint:forbidigo // as above
 		synctest.Wait()
-		assert.Same(t, next(one), next(other))
+		assert.Same(t, &next(one)[0], &next(other)[0])
 	})
 }

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
@@ -108,10 +111,24 @@ func (v *View) encode(m proto.Message) any {
 	case match.JSON:
 		marshal = protojson.Marshal
 	}
-	if e, err := encode(m, marshal); err == nil {
-		return e
+	data, err := marshal(m)
+	if err != nil {
+		return m
 	}
-	return m
+	return mem.BufferSlice{mem.SliceBuffer(data)}
+}
+
+// formOf returns the form in which messages are sent on a stream.
+func formOf(stream grpc.ServerStream) match.Form {
+	if _, ok := stream.(Sharer); ok {
+		return match.Record
+	}
+	ctx := stream.Context()
+	kind := strings.ToLower(strings.Join(metadata.ValueFromIncomingContext(ctx, "content-type"), ""))
+	if grpc.ServerTransportStreamFromContext(ctx) == nil && strings.Contains(kind, "json") {
+		return match.JSON
+	}
+	return match.Proto
 }
 
 // recovered calls follow and turns a panic into an error. It runs outside the interceptors, which

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/mem"
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
@@ -229,10 +230,10 @@ func (v *gameView) replay() error {
 		return nil
 	}
 	v.service.Budgets.Charge(v.address, 1) // to encode and send the page
-	if last, ok := v.page[len(v.page)-1].(*encoded); ok && grpc.ServerTransportStreamFromContext(ctx) != nil {
+	if last, ok := v.page[len(v.page)-1].(mem.BufferSlice); ok && grpc.ServerTransportStreamFromContext(ctx) != nil {
 		written := make(chan struct{})
 		v.written = written
-		v.page[len(v.page)-1] = &encoded{front.Notify(last.data, func() { close(written) })}
+		v.page[len(v.page)-1] = front.Notify(last, func() { close(written) })
 	}
 	return nil
 }

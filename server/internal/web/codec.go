@@ -3,10 +3,9 @@ package web
 import (
 	"errors"
 
+	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
-
-	"github.com/gridstand/gridstand/server/internal/front"
 )
 
 // codec encodes messages for package connect, which by itself would encode each event for each watcher.
@@ -33,11 +32,8 @@ func (c codec) Marshal(message any) ([]byte, error) { return c.MarshalAppend(nil
 // MarshalAppend appends the encoded message to b. If a codec has this method, package
 // connect uses it instead of Marshal.
 func (c codec) MarshalAppend(b []byte, message any) ([]byte, error) {
-	if e, ok := message.(front.Encoded); ok {
-		for _, part := range e.Encoded() {
-			b = append(b, part.ReadOnlyData()...)
-		}
-		return b, nil
+	if encoded, ok := message.(mem.BufferSlice); ok {
+		return append(b, encoded.Materialize()...), nil
 	}
 	return c.append(b, message.(proto.Message))
 }

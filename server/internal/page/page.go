@@ -69,12 +69,12 @@ func (t *Tokens) Seal(ctx context.Context, query string, cursor []byte) (string,
 // *invalid.Error for any other token.
 func (t *Tokens) Open(ctx context.Context, query, token string) ([]byte, error) {
 	if len(token) > maxTokenLength {
-		return nil, BadToken()
+		return nil, badToken()
 	}
 	sealed, err := encoding.DecodeString(token)
 	// The decoder ignores line breaks, so check the length as well.
 	if err != nil || encoding.EncodedLen(len(sealed)) != len(token) {
-		return nil, BadToken()
+		return nil, badToken()
 	}
 	s, err := t.sealer(ctx)
 	if err != nil {
@@ -82,13 +82,13 @@ func (t *Tokens) Open(ctx context.Context, query, token string) ([]byte, error) 
 	}
 	cursor, err := s.Open(nil, nil, sealed, []byte(query))
 	if err != nil {
-		return nil, BadToken()
+		return nil, badToken()
 	}
 	return cursor, nil
 }
 
-// BadToken returns the *invalid.Error for a page token from another list.
-func BadToken() error { return invalid.Field("page_token", "is not from this list") }
+// badToken returns the *invalid.Error for a page token from another list.
+func badToken() error { return invalid.Field("page_token", "is not from this list") }
 
 // sealer returns the cipher of the store's secret. If the store has no secret, it writes a new one.
 func (t *Tokens) sealer(ctx context.Context) (cipher.AEAD, error) {

@@ -31,7 +31,7 @@ func (t *Tokens) OpenPlace(ctx context.Context, query, token string) (store.Plac
 func parsePlace(cursor []byte) (store.Place, error) {
 	const rankLength = 8
 	if len(cursor) != rankLength+id.Length || !id.Valid(string(cursor[rankLength:])) {
-		return store.Place{}, BadToken() // The cursor is from a different version of the server.
+		return store.Place{}, badToken() // The cursor is from a different version of the server.
 	}
 	return store.Place{Rank: int64(binary.BigEndian.Uint64(cursor)), GameID: string(cursor[rankLength:])}, nil
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/game/variants"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
 	"github.com/gridstand/gridstand/server/internal/account"
@@ -30,14 +29,6 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 	if err != nil {
 		return nil, err
 	}
-	if list.Variant != "" {
-		if _, ok := variants.Current(list.Variant); !ok {
-			if request.GetPageToken() != "" {
-				return nil, page.BadToken()
-			}
-			return s.listed(ctx, list, nil, "")
-		}
-	}
 	skipped := 0 // candidates of the last look-up that do not belong to the list
 	// The lists may be stale; a game's head has its current state.
 	games, next, err := directory.Collect(ctx, s.Directory, &s.pages, list, caller(ctx).ID, request.GetPageToken(), size,
@@ -56,12 +47,6 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 	}
 	games = slices.Clone(games) // may be shared with other calls
 	slices.SortStableFunc(games, func(a, b ranked) int { return cmp.Compare(b.rank, a.rank) })
-	return s.listed(ctx, list, games, next)
-}
-
-// listed returns the response for a page of games. For a list of live games, it also
-// notifies the Planner.
-func (s *Service) listed(ctx context.Context, list store.List, games []ranked, next string) (*pb.ListGamesResponse, error) {
 	moving, err := s.Directory.Moving(ctx)
 	if err != nil {
 		return nil, err

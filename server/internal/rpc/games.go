@@ -49,13 +49,9 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 		newID = id.Derive([]byte("game"), []byte(player.ID), []byte(r))
 		// The game may already exist. A retry must find it even if the limits allow no
 		// more games.
-		_, err := s.Hub.Existing(ctx, newID, created)
-		if err == nil {
-			g, err := s.game(ctx, newID)
-			return &pb.CreateGameResponse{Game: g}, err
-		}
+		state, err := s.Hub.Existing(ctx, newID, created)
 		if !errors.Is(err, gamelog.ErrNotFound) {
-			return s.createdGame(ctx, nil, err)
+			return s.createdGame(ctx, state, err)
 		}
 	}
 	if err := s.takeGames(ctx, player.ID, 1, 0); err != nil {

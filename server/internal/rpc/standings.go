@@ -162,13 +162,7 @@ func (s *Service) listRace(
 
 // hiddenEntrants returns the entrants of a race whom an operator has hidden, by player ID.
 func (s *Service) hiddenEntrants(ctx context.Context, c *challenge.Challenge) (map[string]bool, error) {
-	var players []string
-	for _, e := range c.Entrants {
-		if e.Bot == "" {
-			players = append(players, e.Player.ID)
-		}
-	}
-	return s.Leaderboard.Hidden(ctx, players...)
+	return s.Leaderboard.Hidden(ctx, collect(c.Entrants, func(e challenge.Entrant) string { return e.Player.ID })...)
 }
 
 // entrantStates returns the states of the games of c's entrants, in the order of the
@@ -189,7 +183,7 @@ func (s *Service) states(ctx context.Context, ids []string) ([]*replay.State, er
 func rankEntrants(c *challenge.Challenge, states []*replay.State, hidden map[string]bool) []*pb.Standing {
 	lines := make([]*pb.Standing, 0, len(states))
 	for i, state := range states {
-		if e := c.Entrants[i]; e.Bot != "" || !hidden[e.Player.ID] {
+		if e := c.Entrants[i]; !hidden[e.Player.ID] {
 			lines = append(lines, raceStanding(e, state))
 		}
 	}

@@ -78,6 +78,9 @@ type Challenge struct {
 	// seen is when one of the players of a waiting race was last known to watch it, with the precision
 	// seenEvery, or zero if none was.
 	seen time.Time
+	// gathers is set if a race was created with a bot that stands in until a second player comes. Such
+	// a race starts by itself soon after that.
+	gathers bool
 	// startingUntil is the time until which the roster of a race is locked while a server
 	// prepares its start, or zero if it is not locked.
 	startingUntil time.Time
@@ -194,7 +197,7 @@ func (c *Challenge) stored() (store.Challenge, error) {
 		Seed: c.Seed.SeedBytes(), Private: c.Private, CreateMs: store.Milli(c.CreateTime), OpenMs: store.Milli(c.OpenTime),
 		CloseMs: store.Milli(c.CloseTime), LimitMs: c.Limit.Milliseconds(), CreditedMs: c.Credited.Milliseconds(), Date: c.Date,
 		StartingUntilMs: store.Milli(c.startingUntil), CreditedUntilMs: store.Milli(c.creditedUntil), Ended: c.ended, Source: uint32(c.Source),
-		StartMs: store.Milli(c.StartTime), SeenMs: store.Milli(c.seen),
+		StartMs: store.Milli(c.StartTime), SeenMs: store.Milli(c.seen), Gathers: c.gathers,
 	}
 	for _, e := range c.Entrants {
 		m.Entrants = append(m.Entrants, &challengev1.Entrant{Player: encodePlayer(e.Player), Bot: e.Bot, Ready: e.Ready, GameId: e.GameID})
@@ -226,7 +229,7 @@ func decode(s store.Challenge) (*Challenge, error) {
 		Credited: time.Duration(m.GetCreditedMs()) * time.Millisecond, Date: m.GetDate(),
 		startingUntil: store.FromMilli(m.GetStartingUntilMs()), creditedUntil: store.FromMilli(m.GetCreditedUntilMs()), ended: m.GetEnded(),
 		Source: uint16(m.GetSource()), revision: s.Revision, expires: s.Expires,
-		StartTime: store.FromMilli(m.GetStartMs()), seen: store.FromMilli(m.GetSeenMs()),
+		StartTime: store.FromMilli(m.GetStartMs()), seen: store.FromMilli(m.GetSeenMs()), gathers: m.GetGathers(),
 	}
 	for _, e := range m.GetEntrants() {
 		c.Entrants = append(c.Entrants, Entrant{

@@ -140,6 +140,7 @@ func (s *Challenges) Create(ctx context.Context, c Challenge, now time.Time) (*C
 	switch c.Kind {
 	case replay.Race:
 		c.Entrants = append([]Entrant{{Player: c.Creator, GameID: AttemptID(c.ID, c.Creator.ID)}}, c.Entrants...)
+		c.gathers = c.Has(StandIn(c.ID, "").GameID)
 		if c.expires.IsZero() {
 			c.expires = now
 		}

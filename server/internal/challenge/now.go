@@ -179,16 +179,6 @@ func passed(err error) bool {
 	return errors.Is(err, ErrFull) || errors.Is(err, ErrStarted) || errors.Is(err, errAbsent) || errors.Is(err, ErrNotFound)
 }
 
-// gathers reports whether the entrant is a player, and the race was created with a bot that stands in for
-// others. The bot's game remains when the bot has left the race.
-func (s *Challenges) gathers(ctx context.Context, challengeID string, e Entrant) (bool, error) {
-	if e.Bot != "" {
-		return false, nil
-	}
-	head, err := s.Log.Head(ctx, StandIn(challengeID, "").GameID)
-	return head.Exists, err
-}
-
 // startSoon makes a race with two players start by itself.
 func (c *Challenge) startSoon(now time.Time) {
 	if c.StartTime.IsZero() && c.players() > 1 {
@@ -213,7 +203,7 @@ func (s *Challenges) enter(
 		case c.Absent(now):
 			return errAbsent
 		}
-		if _, err := c.add(Entrant{Player: player}, now, admit); err != nil {
+		if err := c.add(Entrant{Player: player}, now, admit); err != nil {
 			return err
 		}
 		c.startSoon(now)

@@ -15,10 +15,6 @@ import (
 // adds an entrant, it calls admit with 0, more than once if the roster changes concurrently, and
 // returns its error.
 func (s *Challenges) Join(ctx context.Context, challengeID, by string, e Entrant, admit func(challenges int) error) (*Challenge, error) {
-	gathers, err := s.gathers(ctx, challengeID, e)
-	if err != nil {
-		return nil, err
-	}
 	return s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
 		if e.Bot != "" && !c.Hosts(by) {
 			return ErrNotCreator
@@ -33,8 +29,8 @@ func (s *Challenges) Join(ctx context.Context, challengeID, by string, e Entrant
 		if c.Has(e.GameID) {
 			return errUnchanged // An earlier call has already added the bot.
 		}
-		stoodIn, err := c.add(e, now, admit)
-		if err == nil && (stoodIn || gathers) {
+		err := c.add(e, now, admit)
+		if err == nil && c.gathers && e.Bot == "" {
 			c.startSoon(now)
 		}
 		return err
@@ -42,11 +38,10 @@ func (s *Challenges) Join(ctx context.Context, challengeID, by string, e Entrant
 }
 
 // add adds an entrant to the roster, unless that is locked, full or admit returns an error. A player
-// replaces the bot that stands in for others, if there is a player already; add reports whether there was
-// such a bot.
-func (c *Challenge) add(e Entrant, now time.Time, admit func(challenges int) error) (stoodIn bool, err error) {
+// replaces the bot that stands in for others, if there is a player already.
+func (c *Challenge) add(e Entrant, now time.Time, admit func(challenges int) error) error {
 	if c.locked(now) {
-		return false, ErrStarted
+		return ErrStarted
 	}
 	others, standIn := c.Entrants, StandIn(c.ID, "").GameID
 	if e.Bot != "" {
@@ -58,14 +53,13 @@ func (c *Challenge) add(e Entrant, now time.Time, admit func(challenges int) err
 		}
 	}
 	if len(others) >= MaxEntrants {
-		return false, ErrFull
+		return ErrFull
 	}
 	if err := admit(0); err != nil {
-		return false, err
+		return err
 	}
-	stoodIn = len(others) < len(c.Entrants)
 	c.Entrants = append(others, e)
-	return stoodIn, nil
+	return nil
 }
 
 // Leave removes the caller from the roster of a race or, if botGameID is not empty, the bot

@@ -67,7 +67,9 @@ type Challenge struct {
 	// Time at which a race that has not started starts by itself.
 	StartMs int64 `protobuf:"varint,19,opt,name=start_ms,json=startMs,proto3" json:"start_ms,omitempty"`
 	// Last time at which a player of a race that has not started was known to watch it.
-	SeenMs        int64 `protobuf:"varint,20,opt,name=seen_ms,json=seenMs,proto3" json:"seen_ms,omitempty"`
+	SeenMs int64 `protobuf:"varint,20,opt,name=seen_ms,json=seenMs,proto3" json:"seen_ms,omitempty"`
+	// Whether a race was created with a bot that stands in until a second player comes.
+	Gathers       bool `protobuf:"varint,21,opt,name=gathers,proto3" json:"gathers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -240,6 +242,13 @@ func (x *Challenge) GetSeenMs() int64 {
 		return x.SeenMs
 	}
 	return 0
+}
+
+func (x *Challenge) GetGathers() bool {
+	if x != nil {
+		return x.Gathers
+	}
+	return false
 }
 
 // Player is an account.
@@ -447,7 +456,7 @@ var File_challenge_v1_challenge_proto protoreflect.FileDescriptor
 
 const file_challenge_v1_challenge_proto_rawDesc = "" +
 	"\n" +
-	"\x1cchallenge/v1/challenge.proto\x12\fchallenge.v1\"\xfa\x04\n" +
+	"\x1cchallenge/v1/challenge.proto\x12\fchallenge.v1\"\x94\x05\n" +
 	"\tChallenge\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12\x18\n" +
 	"\avariant\x18\x02 \x01(\tR\avariant\x12%\n" +
@@ -470,7 +479,8 @@ const file_challenge_v1_challenge_proto_rawDesc = "" +
 	"\x06source\x18\x11 \x01(\rR\x06source\x12*\n" +
 	"\x11credited_until_ms\x18\x12 \x01(\x03R\x0fcreditedUntilMs\x12\x19\n" +
 	"\bstart_ms\x18\x13 \x01(\x03R\astartMs\x12\x17\n" +
-	"\aseen_ms\x18\x14 \x01(\x03R\x06seenMs\">\n" +
+	"\aseen_ms\x18\x14 \x01(\x03R\x06seenMs\x12\x18\n" +
+	"\agathers\x18\x15 \x01(\bR\agathers\">\n" +
 	"\x06Player\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +

@@ -2,9 +2,10 @@ package server
 
 import (
 	"crypto/tls"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
-	"os"
 	"sync/atomic"
 	"time"
 
@@ -24,14 +25,10 @@ type certificates struct {
 	// that other connections do not wait for the disk.
 	reading atomic.Bool
 	readAt  time.Time // only used by the connection that set reading
-	pems    pems      // the same; the contents of the files that certificate was created from
 
 	warning     rate.Sometimes                  // An expired certificate may stay for days.
 	certificate atomic.Pointer[tls.Certificate] // never modified once stored
 }
-
-// pems contains the contents of the certificate's and the key's file.
-type pems [2]string
 
 // newCertificates reads the files for the first time. The error is a *ConfigError.
 func newCertificates(c Config, logger *slog.Logger) (*certificates, error) {
@@ -66,35 +63,23 @@ func (s *certificates) renew() {
 		s.warning.Do(func() {
 			s.logger.Warn("certificate not renewed; the previous one stays in use", "id", "certificate-not-renewed", "error", err)
 		})
-	} else if now := s.certificate.Load(); now != before {
+	} else if now := s.certificate.Load(); !now.Leaf.Equal(before.Leaf) {
 		s.logger.Info("certificate renewed", "until", now.Leaf.NotAfter)
 	}
 }
 
-// read creates a new certificate if the files have changed. It rejects one that has expired, except
-// at the start: browsers let people continue. The error is a *ConfigError.
+// read reads the files. It rejects a certificate that has expired, except at the start: browsers let people
+// continue. The error is a *ConfigError.
 func (s *certificates) read() error {
-	var read pems
-	for i, file := range []string{s.cert, s.key} {
-		pem, err := os.ReadFile(file)
-		if err != nil {
-			return &ConfigError{[]string{"tls-cert", "tls-key"}[i], err}
-		}
-		read[i] = string(pem)
+	certificate, err := tls.LoadX509KeyPair(s.cert, s.key)
+	if unreadable, ok := errors.AsType[*fs.PathError](err); ok && unreadable.Path == s.key {
+		return &ConfigError{"tls-key", err}
+	} else if err != nil {
+		return &ConfigError{"tls-cert", err}
 	}
-	used := s.certificate.Load()
-	certificate := used
-	if read != s.pems {
-		created, err := tls.X509KeyPair([]byte(read[0]), []byte(read[1]))
-		if err != nil {
-			return &ConfigError{"tls-cert", err}
-		}
-		certificate = &created
-	}
-	if until := certificate.Leaf.NotAfter; used != nil && time.Now().After(until) {
+	if until := certificate.Leaf.NotAfter; s.certificate.Load() != nil && time.Now().After(until) {
 		return &ConfigError{"tls-cert", fmt.Errorf("the certificate expired at %s", until.Format(time.RFC3339))}
 	}
-	s.certificate.Store(certificate)
-	s.pems = read
+	s.certificate.Store(&certificate)
 	return nil
 }

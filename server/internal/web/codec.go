@@ -33,7 +33,10 @@ func (c codec) Marshal(message any) ([]byte, error) { return c.MarshalAppend(nil
 // connect uses it instead of Marshal.
 func (c codec) MarshalAppend(b []byte, message any) ([]byte, error) {
 	if encoded, ok := message.(mem.BufferSlice); ok {
-		return append(b, encoded.Materialize()...), nil
+		for _, part := range encoded {
+			b = append(b, part.ReadOnlyData()...)
+		}
+		return b, nil
 	}
 	return c.append(b, message.(proto.Message))
 }

@@ -72,7 +72,7 @@ func (s *certificates) renew() {
 // continue. The error is a *ConfigError.
 func (s *certificates) read() error {
 	certificate, err := tls.LoadX509KeyPair(s.cert, s.key)
-	if unreadable, ok := errors.AsType[*fs.PathError](err); ok && unreadable.Path == s.key {
+	if unreadable, ok := errors.AsType[*fs.PathError](err); ok && unreadable.Path != s.cert {
 		return &ConfigError{"tls-key", err}
 	} else if err != nil {
 		return &ConfigError{"tls-cert", err}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"slices"
 	"strings"
 	"time"
 
@@ -205,29 +204,23 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	n.serveCalls(games, transport)
 }
 
-// serveCalls creates the gRPC server and the HTTP server. Both run the interceptors in the
-// order listed here. The metrics come first, so they include the responses to panics.
+// serveCalls creates the gRPC server and the HTTP server. Both run the same interceptors.
 func (n *node) serveCalls(games *rpc.Service, transport []grpc.ServerOption) {
-	var unary []grpc.UnaryServerInterceptor
-	var stream []grpc.StreamServerInterceptor
-	if n.Metrics != "" {
-		unary, stream = append(unary, n.metrics.Unary()), append(stream, n.metrics.Stream())
+	unary, stream := grpc.UnaryServerInterceptor(games.Unary), grpc.StreamServerInterceptor(games.Stream)
+	if n.Metrics != "" { // They include the responses to panics.
+		unary, stream = n.metrics.Unary(unary), n.metrics.Stream(stream)
 	}
-	unary, stream = append(unary, games.Unary), append(stream, games.Stream)
 	origins, _ := web.ParseOrigins(n.WebOrigins) // validate has already checked the value.
 	n.web = web.NewServer(web.Config{
-		Service: games, Limits: &n.Limits,
-		Unary:  slices.Concat([]grpc.UnaryServerInterceptor{n.front.Unary}, unary),
-		Stream: slices.Concat([]grpc.StreamServerInterceptor{n.front.Stream}, stream),
-		Logger: n.logger, Stall: n.Stall, Origins: origins,
+		Service: games, Front: n.front, Unary: unary, Stream: stream,
+		Limits: &n.Limits, Logger: n.logger, Stall: n.Stall, Origins: origins,
 	})
 	n.web.Handler = n.front.Handler(n.web.Handler)
 	if n.LoopbackOnly {
 		n.web.Handler = web.LoopbackOnly(n.web.Handler)
 	}
 	options := append(transport, n.front.Options()...)
-	n.grpc = grpc.NewServer(append(options,
-		grpc.ChainUnaryInterceptor(unary...), grpc.ChainStreamInterceptor(stream...))...)
+	n.grpc = grpc.NewServer(append(options, grpc.ChainUnaryInterceptor(unary), grpc.ChainStreamInterceptor(stream))...)
 
 	games.Register(n.grpc)
 	n.health = health.NewServer()

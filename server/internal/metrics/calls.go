@@ -67,11 +67,11 @@ func codeOf(err error) codes.Code {
 	return status.FromContextError(err).Code()
 }
 
-// Unary returns an interceptor that counts and times calls. It must be the outermost one.
-func (m *Metrics) Unary() grpc.UnaryServerInterceptor {
+// Unary returns the interceptor next, but counts and times its calls.
+func (m *Metrics) Unary(next grpc.UnaryServerInterceptor) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 		end := m.calls.begin(labelsOf(info.FullMethod, false, false))
-		response, err := handler(ctx, request)
+		response, err := next(ctx, request, info, handler)
 		end(err)
 		return response, err
 	}
@@ -83,12 +83,11 @@ type Lasting interface {
 	OnEnd(end func(error))
 }
 
-// Stream returns an interceptor that counts and times streams. It must be the outermost
-// one.
-func (m *Metrics) Stream() grpc.StreamServerInterceptor {
+// Stream is like Unary, for streams.
+func (m *Metrics) Stream(next grpc.StreamServerInterceptor) grpc.StreamServerInterceptor {
 	return func(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 		end := m.calls.begin(labelsOf(info.FullMethod, info.IsClientStream, info.IsServerStream))
-		err := handler(server, stream)
+		err := next(server, stream, info, handler)
 		if s, ok := stream.(Lasting); ok && err == nil {
 			s.OnEnd(end)
 		} else {

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/peer"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/rpc"
 	"github.com/gridstand/gridstand/server/limits"
 )
@@ -24,9 +25,10 @@ import (
 // otherwise.
 type Config struct {
 	Service *rpc.Service
-	// Unary and Stream are the gRPC server's interceptors, starting with the outermost.
-	Unary  []grpc.UnaryServerInterceptor
-	Stream []grpc.StreamServerInterceptor
+	// Front and then Unary or Stream intercept each call, as on the gRPC server.
+	Front  *front.Front
+	Unary  grpc.UnaryServerInterceptor
+	Stream grpc.StreamServerInterceptor
 	Limits *limits.Limits
 	Logger *slog.Logger
 	// Stall is how long the client of an event stream may read nothing before its connection is closed.
@@ -34,10 +36,6 @@ type Config struct {
 	// Origins is the set of origins whose pages may make calls with a token. It may be
 	// empty.
 	Origins Origins
-
-	// unary and stream are the chained interceptors.
-	unary  grpc.UnaryServerInterceptor
-	stream grpc.StreamServerInterceptor
 }
 
 // Server is the HTTP server. Its event streams survive Shutdown and continue until Run
@@ -65,7 +63,6 @@ const (
 // NewServer returns the HTTP server. The handlers get a connection's RemoteAddr as the
 // peer of its requests, so the limits apply to that address. The caller must call Run.
 func NewServer(c Config) *Server {
-	c.unary, c.stream = chainUnary(c.Unary), chainStream(c.Stream)
 	r := &readers{service: c.Service, all: map[*eventStream]struct{}{}}
 	return &Server{&http.Server{
 		Handler:           newHandler(c, r),
@@ -146,28 +143,16 @@ func (c Config) entry(next http.Handler) http.Handler {
 	})
 }
 
-// chainUnary chains interceptors into one. The first interceptor is the outermost one.
-func chainUnary(all []grpc.UnaryServerInterceptor) grpc.UnaryServerInterceptor {
-	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-		for i := len(all) - 1; i >= 0; i-- {
-			next, interceptor := handler, all[i]
-			handler = func(ctx context.Context, request any) (any, error) {
-				return interceptor(ctx, request, info, next)
-			}
-		}
-		return handler(ctx, request)
-	}
+// unary runs a call through the interceptors.
+func (c Config) unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	return c.Front.Unary(ctx, request, info, func(ctx context.Context, request any) (any, error) {
+		return c.Unary(ctx, request, info, handler)
+	})
 }
 
-// chainStream is like chainUnary but chains interceptors for streams.
-func chainStream(all []grpc.StreamServerInterceptor) grpc.StreamServerInterceptor {
-	return func(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-		for i := len(all) - 1; i >= 0; i-- {
-			next, interceptor := handler, all[i]
-			handler = func(server any, stream grpc.ServerStream) error {
-				return interceptor(server, stream, info, next)
-			}
-		}
-		return handler(server, stream)
-	}
+// stream is like unary, for streams.
+func (c Config) stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	return c.Front.Stream(server, stream, info, func(server any, stream grpc.ServerStream) error {
+		return c.Stream(server, stream, info, handler)
+	})
 }

@@ -37,7 +37,7 @@ func (c *Client) createPlayer(ctx context.Context, name, secret string, bot bool
 	// which names must not contain.
 	name = strings.ToValidUTF8(name, string(unicode.ReplacementChar))
 	request := &pb.CreatePlayerRequest{Name: name, Secret: secret, Bot: bot}
-	response, err := retry(identify(withToken(ctx, "")), c, createTries, nil, c.Players.CreatePlayer, request)
+	response, err := retry(identify(withToken(ctx, "")), c, createTries, c.Players.CreatePlayer, request)
 	if err != nil {
 		return nil, "", err
 	}
@@ -62,7 +62,7 @@ func (c *Client) me(ctx context.Context, token string) (*pb.Player, error) {
 // ErrInvalid if another name might be accepted, or ErrRenamedRecently.
 func (c *Client) Rename(ctx context.Context, name string) (*pb.Player, error) {
 	name = strings.ToValidUTF8(name, string(unicode.ReplacementChar)) // as in createPlayer
-	response, err := retry(ctx, c, createTries, nil, c.Players.Rename, &pb.RenameRequest{Name: name})
+	response, err := retry(ctx, c, createTries, c.Players.Rename, &pb.RenameRequest{Name: name})
 	return response.GetPlayer(), err
 }
 
@@ -102,7 +102,7 @@ func (c *Client) Rotate(ctx context.Context, keep func(secret string) error) (st
 		}
 		return response, err
 	}
-	if _, err := retry(ctx, c, 0, nil, rotate, &pb.RotateTokenRequest{Secret: secret}); err != nil {
+	if _, err := retry(ctx, c, 0, rotate, &pb.RotateTokenRequest{Secret: secret}); err != nil {
 		return "", err
 	}
 	c.SetToken(after)

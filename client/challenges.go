@@ -21,7 +21,7 @@ func (c *Client) NewChallenge(ctx context.Context, request *pb.CreateChallengeRe
 		request = proto.CloneOf(request) // The caller may reuse the request.
 		request.RequestId = NewSecret()
 	}
-	response, err := retry(ctx, c, createTries, nil, c.Challenges.CreateChallenge, request)
+	response, err := retry(ctx, c, createTries, c.Challenges.CreateChallenge, request)
 	return checkedChallenge(response.GetChallenge(), response.GetChallenge().GetId(), err)
 }
 
@@ -30,7 +30,7 @@ func (c *Client) NewChallenge(ctx context.Context, request *pb.CreateChallengeRe
 //
 // The error is ErrBadToken.
 func (c *Client) RaceNow(ctx context.Context) (*pb.Challenge, error) {
-	response, err := retry(ctx, c, createTries, nil, c.Challenges.RaceNow, &pb.RaceNowRequest{})
+	response, err := retry(ctx, c, createTries, c.Challenges.RaceNow, &pb.RaceNowRequest{})
 	return checkedChallenge(response.GetChallenge(), response.GetChallenge().GetId(), err)
 }
 
@@ -44,7 +44,7 @@ func (c *Client) AddBot(ctx context.Context, challengeID, bot string) (*pb.Chall
 		return nil, invalid("the name of the bot must not be empty")
 	}
 	request := &pb.JoinChallengeRequest{ChallengeId: challengeID, Bot: bot, RequestId: NewSecret()}
-	response, err := retry(ctx, c, createTries, nil, c.Challenges.JoinChallenge, request)
+	response, err := retry(ctx, c, createTries, c.Challenges.JoinChallenge, request)
 	return checkedChallenge(response.GetChallenge(), challengeID, err)
 }
 
@@ -54,7 +54,7 @@ func (c *Client) AddBot(ctx context.Context, challengeID, bot string) (*pb.Chall
 // The errors are ErrChallengeNotFound, ErrChallengeNotOpen, ErrChallengeClosed, and
 // ErrNotEntered for a race that the account has not joined.
 func (c *Client) Attempt(ctx context.Context, challengeID string) (Game, error) {
-	response, err := retry(ctx, c, createTries, nil, c.Games.CreateGame, &pb.CreateGameRequest{ChallengeId: challengeID})
+	response, err := retry(ctx, c, createTries, c.Games.CreateGame, &pb.CreateGameRequest{ChallengeId: challengeID})
 	return checkedGame(response.GetGame(), response.GetGame().GetId(), err)
 }
 

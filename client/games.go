@@ -38,7 +38,7 @@ func (c *Client) NewGame(ctx context.Context, variant string, opts GameOptions) 
 	if request.RequestId == "" {
 		request.RequestId = NewSecret()
 	}
-	response, err := retry(ctx, c, createTries, nil, c.Games.CreateGame, request)
+	response, err := retry(ctx, c, createTries, c.Games.CreateGame, request)
 	return checkedGame(response.GetGame(), response.GetGame().GetId(), err)
 }
 
@@ -86,7 +86,7 @@ func (c *Client) CurrentGame(ctx context.Context, playerID string) (Game, bool, 
 // The errors are ErrSeatTaken, ErrGameOver and ErrGameNotFound.
 func (c *Client) Join(ctx context.Context, gameID string, seat *int32) (Game, error) {
 	request := &pb.JoinGameRequest{GameId: gameID, Seat: seat}
-	response, err := retry(ctx, c, 0, nil, c.Games.JoinGame, request)
+	response, err := retry(ctx, c, 0, c.Games.JoinGame, request)
 	return checkedGame(response.GetGame(), gameID, err)
 }
 

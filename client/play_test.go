@@ -66,8 +66,8 @@ func TestMove_BrokenConnection(t *testing.T) {
 	}
 	seat := f.client(t).Seat(knownAt(3))
 	var told []error
-	seat.OnRetry = func(_ int, _ time.Duration, err error) { told = append(told, err) }
-	event, err := seat.Move(waittest.Context(t), 3, client.Jump(&pb.Cell{X: 1, Y: 2}), false)
+	ctx := client.WithOnRetry(waittest.Context(t), func(_ int, _ time.Duration, err error) { told = append(told, err) })
+	event, err := seat.Move(ctx, 3, client.Jump(&pb.Cell{X: 1, Y: 2}), false)
 	require.NoError(t, err)
 	assert.Equal(t, int32(4), event.GetVersion())
 	require.NotEmpty(t, told)
@@ -98,10 +98,9 @@ func TestMove_OutcomeUnknown(t *testing.T) {
 				}
 				return nil, storageAway()
 			}
-			seat := c.Seat(knownAt(3))
-			seat.OnRetry = func(int, time.Duration, error) { end() }
+			ctx = client.WithOnRetry(ctx, func(int, time.Duration, error) { end() })
 			move := func() error {
-				_, err := seat.Move(ctx, 3, client.Slide(pb.Direction_DIRECTION_UP), false)
+				_, err := c.Seat(knownAt(3)).Move(ctx, 3, client.Slide(pb.Direction_DIRECTION_UP), false)
 				require.ErrorIs(t, err, context.Canceled)
 				assert.Equal(t, closes, strings.Contains(err.Error(), "the client is closed"), err)
 				return err

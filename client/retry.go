@@ -87,27 +87,30 @@ func (e *Error) brokenOff() bool {
 type onRetryKey struct{}
 
 // WithOnRetry returns a context in which calls that this package repeats report it, such
-// as Join, NewGame and, unless Seat.OnRetry is set, Seat.Move. Before each wait for
-// another try, they call onRetry with the number of tries so far, the wait and the error.
+// as Join, NewGame and Seat.Move. Before each wait for another try, they call onRetry with
+// the number of tries so far, the wait and the error. Seat.Play also reports so that its
+// stream was lost.
 func WithOnRetry(ctx context.Context, onRetry func(attempt int, wait time.Duration, err error)) context.Context {
 	return context.WithValue(ctx, onRetryKey{}, onRetry)
+}
+
+// onRetry calls the function from WithOnRetry, if any.
+func onRetry(ctx context.Context, attempt int, wait time.Duration, err error) {
+	if report, ok := ctx.Value(onRetryKey{}).(func(int, time.Duration, error)); ok {
+		report(attempt, wait, err)
+	}
 }
 
 // retry repeats a call with increasing delays until its outcome is known. It stops when ctx
 // is done, when the client is closed, or after the given number of tries, unless that is 0.
 // The error then also matches ErrUnsettled, and so does an error that does not tell whether this or an
-// earlier try took effect. The call must be idempotent. If onRetry is nil, retry uses the function from
-// WithOnRetry, if any.
+// earlier try took effect. The call must be idempotent.
 func retry[Request, Response any](
 	ctx context.Context, c *Client, tries int,
-	onRetry func(attempt int, wait time.Duration, err error),
 	call func(context.Context, *Request, ...grpc.CallOption) (*Response, error), request *Request,
 ) (*Response, error) {
 	if err := c.ended(ctx); err != nil {
 		return nil, err
-	}
-	if onRetry == nil {
-		onRetry, _ = ctx.Value(onRetryKey{}).(func(int, time.Duration, error))
 	}
 	pace := c.newBackOff()
 	doubtful := false // whether an earlier try may have taken effect
@@ -128,8 +131,8 @@ func retry[Request, Response any](
 			return result, fmt.Errorf("%w: %w", ErrUnsettled, err)
 		}
 		d := pause(pace, e)
-		if onRetry != nil && c.ended(ctx) == nil {
-			onRetry(attempt, d, e)
+		if c.ended(ctx) == nil {
+			onRetry(ctx, attempt, d, e)
 		}
 		if ended := c.wait(ctx, d); ended != nil {
 			return result, fmt.Errorf("%w: %w (%w)", ErrUnsettled, err, ended)

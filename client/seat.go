@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -25,11 +24,6 @@ func Jump(to *pb.Cell) Move { return Move{cell: to} }
 // replies are lost. It does not keep the state of the game: each call names the version
 // that the player saw. Its methods are safe for concurrent use.
 type Seat struct {
-	// OnRetry, if set, is called before each wait for another try, with the number of
-	// tries so far, the wait and the error. It runs in the goroutine of the call. Set it
-	// before the first call.
-	OnRetry func(attempt int, wait time.Duration, err error)
-
 	client *Client
 	gameID string
 	index  int32
@@ -80,7 +74,7 @@ func (s *Seat) Move(ctx context.Context, version int32, m Move, byBot bool) (*pb
 	} else {
 		request.Move = &pb.MoveRequest_Direction{Direction: m.direction}
 	}
-	response, err := retry(ctx, s.client, 0, s.OnRetry, s.client.Games.Move, request)
+	response, err := retry(ctx, s.client, 0, s.client.Games.Move, request)
 	return s.next(response.GetEvent(), version, err)
 }
 
@@ -90,7 +84,7 @@ func (s *Seat) Move(ctx context.Context, version int32, m Move, byBot bool) (*pb
 // retried like Move. The error is ErrUndoNotAllowed if there is nothing to undo.
 func (s *Seat) Undo(ctx context.Context, version int32, to *int32) (*pb.Event, error) {
 	request := &pb.UndoRequest{GameId: s.gameID, Version: version, ToVersion: to}
-	response, err := retry(ctx, s.client, 0, s.OnRetry, s.client.Games.Undo, request)
+	response, err := retry(ctx, s.client, 0, s.client.Games.Undo, request)
 	return s.next(response.GetEvent(), version, err)
 }
 
@@ -118,7 +112,7 @@ func (s *Seat) Resign(ctx context.Context) (*pb.Event, error) {
 		// A retry without the seat would give up the account's next seat.
 		request.Seat = &s.index
 	}
-	response, err := retry(ctx, s.client, 0, s.OnRetry, s.client.Games.Resign, request)
+	response, err := retry(ctx, s.client, 0, s.client.Games.Resign, request)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +138,7 @@ func (s *Seat) Play(ctx context.Context, game Game, choose func(context.Context,
 	for !game.Over() {
 		turn := game.Turn()
 		if !s.client.owns(turn) {
-			if err := s.follow(watch, &game); err != nil {
+			if err := follow(ctx, watch, &game); err != nil {
 				return game, err
 			}
 			continue
@@ -192,13 +186,13 @@ func (s *Seat) playTurn(
 }
 
 // follow waits for the next update of the game and applies it.
-func (s *Seat) follow(watch *Watch, game *Game) error {
+func follow(ctx context.Context, watch *Watch, game *Game) error {
 	update, err := watch.Next()
 	if err != nil {
 		return err
 	}
-	if c := update.Connection; c.State == Reconnecting && s.OnRetry != nil {
-		s.OnRetry(c.Attempt, c.Delay, c.Err)
+	if c := update.Connection; c.State == Reconnecting {
+		onRetry(ctx, c.Attempt, c.Delay, c.Err)
 	}
 	game.Update(update)
 	return nil

@@ -97,7 +97,6 @@ func (p *player) create(ctx context.Context, at *place) error {
 	p.run.created.Add(1)
 	at.request = ""
 	at.game = &game{id: known.GetId(), seat: p.client.Seat(known), known: known, first: known.GetVersion() + 1, unwatch: func() {}}
-	at.game.seat.OnRetry = func(_ int, _ time.Duration, err error) { p.run.fail("Move", err) }
 	return nil
 }
 
@@ -122,7 +121,8 @@ func (p *player) turn(calls, watching context.Context, at *place) error {
 	}
 	g, sent := at.game, time.Now()
 	g.send(sent)
-	event, err := g.seat.Move(calls, g.known.GetVersion(), randomMove(g.known.GetPosition()), true)
+	repeating := client.WithOnRetry(calls, func(_ int, _ time.Duration, err error) { p.run.fail("Move", err) })
+	event, err := g.seat.Move(repeating, g.known.GetVersion(), randomMove(g.known.GetPosition()), true)
 	if err != nil {
 		p.run.fail("Move", err)
 		return errors.Join(err, p.refresh(calls, g))

@@ -149,7 +149,7 @@ func (p *program) botGame(ctx context.Context, c *client.Client, g client.Game, 
 	seat := c.Seat(g)
 	result := botGame{GameID: g.GetId()}
 	limited := false
-	seat.OnRetry = func(_ int, wait time.Duration, err error) {
+	ctx = client.WithOnRetry(ctx, func(_ int, wait time.Duration, err error) {
 		if errors.Is(err, client.ErrRateLimited) {
 			if limited {
 				return // a fast bot reaches the rate limit every second
@@ -157,7 +157,7 @@ func (p *program) botGame(ctx context.Context, c *client.Client, g client.Game, 
 			limited = true
 		}
 		p.noteRetry(wait, err)
-	}
+	})
 	turn := int32(-1) // move count when the last move was chosen
 	choose := func(ctx context.Context, g client.Game) (client.Move, error) {
 		m, err := s.Choose(ctx, g.GetPosition(), g.GetSeats())

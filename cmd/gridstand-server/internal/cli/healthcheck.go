@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/netip"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,20 +33,12 @@ func healthcheckCommand() *cobra.Command {
 		Long: `Checks that a server is serving: exit code 0 if so, otherwise 1.
 
 Without an address it checks the server on this machine, with the same settings
-as the server itself. It uses --metrics if that is set. It does not verify the
-server's certificate.`,
+as the server itself. It does not verify the server's certificate.`,
 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
-			if len(args) == 0 && config.Metrics != "" {
-				address, err := local("metrics", config.Metrics)
-				if err != nil {
-					return usage.Wrap(err)
-				}
-				return healthz(ctx, address)
-			}
-			address, err := local("listen", config.Listen)
+			address, err := local(config.Listen)
 			if len(args) > 0 {
 				address, err = args[0], nil
 			}
@@ -61,7 +51,6 @@ server's certificate.`,
 	set := cmd.Flags()
 	flags.Listen(set, &config.Listen)
 	flags.TLSCert(set, &config.TLSCert)
-	flags.Metrics(set, &config.Metrics)
 	usage.NameVariables(set, usage.Prefix)
 	set.BoolVar(&encrypted, "tls", false, "use TLS; implied by --tls-cert")
 	set.DurationVar(&timeout, "timeout", timeout, "timeout of the check")
@@ -69,11 +58,11 @@ server's certificate.`,
 }
 
 // local returns the address that a program on this machine can use to reach a server
-// listening on listen. flag is the name of the flag that set listen, for error messages.
-func local(flag, listen string) (string, error) {
+// listening on listen.
+func local(listen string) (string, error) {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
-		return "", fmt.Errorf("--%s: %w", flag, err)
+		return "", fmt.Errorf("--listen: %w", err)
 	}
 	if ip, _ := netip.ParseAddr(host); host == "" || ip.IsUnspecified() {
 		host = "localhost"
@@ -114,23 +103,4 @@ func healthcheck(ctx context.Context, address string, encrypted bool) error {
 var remedies = map[client.Cause]string{
 	client.CauseNoPlainText: "; if it uses TLS, add --tls",
 	client.CauseNoTLS:       "; omit --tls and --tls-cert",
-}
-
-// healthz checks the server through its metrics address, which does not use TLS. It ignores
-// HTTP_PROXY: a proxy may not reach this machine.
-func healthz(ctx context.Context, address string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet,
-		"http://"+strings.ReplaceAll(address, "%", "%25")+"/healthz", http.NoBody)
-	if err != nil {
-		return err
-	}
-	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s", address, response.Status)
-	}
-	return nil
 }

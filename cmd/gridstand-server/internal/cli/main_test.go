@@ -56,14 +56,11 @@ func TestHealthcheck(t *testing.T) {
 	c := servertest.Config(t)
 	c.TLSCert, c.TLSKey = tlstest.NewAuthority(t).Issue(t)
 	encrypted, _ := servertest.Start(t, c)
-	c.Metrics = "127.0.0.1:0"
-	measured, _ := servertest.Start(t, c)
 	zoned := servertest.Config(t)
 	var err error
 	zoned.Listener, err = net.Listen("tcp", "[::1%lo]:0") // needs IPv6 and an interface lo
 	zone := plain.Addr().String()
 	if err == nil {
-		zoned.Metrics = "[::1%lo]:0"
 		inZone, _ := servertest.Start(t, zoned)
 		zone = strings.Replace(inZone.Addr().String(), "::1]", "::1%lo]", 1)
 	}
@@ -77,8 +74,6 @@ func TestHealthcheck(t *testing.T) {
 		{"plain", []string{plain.Addr().String()}, ""},
 		{"with TLS", []string{"--tls", encrypted.Addr().String()}, ""},
 		{"with the server's settings", []string{"--tls-cert", c.TLSCert, "--listen", encrypted.Addr().String()}, ""},
-		{"with metrics", []string{"--metrics", measured.MetricsAddr().String()}, ""},
-		{"not a metrics address", []string{"--metrics", plain.Addr().String()}, "404"},
 		{"plain to TLS", []string{encrypted.Addr().String()}, "; if it uses TLS, add --tls"},
 		{"TLS to plain", []string{"--tls", plain.Addr().String()}, "; omit --tls and --tls-cert"},
 	} {

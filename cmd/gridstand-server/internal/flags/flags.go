@@ -24,7 +24,9 @@ func Add(flags *pflag.FlagSet, c *server.Config) {
 	Store(flags, c)
 	TLSCert(flags, &c.TLSCert)
 	flags.StringVar(&c.TLSKey, "tls-key", c.TLSKey, "`file` with the certificate's private key, PEM; both files are reloaded when they are replaced")
-	Metrics(flags, &c.Metrics)
+	flags.StringVar(&c.Metrics, "metrics", c.Metrics,
+		"`address` for Prometheus metrics (/metrics), a health check (/healthz) and a "+
+			"readiness check (/readyz: whether the store would accept a move, checked without writing); must not be public; disabled if empty")
 	flags.BoolVar(&c.Pprof, "pprof", c.Pprof, "serve Go profiles on the metrics address (/debug/pprof/)")
 	flags.Var((*levelValue)(&c.LogLevel), "log-level", "minimum `level` to log: debug, info, warn or error")
 	flags.StringVar(&c.LogFormat, "log-format", c.LogFormat,
@@ -110,13 +112,6 @@ func Retention(flags *pflag.FlagSet, c *server.Config) {
 // TLSCert adds --tls-cert.
 func TLSCert(flags *pflag.FlagSet, value *string) {
 	flags.StringVar(value, "tls-cert", *value, "`file` with the server's certificate and its chain, PEM; without it connections are not encrypted")
-}
-
-// Metrics adds --metrics.
-func Metrics(flags *pflag.FlagSet, value *string) {
-	flags.StringVar(value, "metrics", *value,
-		"`address` for Prometheus metrics (/metrics), a health check (/healthz) and a "+
-			"readiness check (/readyz: whether the store would accept a move, checked without writing); must not be public; disabled if empty")
 }
 
 // Variables returns the names of the flags' environment variables.

@@ -52,12 +52,11 @@ func registerConnect(mux *http.ServeMux, c Config) {
 			return []connect.HandlerOption{connect.WithCompression(compression, nil, nil)}
 		}),
 	}
-	handle := func(path string, handler http.Handler) { mux.Handle(path, withMaxBody(limit, handler)) }
 	all := services{c.Service, c}
-	handle(gridstandv1connect.NewGameServiceHandler(all, options...))
-	handle(gridstandv1connect.NewChallengeServiceHandler(all, options...))
-	handle(gridstandv1connect.NewLeaderboardServiceHandler(all, options...))
-	handle(gridstandv1connect.NewPlayerServiceHandler(all, options...))
+	mux.Handle(gridstandv1connect.NewGameServiceHandler(all, options...))
+	mux.Handle(gridstandv1connect.NewChallengeServiceHandler(all, options...))
+	mux.Handle(gridstandv1connect.NewLeaderboardServiceHandler(all, options...))
+	mux.Handle(gridstandv1connect.NewPlayerServiceHandler(all, options...))
 }
 
 func newPacker() connect.Compressor {
@@ -68,20 +67,17 @@ func newPacker() connect.Compressor {
 // envelopeBytes is the number of bytes that precede the message in streams and in gRPC-Web.
 const envelopeBytes = 5
 
-// withMaxBody limits the bodies of calls to one message. Unlike connect.WithReadMaxBytes,
-// it sends an error with a reason.
-func withMaxBody(limit int, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body := &limitedReader{bodyReader{r.Body, r}, limit, int64(limit)}
-		if kind := contentType(r); kind != unaryPrefix+"json" && kind != unaryPrefix+"proto" {
-			body.left += envelopeBytes
-		}
-		r.Body = struct {
-			io.Reader
-			io.Closer
-		}{body, r.Body}
-		next.ServeHTTP(w, r)
-	})
+// limitBody limits the body of a call to one message. Unlike connect.WithReadMaxBytes, it makes
+// package connect send an error with a reason. kind is the request's content type.
+func limitBody(r *http.Request, kind string, limit int) {
+	body := &limitedReader{bodyReader{r.Body, r}, limit, int64(limit)}
+	if kind != unaryPrefix+"json" && kind != unaryPrefix+"proto" {
+		body.left += envelopeBytes
+	}
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{body, r.Body}
 }
 
 // bodyReader reads the body of a request. If the body is malformed, its error says that this is

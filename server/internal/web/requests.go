@@ -8,42 +8,34 @@ import (
 	"strings"
 
 	"connectrpc.com/connect"
-	"google.golang.org/grpc"
-
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 )
 
-// procedures contains the paths of the contract's RPCs. The value is true for streams.
-var procedures = func() map[string]bool {
-	all := map[string]bool{}
-	for _, service := range []*grpc.ServiceDesc{
-		&pb.GameService_ServiceDesc, &pb.LeaderboardService_ServiceDesc, &pb.PlayerService_ServiceDesc, &pb.ChallengeService_ServiceDesc,
-	} {
-		for _, method := range service.Methods {
-			all["/"+service.ServiceName+"/"+method.MethodName] = false
-		}
-		for _, stream := range service.Streams {
-			all["/"+service.ServiceName+"/"+stream.StreamName] = true
-		}
-	}
-	return all
-}()
+// procedure returns the RPC of the contract with the given path, or nil.
+func procedure(path string) protoreflect.MethodDescriptor {
+	service, method, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	found, _ := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(service + "." + method))
+	rpc, _ := found.(protoreflect.MethodDescriptor)
+	return rpc
+}
 
 // isCall reports whether a path looks like that of an RPC in the contract.
 func isCall(path string) bool { return strings.HasPrefix(path, "/gridstand.") }
 
 // checkCalls responds to malformed calls to the contract's RPCs with an error message.
 // Without it, package connect would respond with an empty body. It also decodes and encodes
-// base64-encoded gRPC-Web.
-func checkCalls(next http.Handler) http.Handler {
+// base64-encoded gRPC-Web, and limits the messages of calls to limit bytes.
+func checkCalls(limit int, next http.Handler) http.Handler {
 	check := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
-		streams, known := procedures[r.URL.Path]
-		kind := contentType(r)
-		switch {
-		case !known:
+		rpc := procedure(r.URL.Path)
+		if rpc == nil {
 			writeUnknown(w, r)
 			return
+		}
+		kind, streams := contentType(r), rpc.IsStreamingServer()
+		switch {
 		case r.Method != http.MethodPost:
 			w.Header().Set("Allow", http.MethodPost)
 			writeStatus(w, http.StatusMethodNotAllowed, connect.CodeUnimplemented,
@@ -54,6 +46,7 @@ func checkCalls(next http.Handler) http.Handler {
 			writeStatus(w, http.StatusUnsupportedMediaType, connect.CodeInvalidArgument, wrongType(kind, streams))
 			return
 		}
+		limitBody(r, kind, limit)
 		next.ServeHTTP(w, r)
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

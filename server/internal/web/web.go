@@ -95,7 +95,7 @@ func newHandler(c Config, r *readers) http.Handler {
 	site := pages(c.about, c.find, c.Service.WebURL)
 	mux.Handle("GET /assets/{version}/{file}", site) // Without its files a page shows nothing, so they do not wait.
 	mux.Handle("/", c.inTurn(site))
-	return c.entry(crossOrigin{c.Origins, c.Service.WebURL, checkCalls(mux)})
+	return c.entry(crossOrigin{c.Origins, c.Service.WebURL, checkCalls(maxMessage(c.Limits), mux)})
 }
 
 // inTurn lets an address's requests for pages wait for each other and for its calls.

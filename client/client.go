@@ -220,20 +220,8 @@ func (c *Client) with(b *bearer) *Client {
 func (c Config) encrypted() bool { return c.TLS || c.CAFile != "" }
 
 func (c Config) transport() (credentials.TransportCredentials, error) {
-	config, err := c.tls()
-	if err != nil {
-		return nil, err
-	}
-	if config == nil {
-		return insecure.NewCredentials(), nil
-	}
-	return credentials.NewTLS(config), nil
-}
-
-// tls returns the TLS configuration, or nil for clear text.
-func (c Config) tls() (*tls.Config, error) {
 	if !c.encrypted() {
-		return nil, nil
+		return insecure.NewCredentials(), nil
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if c.CAFile != "" {
@@ -246,7 +234,7 @@ func (c Config) tls() (*tls.Config, error) {
 			return nil, errors.New("certificate authorities: no certificate in " + c.CAFile)
 		}
 	}
-	return config, nil
+	return credentials.NewTLS(config), nil
 }
 
 // Close closes the connection and ends every call and Watch that uses it. The error of a

@@ -2,6 +2,7 @@ package describe
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -77,13 +78,7 @@ func Ago(d time.Duration) string {
 }
 
 // Column returns the label of a Tribolo column: 0–9, then letters.
-func Column(x int32) string {
-	const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
-	if x < 0 || int(x) >= len(digits) {
-		return "?"
-	}
-	return digits[x : x+1]
-}
+func Column(x int32) string { return strconv.FormatInt(int64(x), 36) }
 
 // Cell formats a cell as the Tribolo board labels it: "c,4" is column 12, row 4.
 func Cell(c *pb.Cell) string { return fmt.Sprintf("%s,%d", Column(c.GetX()), c.GetY()) }

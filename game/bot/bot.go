@@ -155,11 +155,7 @@ func (b *bot) decide(ctx context.Context, p game.Position) (game.Move, int64, er
 	if p.Turn() == game.NoSeat {
 		return game.Move{}, 0, fmt.Errorf("bot %s: %w: the game has ended, %s", b.name, ErrNoMove, p.Ended())
 	}
-	m := meters.Get().(*meter)
-	defer func() {
-		*m = meter{} // release the context
-		meters.Put(m)
-	}()
+	m := new(meter)
 	m.start(ctx, b.options, b.chance())
 	move, err := b.chooser.choose(m, p)
 	if err == nil && m.canceled {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/bits"
-	"sync"
 	"time"
 )
 
@@ -22,9 +21,6 @@ type meter struct {
 
 	chance chance
 }
-
-// meters is a pool of meters, so that a decision allocates nothing.
-var meters = sync.Pool{New: func() any { return new(meter) }}
 
 // lookEvery is the amount of work between checks of the clock. That much work takes tens of
 // microseconds on the largest boards, and far longer than a check even on the smallest.

@@ -54,6 +54,7 @@ func (mm minimax) choose(m *meter, p game.Position) (game.Move, error) {
 	s := jumpSearches.Get().(*jumpSearch)
 	defer jumpSearches.Put(s)
 	s.meter, s.me, s.resigned = m, own.Turn(), own.Resigned()
+	s.worth, s.end = s.advantage, s.outcome
 	root := own.Board()
 	moves := s.expand(0, &root, s.me, root.Moves(s.me))
 	if len(moves.order) == 1 {
@@ -65,12 +66,14 @@ func (mm minimax) choose(m *meter, p game.Position) (game.Move, error) {
 	return jumpTo(moves.first().to), nil
 }
 
-// jumpSearch is the state of one search by minimax.
+// jumpSearch is the state of one search.
 type jumpSearch struct {
 	meter    *meter
 	me       int
 	resigned tribolo.SeatSet
-	plies    []*jumpList // the moves at each step from the root
+	// worth rates a board on which the game may continue, and end one on which no seat can move.
+	worth, end func(b *tribolo.Board) int
+	plies      []*jumpList // the moves at each step from the root
 }
 
 // jumpSearches is a pool of searches and their lists.
@@ -169,8 +172,8 @@ func (s *jumpSearch) margin(score func(seat int) int) int {
 	return score(s.me) - rival
 }
 
-// worth rates a board on which the game may continue.
-func (s *jumpSearch) worth(b *tribolo.Board) int {
+// advantage is the worth of a board for minimax.
+func (s *jumpSearch) advantage(b *tribolo.Board) int {
 	over := true
 	moves := s.margin(func(seat int) int {
 		n := b.Moves(seat).Len()
@@ -178,14 +181,14 @@ func (s *jumpSearch) worth(b *tribolo.Board) int {
 		return n
 	})
 	if over {
-		return s.end(b)
+		return s.outcome(b)
 	}
 	return worthCell*s.margin(b.Score) + worthMove*moves
 }
 
-// end returns the value of a board on which no seat can move. A win is worth more than a shared
-// win, which is worth more than a loss.
-func (s *jumpSearch) end(b *tribolo.Board) int {
+// outcome is the end's value for minimax. A win is worth more than a shared win, which is worth more
+// than a loss.
+func (s *jumpSearch) outcome(b *tribolo.Board) int {
 	cells := s.margin(b.Score)
 	switch {
 	case cells > 0:

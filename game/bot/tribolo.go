@@ -2,6 +2,7 @@ package bot
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/tribolo"
@@ -64,50 +65,22 @@ func (original) choose(m *meter, p game.Position) (game.Move, error) {
 		return game.Move{}, err
 	}
 	b, seat := own.Board(), own.Turn()
-	s := originalSearch{meter: m, me: seat, resigned: own.Resigned(), worth: (*tribolo.Board).Score}
-	free := b.Empty().Len() + b.Walls().Len()
-	plies := originalPlies
-	if b.Moves(seat).Len() < originalFew && free > originalLate {
+	moves, free, plies := b.Moves(seat), b.Empty().Len()+b.Walls().Len(), originalPlies
+	worth := func(b *tribolo.Board) int { return b.Score(seat) }
+	if moves.Len() < originalFew && free > originalLate {
 		plies--
-		s.worth = func(b *tribolo.Board, seat int) int { return b.Moves(seat).Len() }
+		worth = func(b *tribolo.Board) int { return b.Moves(seat).Len() }
 	}
+	s := jumpSearch{meter: m, me: seat, resigned: own.Resigned(), worth: worth, end: worth}
 	var best tribolo.Square
 	highest := -1
-	for moves := b.Moves(seat); !moves.IsEmpty(); {
-		to := moves.Pop()
-		if value := s.after(b, seat, to, plies-1); value > highest {
-			best, highest = to, value
+	for !moves.IsEmpty() {
+		to, next := moves.Pop(), b
+		next.Play(seat, to)
+		value := s.after(0, &next, seat, plies-1, highest, math.MaxInt)
+		if highest < 0 || value > highest && !m.over {
+			best, highest = to, max(value, 0)
 		}
 	}
 	return jumpTo(best), nil
-}
-
-type originalSearch struct {
-	meter    *meter
-	me       int
-	resigned tribolo.SeatSet
-	worth    func(b *tribolo.Board, seat int) int
-}
-
-// after returns the value of b after seat moves to the given cell and up to plies more moves
-// follow.
-func (s *originalSearch) after(b tribolo.Board, seat int, to tribolo.Square, plies int) int {
-	b.Play(seat, to)
-	if s.meter.spend(1) || plies == 0 {
-		return s.worth(&b, s.me)
-	}
-	next, moves := b.Next(seat, s.resigned)
-	if next == game.NoSeat {
-		return s.worth(&b, s.me)
-	}
-	best := s.after(b, next, moves.Pop(), plies-1)
-	for !moves.IsEmpty() {
-		value := s.after(b, next, moves.Pop(), plies-1)
-		if next == s.me {
-			best = max(best, value)
-		} else {
-			best = min(best, value)
-		}
-	}
-	return best
 }

@@ -48,25 +48,20 @@ func (p *program) noGame(challenge string) error {
 	return usage.Errorf("a game is needed, but that is a challenge. To list its games: %s", p.typed("top", challenge))
 }
 
-// game returns the current state of the game that r refers to.
+// game returns the current state of the game that r refers to. If it is a hidden attempt, game logs in to
+// the user's account, which may be the player's.
 func (p *program) game(ctx context.Context, c *client.Client, r reference) (client.Game, error) {
 	whole, err := p.resolve(ctx, c, r)
 	if err != nil {
 		return client.Game{}, err
 	}
-	return asPlayer(ctx, p, c, func() (client.Game, error) { return c.Game(ctx, whole) })
-}
-
-// asPlayer calls read. If that fails because the game is a hidden attempt, it logs in to
-// the user's account and calls read again.
-func asPlayer[T any](ctx context.Context, p *program, c *client.Client, read func() (T, error)) (T, error) {
-	found, err := read()
+	g, err := c.Game(ctx, whole)
 	if errors.Is(err, client.ErrChallengeOpen) && c.PlayerID() == "" {
 		if _, missing := p.known(ctx, c); missing == nil {
-			return read()
+			return c.Game(ctx, whole)
 		}
 	}
-	return found, err
+	return g, err
 }
 
 // player returns the player with the given name.

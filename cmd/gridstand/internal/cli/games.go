@@ -168,16 +168,12 @@ func (p *program) showCommand() *cobra.Command {
 
 // showState prints the state of a game or a challenge.
 func (p *program) showState(ctx context.Context, c *client.Client, r reference) error {
-	challenge, id, err := p.challengeOrGame(ctx, c, r)
+	challenge, g, err := p.challengeOrGame(ctx, c, r)
 	switch {
 	case err != nil:
 		return err
 	case challenge != nil:
 		return p.printChallenge(ctx, c, challenge, p.clock())
-	}
-	g, err := p.game(ctx, c, reference{id: id})
-	if err != nil {
-		return err
 	}
 	state := status(g.GetStatus())
 	if g.Over() {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -96,7 +95,7 @@ for the start and prints the id of your game.`,
 // set, it waits for the challenge to open and shows no screen.
 func (p *program) join(ctx context.Context, c *client.Client, r reference, seat *int32, wait bool) error {
 	screen := p.onScreen() && !wait
-	challenge, id, err := p.challengeOrGame(ctx, c, r)
+	challenge, g, err := p.challengeOrGame(ctx, c, r)
 	switch {
 	case err != nil:
 		return err
@@ -104,14 +103,8 @@ func (p *program) join(ctx context.Context, c *client.Client, r reference, seat 
 		return usage.Errorf("--seat is for games; a challenge has no seats")
 	}
 	refused := admits(challenge)
-	if challenge == nil {
-		g, err := c.Game(ctx, id)
-		switch {
-		case errors.Is(err, client.ErrGameNotFound):
-			return err // rather than create an account
-		case err == nil && g.Over():
-			refused = client.ErrGameOver
-		}
+	if g.Over() {
+		refused = client.ErrGameOver
 	}
 	if screen {
 		err = p.restore(ctx, c)
@@ -127,15 +120,15 @@ func (p *program) join(ctx context.Context, c *client.Client, r reference, seat 
 	case screen:
 		route := ui.Route{Enter: challenge.GetId()}
 		if challenge == nil {
-			route = ui.Route{Join: id, Seat: seat}
+			route = ui.Route{Join: g.GetId(), Seat: seat}
 		}
 		return p.show(ctx, c, route)
 	case challenge != nil:
 		return p.joinChallenge(ctx, c, challenge, wait)
 	}
-	g, err := orGiveUp(ctx, p, "join the game", func(ctx context.Context) (client.Game, error) { return c.Join(ctx, id, seat) })
+	joined, err := orGiveUp(ctx, p, "join the game", func(ctx context.Context) (client.Game, error) { return c.Join(ctx, g.GetId(), seat) })
 	if err != nil {
 		return err
 	}
-	return p.printGame(g.Game, status(g.GetStatus()))
+	return p.printGame(joined.Game, status(joined.GetStatus()))
 }

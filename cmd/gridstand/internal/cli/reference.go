@@ -175,16 +175,16 @@ func getChallenge(ctx context.Context, c *client.Client, request *pb.GetChalleng
 }
 
 // challengeOrGame returns the challenge that r refers to or, if r refers to a game, nil and
-// the game's id.
-func (p *program) challengeOrGame(ctx context.Context, c *client.Client, r reference) (*pb.Challenge, string, error) {
+// the game's current state.
+func (p *program) challengeOrGame(ctx context.Context, c *client.Client, r reference) (*pb.Challenge, client.Game, error) {
 	if r.daily || r.challenge || !r.game && id.Valid(r.id) {
 		found, err := r.find(ctx, c)
 		// Older servers, which have no challenges, respond with Unimplemented.
 		none := errors.Is(err, client.ErrChallengeNotFound) || grpcstatus.Code(err) == codes.Unimplemented
 		if r.daily || r.challenge || !none {
-			return found.GetChallenge(), "", err
+			return found.GetChallenge(), client.Game{}, err
 		}
 	}
-	gameID, err := p.resolve(ctx, c, r)
-	return nil, gameID, err
+	g, err := p.game(ctx, c, r)
+	return nil, g, err
 }

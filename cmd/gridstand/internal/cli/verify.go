@@ -49,14 +49,14 @@ its ranking.`,
 
 // verifyGame fetches the transcript of a finished game and verifies it.
 func (p *program) verifyGame(ctx context.Context, c *client.Client, r reference) error {
-	challenge, id, err := p.challengeOrGame(ctx, c, r)
+	challenge, g, err := p.challengeOrGame(ctx, c, r)
 	switch {
 	case err != nil:
 		return err
 	case challenge != nil:
 		return p.noGame(challenge.GetId())
 	}
-	return p.report(asPlayer(ctx, p, c, func() (verify.Report, error) { return verify.Game(ctx, c, id) }))
+	return p.report(verify.Game(ctx, c, g.GetId()))
 }
 
 func isFile(path string) bool {

@@ -104,10 +104,7 @@ func (p *program) whatToWatch(ctx context.Context, c *client.Client, named []ref
 	}
 	var route ui.Route
 	for _, r := range named {
-		challenge, gameID, err := p.challengeOrGame(ctx, c, r)
-		if err == nil && challenge == nil {
-			_, err = p.game(ctx, c, reference{id: gameID})
-		}
+		challenge, g, err := p.challengeOrGame(ctx, c, r)
 		switch {
 		case err != nil:
 			return route, err
@@ -115,8 +112,8 @@ func (p *program) whatToWatch(ctx context.Context, c *client.Client, named []ref
 			return route, usage.Errorf("%s is a challenge: watch it alone", challenge.GetId())
 		case challenge != nil:
 			return ui.Route{Challenge: challenge.GetId()}, nil
-		case !slices.Contains(route.Watch, gameID):
-			route.Watch = append(route.Watch, gameID)
+		case !slices.Contains(route.Watch, g.GetId()):
+			route.Watch = append(route.Watch, g.GetId())
 		}
 	}
 	return route, nil
@@ -143,14 +140,14 @@ func (p *program) bestGame(ctx context.Context, c *client.Client) (string, error
 
 // watchLines prints the updates of a game or a challenge, or of the best live game if best is set.
 func (p *program) watchLines(ctx context.Context, c *client.Client, r reference, best bool, after *int32) error {
-	var challenge *pb.Challenge
-	var gameID string
-	var err error
 	if best || r.isServer() {
-		gameID, err = p.bestGame(ctx, c)
-	} else {
-		challenge, gameID, err = p.challengeOrGame(ctx, c, r)
+		id, err := p.bestGame(ctx, c)
+		if err != nil {
+			return err
+		}
+		r = reference{id: id, game: true}
 	}
+	challenge, g, err := p.challengeOrGame(ctx, c, r)
 	switch {
 	case err != nil:
 		return err
@@ -158,10 +155,6 @@ func (p *program) watchLines(ctx context.Context, c *client.Client, r reference,
 		return usage.Errorf("--from is for games, but %s is a challenge", challenge.GetId())
 	case challenge != nil:
 		return p.watchChallengeLines(ctx, c, challenge.GetId())
-	}
-	g, err := p.game(ctx, c, reference{id: gameID})
-	if err != nil {
-		return err
 	}
 	if after != nil && *after > g.GetVersion() {
 		return missingf("the game is only at version %s", describe.Comma(g.GetVersion()))

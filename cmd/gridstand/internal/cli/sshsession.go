@@ -76,10 +76,8 @@ func (p *program) identify(ctx context.Context, log *slog.Logger) error {
 		return nil
 	case errors.Is(err, client.ErrUnreachable):
 		logHostError(log, err)
-		return err
-	default:
-		return err
 	}
+	return err
 }
 
 // session runs the client's command and returns its exit code.

@@ -128,8 +128,7 @@ func (p *program) topOfVariant(ctx context.Context, c *client.Client, v *pb.Vari
 	return list[*pb.Entry]{
 		all: entries, more: more, empty: "There are no scores on this board yet. Be the first: " + play, columns: rankingColumns(false),
 		row: func(e *pb.Entry) []string {
-			name := client.CleanName(e.GetPlayer().GetName())
-			return slices.Concat(p.rankCells(e, name, player), p.playedCells(e))
+			return p.rankingRow(e, client.CleanName(e.GetPlayer().GetName()), player)
 		},
 	}.print(p)
 }
@@ -192,7 +191,7 @@ func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r refere
 			if race {
 				progress = []string{strconv.Itoa(int(s.GetLargestTile())), describe.Comma(s.GetMoveCount()), progressOf(challenge, s)}
 			}
-			return slices.Concat(p.rankCells(s, gamestate.Name(s), player.GetId()), progress, p.playedCells(s))
+			return p.rankingRow(s, gamestate.Name(s), player.GetId(), progress...)
 		},
 	}.print(p)
 	if err != nil || len(rows) < 2 || len(counts) == 0 || p.flags.json {
@@ -256,9 +255,9 @@ type ranked interface {
 	GetTime() *timestamppb.Timestamp
 }
 
-// rankCells returns the first cells of a line: the rank, the name and the score. It marks the line of
-// the player with the id marked.
-func (p *program) rankCells(r ranked, name, marked string) []string {
+// rankingRow returns the cells of a line, in which progress precedes the game. It marks the line of the
+// player with the id marked.
+func (p *program) rankingRow(r ranked, name, marked string, progress ...string) []string {
 	rank := "-"
 	if r.GetRank() > 0 {
 		rank = describe.Comma(r.GetRank())
@@ -266,12 +265,8 @@ func (p *program) rankCells(r ranked, name, marked string) []string {
 	if marked != "" && r.GetPlayer().GetId() == marked {
 		name += " ◂ you"
 	}
-	return []string{rank, name, describe.Comma(r.GetScore())}
-}
-
-// playedCells returns the last cells of a line: the game and its time.
-func (p *program) playedCells(r ranked) []string {
-	return []string{clean(r.GetGameId(), 26), p.ago(r.GetTime())}
+	cells := append([]string{rank, name, describe.Comma(r.GetScore())}, progress...)
+	return append(cells, clean(r.GetGameId(), 26), p.ago(r.GetTime()))
 }
 
 // progressOf returns a word for the progress of an attempt at a race.

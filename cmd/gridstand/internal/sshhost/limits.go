@@ -107,9 +107,6 @@ func networkOf(a net.Addr) netip.Prefix {
 	if address.Is6() {
 		bits = 56
 	}
-	network, err := address.Prefix(bits)
-	if err != nil {
-		return netip.Prefix{}
-	}
+	network, _ := address.Prefix(bits) // fails only for too many bits
 	return network
 }

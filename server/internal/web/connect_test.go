@@ -109,6 +109,7 @@ func TestNotACall(t *testing.T) {
 	}{
 		"unknown method":   {"POST", "/gridstand.v1.GameService/Cheat", asJSON, 404, "unimplemented", "there is no call /gridstand.v1.GameService/Cheat"},
 		"unknown service":  {"POST", "/gridstand.v1.Nothing/Move", asJSON, 404, "unimplemented", "there is no call"},
+		"wrong slash":      {"POST", "/gridstand.v1/GameService.Move", asJSON, 404, "unimplemented", "there is no call"},
 		"unknown, read":    {"GET", "/gridstand.v2.GameService/Move", "", 404, "unimplemented", "there is no call"},
 		"read":             {"GET", list, "", 405, "unimplemented", "calls must use POST, not GET"},
 		"options":          {"OPTIONS", list, "", 405, "unimplemented", "calls must use POST, not OPTIONS"},

@@ -16,8 +16,10 @@ import (
 func procedure(path string) protoreflect.MethodDescriptor {
 	service, method, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	found, _ := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(service + "." + method))
-	rpc, _ := found.(protoreflect.MethodDescriptor)
-	return rpc
+	if rpc, ok := found.(protoreflect.MethodDescriptor); ok && string(rpc.Parent().FullName()) == service {
+		return rpc
+	}
+	return nil
 }
 
 // isCall reports whether a path looks like that of an RPC in the contract.

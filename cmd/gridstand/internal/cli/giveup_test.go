@@ -27,12 +27,15 @@ func TestGiveUp(t *testing.T) {
 		&errdetails.ErrorInfo{Reason: pb.ReasonStorageUnavailable, Domain: pb.ErrorDomain},
 		&errdetails.RetryInfo{RetryDelay: durationpb.New(time.Minute)})
 	require.NoError(t, err)
+	missing, err := grpcstatus.New(codes.NotFound, "").WithDetails(
+		&errdetails.ErrorInfo{Reason: pb.ReasonChallengeNotFound, Domain: pb.ErrorDomain})
+	require.NoError(t, err)
 	server := hostileServer(t, func(method string) (proto.Message, error) {
 		switch called := method[strings.LastIndex(method, "/")+1:]; {
 		case slices.Contains([]string{"GetPlayer", "GetGame", "ListVariants"}, called):
 			return evilAnswer(method, 1), nil
 		case called == "GetChallenge":
-			return nil, grpcstatus.Error(codes.Unimplemented, "")
+			return nil, missing.Err()
 		default:
 			return nil, full.Err()
 		}

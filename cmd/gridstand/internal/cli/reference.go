@@ -10,9 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/grpc/codes"
-	grpcstatus "google.golang.org/grpc/status"
-
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/usage"
@@ -179,9 +176,7 @@ func getChallenge(ctx context.Context, c *client.Client, request *pb.GetChalleng
 func (p *program) challengeOrGame(ctx context.Context, c *client.Client, r reference) (*pb.Challenge, client.Game, error) {
 	if r.daily || r.challenge || !r.game && id.Valid(r.id) {
 		found, err := r.find(ctx, c)
-		// Older servers, which have no challenges, respond with Unimplemented.
-		none := errors.Is(err, client.ErrChallengeNotFound) || grpcstatus.Code(err) == codes.Unimplemented
-		if r.daily || r.challenge || !none {
+		if r.daily || r.challenge || !errors.Is(err, client.ErrChallengeNotFound) {
 			return found.GetChallenge(), client.Game{}, err
 		}
 	}

@@ -84,8 +84,8 @@ func (o *Operator) Close() { _ = o.store.Close() }
 // even if the error is not nil.
 func (o *Operator) Rebuild(ctx context.Context) (Rebuilt, error) { return o.recovery.Rebuild(ctx) }
 
-// Hide removes a player from all leaderboards, and the player's games from the public
-// lists. player is a name or an ID. Hide returns the player's name and ID.
+// Hide removes a player from all leaderboards, and the player's page and games from those that
+// others see. player is a name or an ID. Hide returns the player's name and ID.
 func (o *Operator) Hide(ctx context.Context, player string) (name, playerID string, err error) {
 	p, err := o.accounts.Find(ctx, player)
 	if err != nil {

@@ -8,8 +8,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/gridstand/gridstand/internal/names"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -64,6 +66,37 @@ func TestGetProfile(t *testing.T) {
 		same(t, want, got)
 	}
 	s.refuses(t, s.anyone, &pb.GetProfileRequest{Name: "nobody"}, pb.ReasonPlayerNotFound)
+}
+
+// Ensure that others find neither a player whom an operator has hidden, nor that player's games, nor their
+// name in challenges, while the player notices nothing.
+func TestHide(t *testing.T) {
+	t.Parallel()
+	s := start(t, newStore(t, true))
+	rude, other := s.player(t), s.player(t)
+	g := s.finish(t, rude, "classic")
+	entered := s.challenge(t, other, shortRace()).GetId()
+	s.enterRace(t, rude, entered, false)
+	beat := s.challenge(t, other, &pb.CreateChallengeRequest{Kind: rematch, GameId: g.GetGameId()})
+	_, _, err := operator(t, s.store).Hide(t.Context(), rude.GetName())
+	require.NoError(t, err)
+
+	for _, request := range []proto.Message{
+		&pb.GetPlayerRequest{Name: rude.GetName()}, &pb.GetPlayerRequest{PlayerId: rude.GetId()}, &pb.GetProfileRequest{Name: rude.GetName()},
+	} {
+		s.refuses(t, other.ctx, request, pb.ReasonPlayerNotFound)
+		_, err := s.send(rude.ctx, request)
+		require.NoError(t, err)
+	}
+	list := &pb.ListGamesRequest{PlayerName: rude.GetName(), Status: finished}
+	assert.Empty(t, s.list(t, other, list))
+	assert.Len(t, s.list(t, rude, list), 1)
+	guest := names.Guest(rude.GetId())
+	assert.Equal(t, guest, entrantOf(s.readChallenge(t, other, entered).GetChallenge(), rude).GetPlayer().GetName())
+	assert.Equal(t, guest, s.readChallenge(t, other, beat.GetId()).GetChallenge().GetTarget().GetPlayer().GetName())
+	snapshot, err := s.watchRace(t, entered, "").Recv()
+	require.NoError(t, err)
+	assert.NotContains(t, snapshot.String(), rude.GetName())
 }
 
 // Ensure that a game against oneself is not won. TestThreePlayers shows one that is.

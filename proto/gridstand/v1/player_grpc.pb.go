@@ -92,8 +92,9 @@ type PlayerServiceClient interface {
 	// "me".
 	//
 	// Errors: INVALID_ARGUMENT unless exactly one of player_id and name is set; NOT_FOUND,
-	// reason PLAYER_NOT_FOUND, also for the name of an expired account; UNAUTHENTICATED,
-	// reason BAD_TOKEN, for "me" without a token.
+	// reason PLAYER_NOT_FOUND, also for the name of an expired account, and for a player whom
+	// the operator has hidden from others; UNAUTHENTICATED, reason BAD_TOKEN, for "me"
+	// without a token.
 	GetPlayer(ctx context.Context, in *GetPlayerRequest, opts ...grpc.CallOption) (*GetPlayerResponse, error)
 	// Returns what a player has achieved: games, best scores, wins and daily games. It outlives
 	// the games themselves. A game counts from the moment when it is over, except private games,
@@ -368,8 +369,9 @@ type PlayerServiceServer interface {
 	// "me".
 	//
 	// Errors: INVALID_ARGUMENT unless exactly one of player_id and name is set; NOT_FOUND,
-	// reason PLAYER_NOT_FOUND, also for the name of an expired account; UNAUTHENTICATED,
-	// reason BAD_TOKEN, for "me" without a token.
+	// reason PLAYER_NOT_FOUND, also for the name of an expired account, and for a player whom
+	// the operator has hidden from others; UNAUTHENTICATED, reason BAD_TOKEN, for "me"
+	// without a token.
 	GetPlayer(context.Context, *GetPlayerRequest) (*GetPlayerResponse, error)
 	// Returns what a player has achieved: games, best scores, wins and daily games. It outlives
 	// the games themselves. A game counts from the moment when it is over, except private games,

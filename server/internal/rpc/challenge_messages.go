@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/names"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
 	"github.com/gridstand/gridstand/server/internal/challenge"
@@ -41,40 +42,48 @@ func (s *Service) challenge(c *challenge.Challenge, now time.Time) *pb.Challenge
 
 // named returns the message that describes c, with present names, at the time now, by the store's clock.
 func (s *Service) named(ctx context.Context, c *challenge.Challenge, now time.Time) (*pb.Challenge, error) {
-	named, err := s.present(ctx, c)
+	named, _, err := s.present(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	return s.challenge(named[0], now), nil
 }
 
-// present returns copies of challenges with the present names of the creators and entrants, who may
-// have had other names when they entered.
-func (s *Service) present(ctx context.Context, all ...*challenge.Challenge) ([]*challenge.Challenge, error) {
-	var ids []string
-	for _, c := range all {
-		ids = append(ids, c.Creator.ID)
-		for _, e := range c.Entrants {
-			ids = append(ids, e.Player.ID)
-		}
-	}
-	players, err := s.Accounts.Players(ctx, ids)
+// present returns copies of challenges with the present names of the creators, entrants and target's
+// players, who may have had other names when they entered. It also returns which of them an operator has
+// hidden, by player ID: these get the name of a guest.
+func (s *Service) present(ctx context.Context, all ...*challenge.Challenge) ([]*challenge.Challenge, map[string]bool, error) {
 	named := make([]*challenge.Challenge, len(all))
+	var shown []*replay.Player
 	for i, c := range all {
 		copied := *c
-		copied.Entrants = slices.Clone(c.Entrants)
-		name := func(p *replay.Player) {
-			if known, ok := players[p.ID]; ok {
-				p.Name = known.Name
-			}
-		}
-		name(&copied.Creator)
-		for j := range copied.Entrants {
-			name(&copied.Entrants[j].Player)
-		}
 		named[i] = &copied
+		shown = append(shown, &copied.Creator)
+		copied.Entrants = slices.Clone(c.Entrants)
+		for j := range copied.Entrants {
+			shown = append(shown, &copied.Entrants[j].Player)
+		}
+		if c.Target != nil {
+			target := *c.Target
+			copied.Target = &target
+			shown = append(shown, &target.Player)
+		}
 	}
-	return named, err
+	ids := collect(shown, func(p *replay.Player) string { return p.ID })
+	players, err := s.Accounts.Players(ctx, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	hidden, err := s.Leaderboard.Hidden(ctx, ids...)
+	for _, p := range shown {
+		if known, ok := players[p.ID]; ok {
+			p.Name = known.Name
+		}
+		if hidden[p.ID] {
+			p.Name = names.Guest(p.ID)
+		}
+	}
+	return named, hidden, err
 }
 
 // attempt returns the message for an attempt at c whose game has the given state.

@@ -87,16 +87,11 @@ func (s *Service) ListChallenges(ctx context.Context, request *pb.ListChallenges
 			return nil, err
 		}
 	}
-	creators := collect(all, func(c *challenge.Challenge) string { return c.Creator.ID })
-	if all, err = s.present(ctx, all...); err != nil {
-		return nil, err
-	}
-	// Like the list of games, this list omits players whom an operator has hidden.
-	hidden, err := s.Leaderboard.Hidden(ctx, creators...)
+	named, hidden, err := s.present(ctx, all...)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range all {
+	for _, c := range named { // Like the list of games, this list omits players whom an operator has hidden.
 		if hidden[c.Creator.ID] || c.Absent(now) {
 			continue
 		}

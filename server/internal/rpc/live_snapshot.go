@@ -151,9 +151,8 @@ func (l *liveChallenge) read(ctx context.Context) error {
 	}
 	if c.Kind == replay.Race {
 		var named []*challenge.Challenge
-		if named, err = s.present(ctx, c); err == nil {
+		if named, l.hidden, err = s.present(ctx, c); err == nil {
 			c = named[0]
-			l.hidden, err = s.hiddenEntrants(ctx, c)
 		}
 	} else {
 		var board *pb.ListStandingsResponse

@@ -63,26 +63,31 @@ func (s *Service) GetPlayer(ctx context.Context, request *pb.GetPlayerRequest) (
 	return &pb.GetPlayerResponse{Player: fullPlayer(p)}, nil
 }
 
-// player returns the player with the name or ID in the request.
-func (s *Service) player(ctx context.Context, request *pb.GetPlayerRequest) (account.Player, error) {
-	if request.GetName() != "" {
-		if request.GetPlayerId() != "" {
-			return account.Player{}, invalid.Field("name", "cannot be combined with player_id")
+// player returns the player with the name or ID in the request. Players whom an operator has hidden are
+// found only by themselves.
+func (s *Service) player(ctx context.Context, request *pb.GetPlayerRequest) (p account.Player, err error) {
+	switch name, id := request.GetName(), request.GetPlayerId(); {
+	case name != "" && id != "":
+		return p, invalid.Field("name", "cannot be combined with player_id")
+	case name != "":
+		p, err = s.Accounts.FindByName(ctx, name)
+	case id == "":
+		return p, invalid.Field("player_id", "must be set if and only if name is not")
+	default:
+		if id, err = playerID(ctx, id); err == nil {
+			p, err = s.Accounts.Get(ctx, id)
 		}
-		p, err := s.Accounts.FindByName(ctx, request.GetName())
-		if errors.Is(err, account.ErrNotFound) {
-			err = errNameNotFound
+	}
+	if err == nil && p.ID != caller(ctx).ID {
+		var hidden map[string]bool
+		if hidden, err = s.Leaderboard.Hidden(ctx, p.ID); hidden[p.ID] {
+			err = account.ErrNotFound
 		}
-		return p, err
 	}
-	if request.GetPlayerId() == "" {
-		return account.Player{}, invalid.Field("player_id", "must be set if and only if name is not")
+	if errors.Is(err, account.ErrNotFound) && request.GetName() != "" {
+		err = errNameNotFound
 	}
-	id, err := playerID(ctx, request.GetPlayerId())
-	if err != nil {
-		return account.Player{}, err
-	}
-	return s.Accounts.Get(ctx, id)
+	return p, err
 }
 
 // Rename implements pb.PlayerServiceServer.

@@ -119,11 +119,7 @@ func (s *Service) boardStandings(ctx context.Context, board []leaderboard.Entry)
 func (s *Service) listRace(
 	ctx context.Context, c *challenge.Challenge, request *pb.ListStandingsRequest, playerID string, size int,
 ) (*pb.ListStandingsResponse, error) {
-	named, err := s.present(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	hidden, err := s.hiddenEntrants(ctx, c)
+	named, hidden, err := s.present(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -158,11 +154,6 @@ func (s *Service) listRace(
 	}
 	response.Standings = lines[first:next]
 	return response, nil
-}
-
-// hiddenEntrants returns the entrants of a race whom an operator has hidden, by player ID.
-func (s *Service) hiddenEntrants(ctx context.Context, c *challenge.Challenge) (map[string]bool, error) {
-	return s.Leaderboard.Hidden(ctx, collect(c.Entrants, func(e challenge.Entrant) string { return e.Player.ID })...)
 }
 
 // entrantStates returns the states of the games of c's entrants, in the order of the

@@ -147,11 +147,12 @@ func printDamaged(out io.Writer, r server.Rebuilt) {
 func hide() *cobra.Command {
 	return command(&cobra.Command{
 		Use:   "hide <player>",
-		Short: "Hide a player, by name or id, from leaderboards and lists",
+		Short: "Hide a player, by name or id, from rankings, lists and pages",
 		Long: `Hides a player, by name or id: removes the player from all leaderboards,
-including rebuilt ones, and standings, and the player's games from the public
-lists. The player can continue to play and to enter races, and clients that have
-the id of a game can watch it.`,
+including rebuilt ones, and standings, and the player's page and games for all
+others. Challenges show a guest's name instead. The player can continue to play
+and to enter races, and clients that have the id of a game can watch it: games
+show the name that the player had when they began.`,
 	}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
 		return printPlayer(cmd, operator, "hidden")(operator.Hide(cmd.Context(), args[0]))
 	})

@@ -93,7 +93,8 @@ type GameServiceClient interface {
 	//
 	// A page of a list of all players' games may be one second old.
 	//
-	// An unknown player_id, player_name or variant gives an empty list. If the order of the
+	// An unknown player_id, player_name or variant gives an empty list. Games of players whom
+	// the operator has hidden are only in their players' own lists. If the order of the
 	// games changes between two pages, a game may be repeated or missed. A page may be
 	// short or even empty and still have a next page.
 	//
@@ -400,7 +401,8 @@ type GameServiceHandler interface {
 	//
 	// A page of a list of all players' games may be one second old.
 	//
-	// An unknown player_id, player_name or variant gives an empty list. If the order of the
+	// An unknown player_id, player_name or variant gives an empty list. Games of players whom
+	// the operator has hidden are only in their players' own lists. If the order of the
 	// games changes between two pages, a game may be repeated or missed. A page may be
 	// short or even empty and still have a next page.
 	//

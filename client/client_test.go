@@ -48,7 +48,7 @@ func TestNormalTarget(t *testing.T) {
 		assert.Error(t, err, in)
 	}
 	for in, want := range map[string]string{
-		"http://a:2048": "omit http://", "a,https://b/": "omit https:// and use TLS",
+		"http://a:2048": "omit http://", "a,https://b/": "omit https:// and use TLS (--tls)",
 	} {
 		_, err := client.NormalTarget(in)
 		require.ErrorContains(t, err, want)

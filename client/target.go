@@ -86,7 +86,7 @@ func isIP(host string) bool {
 func parseAddress(s string) (string, error) {
 	if scheme, _, ok := strings.Cut(s, "://"); ok {
 		if scheme == "https" {
-			return "", errors.New("omit https:// and use TLS")
+			return "", errors.New("omit https:// and use TLS (--tls)")
 		}
 		return "", fmt.Errorf("omit %s://", scheme)
 	}

@@ -53,11 +53,7 @@ func operate(ctx context.Context, c Config, options sqlite.Options) (_ *Operator
 	}
 	options.Logger = slog.New(slog.DiscardHandler)
 	o := &Operator{}
-	o.store, err = c.open(ctx, options, false)
-	switch {
-	case errors.Is(err, sqlite.ErrInUse):
-		return nil, fmt.Errorf("%w; stop it first", err)
-	case err != nil:
+	if o.store, err = c.open(ctx, options, false); err != nil {
 		return nil, err
 	}
 	defer func() {

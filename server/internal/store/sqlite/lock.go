@@ -15,7 +15,7 @@ var ErrInUse = errors.New("another server is using it")
 
 // errOtherName means that a server has locked the file, but not by this name: the write-ahead log
 // would be another one.
-var errOtherName = fmt.Errorf("%w by another name, such as a hard link", ErrInUse)
+var errOtherName = fmt.Errorf("%w by another name, such as a hard link; stop it first", ErrInUse)
 
 // errHeld means that another process holds a lock.
 var errHeld = errors.New("held by another process")
@@ -76,9 +76,9 @@ func acquire(path string) (*lockFile, error) {
 		}
 		pid, _, _ := strings.Cut(string(holder[:n]), "\n")
 		if pid, err := strconv.Atoi(strings.TrimSpace(pid)); err == nil {
-			return nil, fmt.Errorf("%w: process %d", ErrInUse, pid)
+			return nil, fmt.Errorf("%w: process %d; stop it first", ErrInUse, pid)
 		}
-		return nil, ErrInUse
+		return nil, fmt.Errorf("%w; stop it first", ErrInUse)
 	}
 	info, err := f.Stat()
 	// The process ID is only for the operator; the lock works without it.

@@ -86,11 +86,15 @@ func connect(base *goredis.UniversalOptions) Clients {
 	calls.WriteTimeout = cmp.Or(base.WriteTimeout, 5*time.Second)
 	calls.ContextTimeoutEnabled = true
 
+	name := strings.Join(base.Addrs, ",")
+	if base.TLSConfig != nil {
+		name += " over TLS" // the cause if Redis does not use it, because it then does not answer
+	}
 	return Clients{
 		Appends:    goredis.NewUniversalClient(&appends),
 		Calls:      goredis.NewUniversalClient(&calls),
 		Background: goredis.NewUniversalClient(&calls),
-		Name:       strings.Join(base.Addrs, ","),
+		Name:       name,
 		URL:        storeURL(base),
 	}
 }

@@ -43,7 +43,7 @@ type Clients struct {
 	// Background is for the heartbeat, the jobs and health checks. It has its own
 	// connections, so that client calls cannot delay them.
 	Background goredis.UniversalClient
-	// Name contains the addresses of the Redis servers.
+	// Name contains the addresses of the Redis servers, and whether they are used over TLS.
 	Name string
 	// URL identifies the store in logs. It does not contain the password. If URL is
 	// empty, Name is used instead.

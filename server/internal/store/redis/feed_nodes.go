@@ -150,7 +150,11 @@ func (f *feed) answered(ctx context.Context, n *nodeFeed, s *goredis.Subscriptio
 	switch s.Kind {
 	case "subscribe", "ssubscribe":
 		n.channels[s.Channel] = true
+		if f.failing[n.addr] || f.failing[""] {
+			f.logger.Info("moves from other servers are received again")
+		}
 		delete(f.failing, n.addr)
+		delete(f.failing, "") // a master is known
 		if _, newer := f.wanted[s.Channel]; !followed && !newer {
 			f.wanted[s.Channel] = false // Leave was called before the channel was added to n.channels
 		}

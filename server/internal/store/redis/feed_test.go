@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"strings"
@@ -49,10 +50,16 @@ func (rec *recorder) await(t *testing.T, want string) {
 	}
 }
 
-// follow starts a feed that runs until the test ends.
-func follow(t *testing.T, client goredis.UniversalClient) *feed {
+// Write records a line of a log.
+func (rec *recorder) Write(line []byte) (int, error) {
+	rec.words <- string(line)
+	return len(line), nil
+}
+
+// follow starts a feed that runs until the test ends and logs to log.
+func follow(t *testing.T, client goredis.UniversalClient, log io.Writer) *feed {
 	t.Helper()
-	f := newFeed(client, slog.New(slog.DiscardHandler))
+	f := newFeed(client, slog.New(slog.NewTextHandler(log, nil)))
 	var group sync.WaitGroup
 	group.Go(func() { f.run(t.Context()) })
 	t.Cleanup(group.Wait)
@@ -60,12 +67,14 @@ func follow(t *testing.T, client goredis.UniversalClient) *feed {
 }
 
 // Ensure that a broken connection is replaced, that every listener learns that it may
-// have missed entries, and that following can start while Redis is unavailable.
+// have missed entries, that following can start while Redis is unavailable, and that the log
+// says so and when it has ended.
 func TestFeed_Reconnect(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		proxy := redistest.StartProxy(t, r.addr)
-		f, early, late := follow(t, redistest.NewClient(t, proxy.Addr())), newRecorder(), newRecorder()
+		log, early, late := newRecorder(), newRecorder(), newRecorder()
+		f := follow(t, redistest.NewClient(t, proxy.Addr()), log)
 		a, b := r.create(name("a"), 1), r.create(name("b"), 1)
 		f.Follow(name("a"), early)
 		early.expect(t, "listening")
@@ -78,9 +87,11 @@ func TestFeed_Reconnect(t *testing.T) {
 		proxy.Refuse()
 		f.Follow(name("b"), late)
 		r.play(name("a"), a, 1)
+		assert.Contains(t, waittest.Receive(t, "the warning", log.words), "id=games-not-followed")
 		proxy.Accept()
 		early.await(t, "listening")
 		late.await(t, "listening")
+		assert.Contains(t, waittest.Receive(t, "the end", log.words), "received again")
 		r.play(name("b"), b, 1)
 		late.await(t, "version 2")
 	})
@@ -116,7 +127,7 @@ func TestFeed_SubscribeFails(t *testing.T) {
 			},
 		})
 		t.Cleanup(func() { assert.NoError(t, client.Close()) })
-		f, rec := follow(t, client), newRecorder()
+		f, rec := follow(t, client, io.Discard), newRecorder()
 		a, b := r.create(name("a"), 1), r.create(name("b"), 1)
 		f.Follow(name("a"), rec)
 		rec.expect(t, "listening")

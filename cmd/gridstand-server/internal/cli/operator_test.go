@@ -93,7 +93,7 @@ func TestOperator(t *testing.T) {
 	c.does("Bob, id "+bob.ID+": hidden\n", "hide", "bob")
 	lists(0)
 	c.does("", "identical", challenge)
-	c.does("Bob, id "+bob.ID+": shown again\n", "unhide", bob.ID)
+	c.does("Bob, id "+bob.ID+": visible\n", "unhide", bob.ID)
 	lists(3)
 
 	c.refuses("no such game: the whole id is needed, all 26 characters\n", "quarantine", ids[0][:8])

@@ -165,7 +165,7 @@ func unhide() *cobra.Command {
 		Long: `Shows a hidden player again, by name or id. The results of the player's stored
 games return to the leaderboards.`,
 	}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
-		return printPlayer(cmd, operator, "shown again")(operator.Unhide(cmd.Context(), args[0]))
+		return printPlayer(cmd, operator, "visible")(operator.Unhide(cmd.Context(), args[0]))
 	})
 }
 

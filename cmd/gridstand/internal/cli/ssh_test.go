@@ -257,7 +257,7 @@ func TestSSHHost_Start(t *testing.T) {
 	address, credential := hostedServer(t)
 	wrong := filepath.Join(t.TempDir(), "credential")
 	require.NoError(t, os.WriteFile(wrong, []byte("gridstand_ssh_aaaaaaaaaaaaaaaaaaaaaaaaaa\n"), 0o600))
-	const refused = `level=ERROR msg="the server refuses the service credential; players can only watch" id=ssh-credential-refused .*` +
+	const refused = `level=ERROR msg="the server refuses the service credential; players can only watch" id=ssh-credential-refused ` +
 		`remedy="[^"]*gridstand-server ssh-credential create`
 	const missing = `level=WARN .* id=ssh-credential-missing remedy=".*gridstand-server ssh-credential create.*--credential-file`
 	const away = `level=WARN .* id=ssh-server-away error=.*refused.* remedy="check that the server is running`

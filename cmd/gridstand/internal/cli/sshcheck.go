@@ -75,7 +75,7 @@ func checkHost(ctx context.Context, c *client.Client, credential string, host ss
 // logHostError logs why the server did not identify a player.
 func logHostError(log *slog.Logger, err error) {
 	if errors.Is(err, client.ErrBadCredential) {
-		log.Error("the server refuses the service credential; players can only watch", "id", "ssh-credential-refused", "error", err,
+		log.Error("the server refuses the service credential; players can only watch", "id", "ssh-credential-refused",
 			"remedy", "write a new one to the file with "+createCredential+", and restart this host")
 		return
 	}

@@ -33,7 +33,7 @@ func (c Clients) check(ctx context.Context, wait time.Duration) error {
 		checkSettings(ctx, client, info, logger)
 		return nil
 	}
-	return eachMaster(ctx, c.Calls, node)
+	return eachMaster(ctx, c.Background, node)
 }
 
 // parseInfo parses the reply to INFO.

@@ -143,7 +143,8 @@ func TestConnect_SeparateConnections(t *testing.T) {
 	t.Parallel()
 	options, err := parseURL(redistest.StartRedis(t).URL() + "?pool_size=1")
 	require.NoError(t, err)
-	c := connect(options)
+	c, log := connect(options), &bytes.Buffer{}
+	c.Logger = slog.New(slog.NewTextHandler(log, nil))
 	s, err := New(c)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, s.Close()) })
@@ -153,6 +154,8 @@ func TestConnect_SeparateConnections(t *testing.T) {
 
 	require.Zero(t, c.Calls.PoolStats().IdleConns, "the connection for calls is in use")
 	require.NoError(t, s.Background.Ping(t.Context()))
+	require.NoError(t, c.check(t.Context(), testPatience))
+	assert.Contains(t, log.String(), "id=redis-can-lose")
 	_, err = s.Background.Heartbeats.Servers(t.Context())
 	require.NoError(t, err)
 	_, err = s.Games.Append(t.Context(), name("game"), entry(store.ID{}))

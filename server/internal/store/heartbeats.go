@@ -22,14 +22,6 @@ type Heartbeats interface {
 // Span is a period of time.
 type Span struct{ From, To time.Time }
 
-// Then returns the given later outage, or both as one if it began within joins of the end of s.
-func (s Span) Then(later Span, joins time.Duration) Span {
-	if later.From.Sub(s.To) <= joins {
-		later.From = s.From
-	}
-	return later
-}
-
 // Heartbeat is a heartbeat to store.
 type Heartbeat struct {
 	ServerID string

@@ -58,21 +58,20 @@ func recordHeartbeat(c *sqlite3.Conn, b store.Heartbeat, now time.Time) (r store
 	if err := putServer(c, b.ServerID, store.ServerHeartbeat{At: r.At, Left: b.Leaves}); err != nil {
 		return r, err
 	}
-	if r.Outage, err = lastOutage(c); err != nil || newest.IsZero() || now.Sub(newest) <= b.OutageAfter {
+	err = query(c, "SELECT since, until FROM outages ORDER BY until DESC LIMIT 1", func(s *sqlite3.Stmt) {
+		r.Outage = store.Span{From: timeAt(s, 0), To: timeAt(s, 1)}
+	})
+	if err != nil || newest.IsZero() || now.Sub(newest) <= b.OutageAfter {
 		return r, err
 	}
-	r.Outage = r.Outage.Then(store.Span{From: newest, To: now}, b.Joins)
+	if newest.Sub(r.Outage.To) > b.Joins {
+		r.Outage.From = newest
+	}
+	r.Outage.To = now
 	if err := exec(c, "DELETE FROM outages"); err != nil {
 		return r, err
 	}
 	return r, exec(c, "INSERT INTO outages (since, until) VALUES (?, ?)", r.Outage.From, r.Outage.To)
-}
-
-func lastOutage(c *sqlite3.Conn) (o store.Span, err error) {
-	err = query(c, "SELECT since, until FROM outages ORDER BY until DESC LIMIT 1", func(s *sqlite3.Stmt) {
-		o = store.Span{From: timeAt(s, 0), To: timeAt(s, 1)}
-	})
-	return o, err
 }
 
 func putServer(c *sqlite3.Conn, serverID string, s store.ServerHeartbeat) error {

@@ -29,7 +29,7 @@ type loader[T any] func(ctx context.Context, candidates []store.Place) (map[stri
 // token from another list or caller, the error is an *invalid.Error.
 func Collect[T any](ctx context.Context, d *Directory, shared *Shared[T], l store.List, callerID, token string, size int, load loader[T]) (items []T, next string, err error) {
 	query := fmt.Sprintf("games %d %d %q %q %q", l.Order, l.Status, l.Variant, l.PlayerID, callerID)
-	after, err := d.tokens.OpenPlace(ctx, query, token)
+	after, err := d.tokens.Open(ctx, query, token)
 	if err != nil {
 		return nil, "", err
 	}
@@ -39,7 +39,7 @@ func Collect[T any](ctx context.Context, d *Directory, shared *Shared[T], l stor
 	}
 	f, err := read(ctx, d, l, after, size, load)
 	if err == nil && f.more {
-		next, err = d.tokens.SealPlace(ctx, query, f.end)
+		next, err = d.tokens.Seal(ctx, query, f.end)
 	}
 	return f.items, next, err
 }

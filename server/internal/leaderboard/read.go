@@ -27,7 +27,7 @@ type Page struct {
 // *invalid.Error. The store's clock determines the week or day of the first page; later pages stay
 // on the same board.
 func (b *Boards) List(ctx context.Context, of Board, token string, size int) (Page, error) {
-	from, err := b.tokens.OpenPlace(ctx, of.query(), token)
+	from, err := b.tokens.Open(ctx, of.query(), token)
 	if err != nil {
 		return Page{}, err
 	}
@@ -50,7 +50,7 @@ func (b *Boards) List(ctx context.Context, of Board, token string, size int) (Pa
 	if next := first + int64(len(stored.Entries)); next > first && next < stored.Total {
 		last := listed.Entries[len(listed.Entries)-1]
 		after := store.Place{Rank: start<<placeBits | next, GameID: last.GameID}
-		listed.Next, err = b.tokens.SealPlace(ctx, of.query(), after)
+		listed.Next, err = b.tokens.Seal(ctx, of.query(), after)
 	}
 	return listed, err
 }

@@ -7,9 +7,11 @@ import (
 	"crypto/cipher"
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"sync/atomic"
 
+	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -38,8 +40,9 @@ const (
 	// never expires, so a token is valid as long as its list exists.
 	secretName   = "page"
 	secretLength = 32 // the key size of AES-256
-	// maxTokenLength is the maximum length of a token in bytes. Longer tokens are refused.
-	maxTokenLength = 256
+	rankLength   = 8
+	// sealedLength is the length of an encrypted place, with a nonce and a tag.
+	sealedLength = 12 + rankLength + id.Length + 16
 )
 
 var encoding = base64.RawURLEncoding.Strict()
@@ -54,37 +57,39 @@ type Tokens struct {
 // NewTokens returns a Tokens that uses the secret in the given store.
 func NewTokens(secrets store.Secrets) *Tokens { return &Tokens{secrets: secrets} }
 
-// Seal encrypts a cursor, a position in a list, into a token that is valid only for the
-// same query. The token reveals only the cursor's length, because a cursor may contain
-// data that the caller must not see.
-func (t *Tokens) Seal(ctx context.Context, query string, cursor []byte) (string, error) {
+// Seal returns the token of the page that follows the given place. It is valid only for the same
+// query, and encrypted, because the place may be that of a game that the caller must not see.
+func (t *Tokens) Seal(ctx context.Context, query string, after store.Place) (string, error) {
 	s, err := t.sealer(ctx)
 	if err != nil {
 		return "", err
 	}
-	return encoding.EncodeToString(s.Seal(nil, nil, cursor, []byte(query))), nil
+	place := append(binary.BigEndian.AppendUint64(nil, uint64(after.Rank)), after.GameID...)
+	return encoding.EncodeToString(s.Seal(nil, nil, place, []byte(query))), nil
 }
 
-// Open returns the cursor that Seal encrypted for the same query. It returns an
-// *invalid.Error for any other token.
-func (t *Tokens) Open(ctx context.Context, query, token string) ([]byte, error) {
-	if len(token) > maxTokenLength {
-		return nil, badToken()
+// Open returns the place that Seal encrypted for the same query. An empty token means the top of
+// the list. For any other token, the error is an *invalid.Error.
+func (t *Tokens) Open(ctx context.Context, query, token string) (store.Place, error) {
+	if token == "" {
+		return store.Place{}, nil
+	}
+	if len(token) != encoding.EncodedLen(sealedLength) {
+		return store.Place{}, badToken()
 	}
 	sealed, err := encoding.DecodeString(token)
-	// The decoder ignores line breaks, so check the length as well.
-	if err != nil || encoding.EncodedLen(len(sealed)) != len(token) {
-		return nil, badToken()
+	if err != nil || len(sealed) != sealedLength { // The decoder ignores line breaks.
+		return store.Place{}, badToken()
 	}
 	s, err := t.sealer(ctx)
 	if err != nil {
-		return nil, err
+		return store.Place{}, err
 	}
-	cursor, err := s.Open(nil, nil, sealed, []byte(query))
-	if err != nil {
-		return nil, badToken()
+	place, err := s.Open(nil, nil, sealed, []byte(query))
+	if err != nil || !id.Valid(string(place[rankLength:])) {
+		return store.Place{}, badToken()
 	}
-	return cursor, nil
+	return store.Place{Rank: int64(binary.BigEndian.Uint64(place)), GameID: string(place[rankLength:])}, nil
 }
 
 // badToken returns the *invalid.Error for a page token from another list.

@@ -73,7 +73,7 @@ func (s *Service) ListChallenges(ctx context.Context, request *pb.ListChallenges
 		return nil, err
 	}
 	query := fmt.Sprintf("challenges %d", kind)
-	after, err := s.Tokens.OpenPlace(ctx, query, request.GetPageToken())
+	after, err := s.Tokens.Open(ctx, query, request.GetPageToken())
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (s *Service) ListChallenges(ctx context.Context, request *pb.ListChallenges
 	}
 	response := &pb.ListChallengesResponse{}
 	if next != (store.Place{}) {
-		if response.NextPageToken, err = s.Tokens.SealPlace(ctx, query, next); err != nil {
+		if response.NextPageToken, err = s.Tokens.Seal(ctx, query, next); err != nil {
 			return nil, err
 		}
 	}

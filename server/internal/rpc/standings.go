@@ -140,7 +140,7 @@ func (s *Service) listRace(
 	}
 	// As on leaderboards, ranks in a race may change between the reads of two pages.
 	query := "race " + c.ID
-	after, err := s.Tokens.OpenPlace(ctx, query, request.GetPageToken())
+	after, err := s.Tokens.Open(ctx, query, request.GetPageToken())
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (s *Service) listRace(
 	next := min(first+size, len(lines))
 	if next < len(lines) {
 		last := store.Place{Rank: int64(next), GameID: lines[next-1].GetGameId()}
-		if response.NextPageToken, err = s.Tokens.SealPlace(ctx, query, last); err != nil {
+		if response.NextPageToken, err = s.Tokens.Seal(ctx, query, last); err != nil {
 			return nil, err
 		}
 	}

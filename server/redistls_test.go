@@ -43,7 +43,7 @@ func TestStart_RedisTLS(t *testing.T) {
 	assert.NotContains(t, log.String(), "opensesame")
 
 	for name, tt := range map[string]struct{ redis, want string }{
-		"no certificate":    {url("opensesame", "ca="+authority.File), "over TLS does not answer"},
+		"no certificate":    {url("opensesame", "ca="+authority.File), "rediss://127.0.0.1:"},
 		"authority unknown": {url("opensesame", "cert="+ownCert+"&key="+ownKey+patiently), "certificate signed by unknown authority"},
 		"wrong password":    {url("mellon", "ca="+authority.File+"&cert="+ownCert+"&key="+ownKey+patiently), "WRONGPASS"},
 		"half a pair":       {url("opensesame", "cert="+ownCert), "--store: cert and key must be given together"},

@@ -24,10 +24,10 @@ import (
 // answers. It logs a warning for settings that let Redis lose acknowledged writes. If a
 // URL is invalid, the error is a *store.NameError.
 func Open(ctx context.Context, url string, logger *slog.Logger) (*store.Store, error) {
-	return openChecked(ctx, url, logger, func(ctx context.Context, c Clients, name string) error {
-		err := checkComplete(ctx, c, name)
+	return openChecked(ctx, url, logger, func(ctx context.Context, c Clients) error {
+		err := checkComplete(ctx, c)
 		if err == nil {
-			err = checkFormat(ctx, c.Background, name, store.Format)
+			err = checkFormat(ctx, c.Background, c.Name, store.Format)
 		}
 		if err == nil {
 			err = accounts{c.Background}.foldNames(ctx)
@@ -37,7 +37,7 @@ func Open(ctx context.Context, url string, logger *slog.Logger) (*store.Store, e
 }
 
 // openChecked connects to Redis, and calls check once Redis answers.
-func openChecked(ctx context.Context, url string, logger *slog.Logger, check func(ctx context.Context, c Clients, name string) error) (*store.Store, error) {
+func openChecked(ctx context.Context, url string, logger *slog.Logger, check func(ctx context.Context, c Clients) error) (*store.Store, error) {
 	// The library logs to standard error, where play --local draws its screen. Its errors
 	// contain the same information.
 	redislog.Disable()
@@ -57,7 +57,7 @@ func openChecked(ctx context.Context, url string, logger *slog.Logger, check fun
 		err = c.check(ctx, wait)
 	}
 	if err == nil {
-		err = check(ctx, c, s.Name())
+		err = check(ctx, c)
 	}
 	if err != nil {
 		_ = s.Close()
@@ -86,16 +86,11 @@ func connect(base *goredis.UniversalOptions) Clients {
 	calls.WriteTimeout = cmp.Or(base.WriteTimeout, 5*time.Second)
 	calls.ContextTimeoutEnabled = true
 
-	name := strings.Join(base.Addrs, ",")
-	if base.TLSConfig != nil {
-		name += " over TLS" // the cause if Redis does not use it, because it then does not answer
-	}
 	return Clients{
 		Appends:    goredis.NewUniversalClient(&appends),
 		Calls:      goredis.NewUniversalClient(&calls),
 		Background: goredis.NewUniversalClient(&calls),
-		Name:       name,
-		URL:        storeURL(base),
+		Name:       storeURL(base),
 	}
 }
 
@@ -140,11 +135,11 @@ func (c Clients) waitReady(ctx context.Context, wait, busyWait time.Duration) er
 		case err == nil:
 			return nil
 		case answered && !transient(answer):
-			return fmt.Errorf("redis at %s refuses commands: %w", c.Name, err)
+			return fmt.Errorf("%s refuses commands: %w", c.Name, err)
 		case untrusted(err):
-			return fmt.Errorf("redis at %s: %w", c.Name, err)
+			return fmt.Errorf("%s: %w", c.Name, err)
 		case late && !busy(err) && ctx.Err() == nil:
-			return fmt.Errorf("redis at %s does not answer: %w", c.Name, reason)
+			return fmt.Errorf("%s does not answer: %w", c.Name, reason)
 		case late && !warned:
 			warned = true
 			c.Logger.Info("redis is busy; waiting until it answers", "store", c.Name, "error", err)
@@ -157,7 +152,7 @@ func (c Clients) waitReady(ctx context.Context, wait, busyWait time.Duration) er
 	if reason == nil || errors.Is(ctx.Err(), context.Canceled) {
 		reason = ctx.Err()
 	}
-	return fmt.Errorf("redis at %s does not answer: %w", c.Name, reason)
+	return fmt.Errorf("%s does not answer: %w", c.Name, reason)
 }
 
 // untrusted reports whether the certificate of a Redis server was refused.

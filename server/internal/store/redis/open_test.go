@@ -52,7 +52,7 @@ func TestOpen_Waits(t *testing.T) {
 		url, want string // the URL without its scheme, and the error
 		busy      bool
 	}{
-		{":sesame@127.0.0.1:1", "redis at 127.0.0.1:1 does not answer: dial tcp 127.0.0.1:1: connect: connection refused", false},
+		{":sesame@127.0.0.1:1", "redis://127.0.0.1:1/0 does not answer: dial tcp 127.0.0.1:1: connect: connection refused", false},
 		{":sesame@" + secured.Addr(), "refuses commands: WRONGPASS", false},
 		{":sesame@" + silent.Addr().String() + "?read_timeout=50ms", "does not answer: context canceled", true},
 		{loading.Addr(), "", true},
@@ -132,7 +132,7 @@ func TestConnect_URL(t *testing.T) {
 		options, err := parseURL(value)
 		require.NoError(t, err)
 		c := connect(options)
-		assert.Equal(t, want, c.URL)
+		assert.Equal(t, want, c.Name)
 		require.NoError(t, c.close())
 	}
 }

@@ -43,11 +43,8 @@ type Clients struct {
 	// Background is for the heartbeat, the jobs and health checks. It has its own
 	// connections, so that client calls cannot delay them.
 	Background goredis.UniversalClient
-	// Name contains the addresses of the Redis servers, and whether they are used over TLS.
+	// Name identifies the store in logs, such as by its URL without the password.
 	Name string
-	// URL identifies the store in logs. It does not contain the password. If URL is
-	// empty, Name is used instead.
-	URL string
 	// Logger, if not nil, receives messages for the operator.
 	Logger *slog.Logger
 }
@@ -91,7 +88,7 @@ type engine struct {
 	feed    *feed
 }
 
-func (e engine) Name() string            { return cmp.Or(e.clients.URL, e.clients.Name) }
+func (e engine) Name() string            { return e.clients.Name }
 func (e engine) Durable() bool           { return true }
 func (e engine) Shared() bool            { return true }
 func (e engine) Transactional() bool     { return false }

@@ -20,7 +20,7 @@ const incompleteKey = "games:incomplete-copy"
 // OpenToRestore is like Open, but also opens a store that was not restored completely.
 // The caller must use the store only in Restore.
 func OpenToRestore(ctx context.Context, url string, logger *slog.Logger) (*store.Store, error) {
-	return openChecked(ctx, url, logger, func(context.Context, Clients, string) error { return nil })
+	return openChecked(ctx, url, logger, func(context.Context, Clients) error { return nil })
 }
 
 // Restore calls fill with a store without data. Until that has succeeded, nothing else can open the
@@ -81,10 +81,10 @@ func isOurs(key string) bool {
 }
 
 // checkComplete returns an error if the store is not restored completely.
-func checkComplete(ctx context.Context, c Clients, name string) error {
+func checkComplete(ctx context.Context, c Clients) error {
 	incomplete, err := c.Calls.Exists(ctx, incompleteKey).Result()
 	if incomplete > 0 {
-		return fmt.Errorf("%s was not restored completely: run \"gridstand-server restore --replace\" again", name)
+		return fmt.Errorf("%s was not restored completely: run \"gridstand-server restore --replace\" again", c.Name)
 	}
 	return failed(err)
 }

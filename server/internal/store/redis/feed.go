@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strconv"
 	"strings"
@@ -161,11 +162,7 @@ func formatReactions(shown store.Reactions) string {
 	if !shown.Any() {
 		return ""
 	}
-	var b []byte
-	for _, n := range shown {
-		b = strconv.AppendInt(append(b, ' '), int64(n), 10)
-	}
-	return string(b)
+	return " " + strings.Trim(fmt.Sprint(shown), "[]")
 }
 
 // parseReactions parses counts that are separated by spaces. It ignores kinds that a newer

@@ -21,13 +21,12 @@ func (c Clients) check(ctx context.Context, wait time.Duration) error {
 	defer cancel()
 	node := func(ctx context.Context, client *goredis.Client) error {
 		logger := c.Logger.With("redis", client.Options().Addr)
-		text, err := client.Info(ctx).Result()
-		if err != nil {
+		info := client.InfoMap(ctx)
+		if err := info.Err(); err != nil {
 			logger.Warn("cannot read the version and settings of redis", "id", "redis-info", "error", err)
 			return nil
 		}
-		info := parseInfo(text)
-		if err := checkVersion(client.Options().Addr, info); err != nil {
+		if err := checkVersion(client.Options().Addr, info.Item("Server", "redis_version")); err != nil {
 			return err
 		}
 		checkSettings(ctx, client, info, logger)
@@ -36,20 +35,8 @@ func (c Clients) check(ctx context.Context, wait time.Duration) error {
 	return eachMaster(ctx, c.Background, node)
 }
 
-// parseInfo parses the reply to INFO.
-func parseInfo(text string) map[string]string {
-	info := map[string]string{}
-	for line := range strings.SplitSeq(text, "\n") {
-		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
-			info[name] = value
-		}
-	}
-	return info
-}
-
 // checkVersion returns an error if the version of a Redis server is too old.
-func checkVersion(addr string, info map[string]string) error {
-	version := info["redis_version"]
+func checkVersion(addr, version string) error {
 	major, _, _ := strings.Cut(version, ".")
 	if n, err := strconv.Atoi(major); err == nil && n < oldestRedis {
 		return fmt.Errorf("redis at %s is version %s; it must be %d.0 or newer", addr, version, oldestRedis)
@@ -72,9 +59,9 @@ var durability = []struct {
 // are in the reply to INFO. The third requires CONFIG GET; because that command also
 // reveals passwords, the server's Redis user need not have permission to call it (see
 // SECURITY.md).
-func checkSettings(ctx context.Context, client *goredis.Client, info map[string]string, logger *slog.Logger) {
-	settings := map[string]string{"maxmemory-policy": info["maxmemory_policy"], "appendonly": "no"}
-	if info["aof_enabled"] == "1" {
+func checkSettings(ctx context.Context, client *goredis.Client, info *goredis.InfoCmd, logger *slog.Logger) {
+	settings := map[string]string{"maxmemory-policy": info.Item("Memory", "maxmemory_policy"), "appendonly": "no"}
+	if info.Item("Persistence", "aof_enabled") == "1" {
 		settings["appendonly"] = "yes"
 		found, err := client.ConfigGet(ctx, "appendfsync").Result()
 		if err != nil {

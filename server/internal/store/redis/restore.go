@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -28,22 +27,16 @@ func OpenToRestore(ctx context.Context, url string, logger *slog.Logger) (*store
 // store.ErrNotEmpty.
 func Restore(ctx context.Context, s *store.Store, replace bool, fill func(*store.Store) error) error {
 	d := s.Dumper.(dumper)
-	var keys atomic.Int64
-	err := eachMaster(ctx, d.client, func(ctx context.Context, node *goredis.Client) error {
-		n, err := node.DBSize(ctx).Result()
-		keys.Add(n)
-		return err
-	})
-	switch {
+	switch keys, err := d.client.DBSize(ctx).Result(); {
 	case err != nil:
 		return failed(err)
-	case keys.Load() > 0 && !replace:
+	case keys > 0 && !replace:
 		return fmt.Errorf("opening %s: %w", s.Name(), store.ErrNotEmpty)
 	}
 	if err := d.client.Set(ctx, incompleteKey, 1, 0).Err(); err != nil {
 		return failed(err)
 	}
-	err = scanKeys(ctx, d.client, "*", func(keys []string) error {
+	err := scanKeys(ctx, d.client, "*", func(keys []string) error {
 		_, err := d.client.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
 			for _, key := range keys {
 				if isOurs(key) && key != incompleteKey {

@@ -2,6 +2,7 @@ package liveness
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/gridstand/gridstand/game/variants"
@@ -19,46 +20,34 @@ func (r *Recovery) reconcileEvery() time.Duration {
 // renew extends the life of the games on all-time leaderboards, so that every score there
 // can be verified, and removes old entries from the lists. Every server does this without
 // coordination, because it is cheap and idempotent.
-func (r *Recovery) renew(ctx context.Context) {
+func (r *Recovery) renew(ctx context.Context) error {
 	now, err := r.Engine.Time(ctx)
 	if err != nil {
-		r.Logger.Warn("cannot extend the life of games on leaderboards or trim lists; will retry", "id", "games-not-renewed", "error", err)
-		return
+		return err
 	}
 	until := now.Add(r.KeepFinished)
 	var ids []string
 	for _, v := range variants.All() {
 		ids = append(ids, v.ID)
-		err := r.Leaderboard.Games(ctx, leaderboard.Board{Variant: v.ID}, func(gameIDs []string) error {
+		err = errors.Join(err, r.Leaderboard.Games(ctx, leaderboard.Board{Variant: v.ID}, func(gameIDs []string) error {
 			return r.Log.Expire(ctx, until, gameIDs...)
-		})
-		if err != nil {
-			r.Logger.Warn("cannot extend the life of games on a leaderboard; will retry",
-				"id", "board-games-not-renewed", "variant", v.ID, "error", err)
-		}
+		}))
 	}
-	if err := r.Directory.Trim(ctx, ids); err != nil {
-		r.Logger.Warn("cannot trim lists; will retry", "id", "lists-not-trimmed", "error", err)
-	}
+	return errors.Join(err, r.Directory.Trim(ctx, ids))
 }
 
 // reconcile runs ReindexAll on one of the servers, so that a lost leaderboard, list or queue is
 // restored within an hour. A store with transactions cannot lose them without also losing the
 // logs, so with such a store, reconcile only renews accounts.
-func (r *Recovery) reconcile(ctx context.Context) {
+func (r *Recovery) reconcile(ctx context.Context) error {
 	claimed, err := r.Heartbeats.Claim(ctx, "reconcile", r.reconcileEvery()*9/10)
-	switch {
-	case err == nil && !claimed:
-		return // Another server is doing this. After an error, this one may have claimed it.
-	case r.Engine.Transactional():
-		err = r.renewAccounts(ctx)
-	default:
-		err = r.ReindexAll(ctx)
+	if err == nil && !claimed {
+		return nil // Another server is doing this. After an error, this one may have claimed it.
 	}
-	if err != nil && ctx.Err() == nil {
-		r.Logger.Warn("cannot reconcile leaderboards, lists and accounts with the logs; will retry",
-			"id", "reconcile-delayed", "error", err)
+	if r.Engine.Transactional() {
+		return r.renewAccounts(ctx)
 	}
+	return r.ReindexAll(ctx)
 }
 
 // renewAccounts extends the life of the accounts of all players whose games are kept.

@@ -54,8 +54,10 @@ func (r *Recovery) Run(ctx context.Context, hub *match.Hub) {
 	defer group.Wait()
 	group.Go(func() {
 		periodic.Run(ctx, r.reconcileEvery(), func() {
-			r.renew(ctx)
-			r.reconcile(ctx)
+			if err := errors.Join(r.renew(ctx), r.reconcile(ctx)); err != nil && ctx.Err() == nil {
+				r.Logger.Warn("cannot reconcile leaderboards, lists and accounts with the logs, or extend the life of games on leaderboards; will retry",
+					"id", "reconcile-delayed", "error", err)
+			}
 		})
 	})
 	periodic.Run(ctx, interval, func() {

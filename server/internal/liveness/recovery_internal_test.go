@@ -195,7 +195,7 @@ func TestRecovery_Accounts(t *testing.T) {
 			forward(6 * time.Hour)
 			r := newRig(t, s) // a new one, because it has not renewed any account yet
 			r.Heartbeats = unsure{r.Heartbeats}
-			r.reconcile(t.Context())
+			require.NoError(t, r.reconcile(t.Context()))
 		}
 		left, err := s.Accounts.Get(t.Context(), []string{ann.ID, bob.ID})
 		require.NoError(t, err)

@@ -42,52 +42,48 @@ func (r *Recovery) Quarantine(ctx context.Context, gameID string) error {
 // QuarantineLost quarantines those of the given games that are not over, because the store lacks
 // acknowledged moves of them. Some may be gone completely.
 func (r *Recovery) QuarantineLost(ctx context.Context, gameIDs []string) error {
-	missing := 0
-	for _, gameID := range gameIDs {
-		err := r.Quarantine(ctx, gameID)
-		switch o := outcomeOf(err); {
-		case o == gone:
-			missing++
-		case o == failed && !errors.Is(err, replay.ErrGameOver):
-			return fmt.Errorf("quarantining game %s, which lost moves: %w", gameID, err)
-		}
+	quarantined, err := r.quarantineEach(ctx, gameIDs)
+	if err != nil {
+		return err
 	}
 	r.Logger.Error("the write-ahead log was cut, replaced or deleted while no server was running: quarantined the games that lost moves",
-		"id", "log-lost", "games", len(gameIDs)-missing, "gone", missing)
+		"id", "log-lost", "games", len(quarantined), "others", len(gameIDs)-len(quarantined))
 	return nil
+}
+
+// quarantineEach quarantines those of the given games that exist and are neither over nor damaged. It
+// returns their ids even if there is an error.
+func (r *Recovery) quarantineEach(ctx context.Context, gameIDs []string) (quarantined []string, err error) {
+	for _, gameID := range gameIDs {
+		err := r.Quarantine(ctx, gameID)
+		switch {
+		case err == nil:
+			quarantined = append(quarantined, gameID)
+		case outcomeOf(err) == failed && !errors.Is(err, replay.ErrGameOver):
+			return quarantined, fmt.Errorf("quarantining game %s: %w", gameID, err)
+		}
+	}
+	return quarantined, nil
 }
 
 // QuarantineBefore quarantines all games that are not over and were created before the given
 // time, by the store's clock. It returns the ids of the quarantined games even if there is an
 // error.
-func (r *Recovery) QuarantineBefore(ctx context.Context, before time.Time) ([]string, error) {
-	var ids []string
-	err := r.Log.IDs(ctx, func(gameIDs []string) error {
-		quarantined, err := r.quarantineOpen(ctx, gameIDs, before)
-		ids = append(ids, quarantined...)
+func (r *Recovery) QuarantineBefore(ctx context.Context, before time.Time) (quarantined []string, err error) {
+	err = r.Log.IDs(ctx, func(gameIDs []string) error {
+		heads, err := r.Log.Heads(ctx, gameIDs)
+		if err != nil {
+			return err
+		}
+		var open []string
+		for i, head := range heads {
+			if head.State != nil && head.State.Status != replay.Finished && head.State.CreateTime.Before(before) {
+				open = append(open, gameIDs[i])
+			}
+		}
+		ids, err := r.quarantineEach(ctx, open)
+		quarantined = append(quarantined, ids...)
 		return err
 	})
-	return ids, err
-}
-
-// quarantineOpen quarantines all of the given games that are not over and were created before
-// the given time. It returns the ids of the quarantined games even if there is an error.
-func (r *Recovery) quarantineOpen(ctx context.Context, gameIDs []string, before time.Time) (quarantined []string, err error) {
-	heads, err := r.Log.Heads(ctx, gameIDs)
-	if err != nil {
-		return nil, err
-	}
-	for i, head := range heads {
-		if head.State == nil || head.State.Status == replay.Finished || !head.State.CreateTime.Before(before) {
-			continue
-		}
-		err := r.Quarantine(ctx, gameIDs[i])
-		switch {
-		case err == nil:
-			quarantined = append(quarantined, gameIDs[i])
-		case outcomeOf(err) == failed && !errors.Is(err, replay.ErrGameOver):
-			return quarantined, fmt.Errorf("quarantining game %s: %w", gameIDs[i], err)
-		}
-	}
-	return quarantined, nil
+	return quarantined, err
 }

@@ -61,7 +61,7 @@ func TestProcess_Killed(t *testing.T) {
 	p.Kill()
 	require.NoError(t, os.Truncate(wal, created.Size()))
 	p = startProcess(t)
-	assert.Regexp(t, "level=ERROR .* id=log-lost games=1 gone=0\n", p.output())
+	assert.Regexp(t, "level=ERROR .* id=log-lost games=1 others=0\n", p.output())
 	_, err = pb.NewGameServiceClient(servertest.Dial(t, p.addr)).GetGame(ann.Ctx, &pb.GetGameRequest{GameId: g.GetId()})
 	assert.Equal(t, codes.DataLoss, status.Code(err))
 

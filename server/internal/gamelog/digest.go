@@ -3,7 +3,6 @@ package gamelog
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -25,12 +24,4 @@ func nextID(id store.ID, entry, board []byte) store.ID {
 	buffer = append(buffer, board...)
 	sum := sha256.Sum256(buffer)
 	return store.ID{Version: id.Version + 1, Digest: binary.BigEndian.Uint64(sum[:])}
-}
-
-// checkDigest returns an error unless r is the entry that follows id and leads to board.
-func checkDigest(id store.ID, r store.Record, board []byte) error {
-	if next := nextID(id, r.Raw, board); next != r.ID {
-		return fmt.Errorf("entry %s should be %s", r.ID, next)
-	}
-	return nil
 }

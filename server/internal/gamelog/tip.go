@@ -48,8 +48,8 @@ func (t Tip) Apply(gameID string, r store.Record, past Past) (Tip, *replay.Event
 	if err != nil {
 		return damaged(err.Error())
 	}
-	if err := checkDigest(t.ID, r, board(event.State)); err != nil {
-		return damaged(err.Error())
+	if next := nextID(t.ID, r.Raw, board(event.State)); next != r.ID {
+		return damaged(fmt.Sprintf("entry %s should be %s", r.ID, next))
 	}
 	return Tip{ID: r.ID, State: event.State}, event, nil
 }

@@ -55,7 +55,7 @@ func (r *Recovery) Run(ctx context.Context, hub *match.Hub) {
 	group.Go(func() {
 		periodic.Run(ctx, r.reconcileEvery(), func() {
 			if err := errors.Join(r.renew(ctx), r.reconcile(ctx)); err != nil && ctx.Err() == nil {
-				r.Logger.Warn("cannot reconcile leaderboards, lists and accounts with the logs, or extend the life of games on leaderboards; will retry",
+				r.Logger.Warn("cannot reconcile leaderboards, lists and accounts with the logs; will retry",
 					"id", "reconcile-delayed", "error", err)
 			}
 		})

@@ -145,7 +145,8 @@ type claimResult struct {
 // claim claims the key of a name or of an SSH key for an owner, for the given duration or permanently,
 // unless it has another owner than those that may be replaced.
 func (a accounts) claim(ctx context.Context, key, owner string, keep time.Duration, replaced ...any) (claimResult, error) {
-	reply, err := claimScript.Run(ctx, a.client, []string{key}, append([]any{owner, keep.Milliseconds()}, replaced...)...).StringSlice()
+	args := append([]any{owner, keep.Milliseconds()}, replaced...)
+	reply, err := claimScript.Run(ctx, a.client, []string{key}, args...).StringSlice()
 	if err != nil {
 		return claimResult{}, failed(err)
 	}

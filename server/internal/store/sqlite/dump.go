@@ -39,7 +39,9 @@ func lastUsed(c *sqlite3.Conn) (time.Time, error) {
 // Dump calls do with the time at which a server last used the store at path, and with a function that
 // calls put with all its data, as of one moment, even while a server is writing to it. It changes
 // nothing. Data has expired if it had at that time.
-func Dump(ctx context.Context, path string, do func(at time.Time, dump func(context.Context, func(store.Item) error) error) error) (err error) {
+func Dump(
+	ctx context.Context, path string, do func(at time.Time, dump func(context.Context, func(store.Item) error) error) error,
+) (err error) {
 	c, err := connectBeside(ctx, path)
 	if err != nil {
 		return err
@@ -84,14 +86,16 @@ var dumps = []struct {
 	{"accounts", "SELECT " + accountColumns + ", expires FROM accounts a WHERE " + accountExists, func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Account: &store.DumpedAccount{Account: accountAt(s), Expires: timeAt(s, 6)}}
 	}},
-	{"profiles", "SELECT p.player, p.revision, p.encoded FROM profiles p JOIN accounts a ON a.id = p.player WHERE " + accountExists, func(s *sqlite3.Stmt) store.Item {
+	{"profiles", `SELECT p.player, p.revision, p.encoded FROM profiles p JOIN accounts a ON a.id = p.player
+		WHERE ` + accountExists, func(s *sqlite3.Stmt) store.Item {
 		profile := store.Profile{Revision: s.ColumnInt64(1), Encoded: blob(s, 2)}
 		return store.Item{Profile: &store.DumpedProfile{PlayerID: s.ColumnText(0), Profile: profile}}
 	}},
 	{"names", "SELECT name, account FROM names WHERE ?1", func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Name: &store.HeldName{Name: s.ColumnText(0), AccountID: s.ColumnText(1)}}
 	}},
-	{"SSH keys", "SELECT " + keyColumns + ", a.expires FROM ssh_keys k JOIN accounts a ON a.id = k.player WHERE " + accountExists, func(s *sqlite3.Stmt) store.Item {
+	{"SSH keys", "SELECT " + keyColumns + `, a.expires FROM ssh_keys k JOIN accounts a ON a.id = k.player
+		WHERE ` + accountExists, func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Key: &store.DumpedKey{Key: keyAt(s), Expires: timeAt(s, 4)}}
 	}},
 	{"sessions", "SELECT " + sessionColumns + ", s.expires FROM sessions s WHERE s.expires IS NULL OR s.expires > ?1", func(s *sqlite3.Stmt) store.Item {

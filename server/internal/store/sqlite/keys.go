@@ -21,8 +21,8 @@ func (k keys) Owner(ctx context.Context, fingerprint string) (owner store.Accoun
 }
 
 func (k keys) owner(c *sqlite3.Conn, fingerprint string) (store.Account, bool, error) {
-	return one(c, "SELECT "+accountColumns+" FROM ssh_keys k CROSS JOIN accounts a ON a.id = k.player WHERE k.fingerprint = ? AND "+accountExists,
-		accountAt, fingerprint, k.now())
+	return one(c, "SELECT "+accountColumns+` FROM ssh_keys k CROSS JOIN accounts a ON a.id = k.player
+		WHERE k.fingerprint = ? AND `+accountExists, accountAt, fingerprint, k.now())
 }
 
 func (k keys) Create(

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/gridstand/gridstand/internal/netaddr"
 )
 
 // Proxies contains the addresses of trusted proxies. Their x-forwarded-for headers
@@ -27,7 +29,7 @@ func ParseProxies(text string) (Proxies, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%q is neither an address nor a network like 10.0.0.0/8", part)
 			}
-			address = normal(address)
+			address = netaddr.Normal(address)
 			prefix = netip.PrefixFrom(address, address.BitLen())
 		}
 		proxies = append(proxies, prefix.Masked())
@@ -36,10 +38,7 @@ func ParseProxies(text string) (Proxies, error) {
 }
 
 // Trusted reports whether a connection comes from one of the proxies.
-func (p Proxies) Trusted(peer net.Addr) bool {
-	address, ok := addressOf(peer)
-	return ok && p.contain(address)
-}
+func (p Proxies) Trusted(peer net.Addr) bool { return p.contain(netaddr.Of(peer)) }
 
 func (p Proxies) contain(address netip.Addr) bool {
 	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(address) })
@@ -50,8 +49,8 @@ func (p Proxies) contain(address netip.Addr) bool {
 // the client is the last address in the list that is not a proxy. Earlier entries can be
 // forged.
 func (p Proxies) Of(peer net.Addr, forwarded []string) string {
-	address, ok := addressOf(peer)
-	if !ok {
+	address := netaddr.Of(peer)
+	if !address.IsValid() {
 		return Key(peer)
 	}
 	// Do not split the list: anybody can send a long one.
@@ -61,16 +60,15 @@ func (p Proxies) Of(peer net.Addr, forwarded []string) string {
 		if err != nil {
 			break
 		}
-		address, hops = normal(hop), hops[:max(comma, 0)]
+		address, hops = netaddr.Normal(hop), hops[:max(comma, 0)]
 	}
 	return key(address)
 }
 
-// Key returns the key under which limits count an address: the address itself, or the /56
-// network of an IPv6 address, because many providers assign a whole /56 to each
-// customer.
+// Key returns the key under which limits count an address: the address itself, or its network
+// if it is one of IPv6.
 func Key(address net.Addr) string {
-	if ip, ok := addressOf(address); ok {
+	if ip := netaddr.Of(address); ip.IsValid() {
 		return key(ip)
 	}
 	if address == nil {
@@ -81,23 +79,7 @@ func Key(address net.Addr) string {
 
 func key(address netip.Addr) string {
 	if address.Is6() {
-		prefix, err := address.Prefix(56)
-		if err == nil {
-			return prefix.String()
-		}
+		return netaddr.Network(address).String()
 	}
 	return address.String()
 }
-
-func addressOf(address net.Addr) (netip.Addr, bool) {
-	tcp, ok := address.(interface{ AddrPort() netip.AddrPort })
-	if !ok {
-		return netip.Addr{}, false
-	}
-	ip := tcp.AddrPort().Addr()
-	return normal(ip), ip.IsValid()
-}
-
-// normal returns an address without its zone, and an IPv4 address in IPv6 as IPv4. Prefixes
-// contain no other form.
-func normal(ip netip.Addr) netip.Addr { return ip.Unmap().WithZone("") }

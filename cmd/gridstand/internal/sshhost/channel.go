@@ -9,6 +9,8 @@ import (
 	"time"
 
 	gossh "golang.org/x/crypto/ssh"
+
+	"github.com/gridstand/gridstand/internal/netaddr"
 )
 
 // channel is the channel of a session.
@@ -175,7 +177,7 @@ func printable(text string, limit int) string {
 func (ch *channel) session() *Session {
 	out := &patientWriter{to: ch.Channel, client: ch.client, terminal: ch.term != ""}
 	s := &Session{
-		Address: addressOf(ch.client.RemoteAddr()), Out: out, Err: out, Env: ch.env,
+		Address: netaddr.Of(ch.client.RemoteAddr()), Out: out, Err: out, Env: ch.env,
 		Pace: func(ctx context.Context) error { return ch.client.rate.WaitN(ctx, eventBytes) },
 		Turn: ch.client.turn,
 	}

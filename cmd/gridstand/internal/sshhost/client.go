@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/gridstand/gridstand/internal/netaddr"
 )
 
 // client is a connection, which is read at the rate of its address.
@@ -25,7 +27,7 @@ type client struct {
 
 // newClient returns a connection that closes when the host stops.
 func (h *host) newClient(conn net.Conn) *client {
-	c := &client{Conn: conn, metrics: h.config.Metrics, network: networkOf(conn.RemoteAddr())}
+	c := &client{Conn: conn, metrics: h.config.Metrics, network: netaddr.Network(netaddr.Of(conn.RemoteAddr()))}
 	if tcp, ok := conn.(interface{ SetWriteBuffer(bytes int) error }); ok {
 		_ = tcp.SetWriteBuffer(writeBuffer)
 	}

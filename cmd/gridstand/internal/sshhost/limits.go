@@ -2,7 +2,6 @@ package sshhost
 
 import (
 	"errors"
-	"net"
 	"net/netip"
 	"runtime"
 	"time"
@@ -89,24 +88,4 @@ func (h *host) shareOf(network netip.Prefix) share {
 		return known
 	}
 	return fresh
-}
-
-// addressOf returns the IP address of a connection; the zero Addr if it has none.
-func addressOf(a net.Addr) netip.Addr {
-	if tcp, ok := a.(*net.TCPAddr); ok {
-		return tcp.AddrPort().Addr().Unmap().WithZone("")
-	}
-	return netip.Addr{}
-}
-
-// networkOf returns the network that counts as a single address. Providers give a customer
-// up to a /56 network of IPv6.
-func networkOf(a net.Addr) netip.Prefix {
-	address := addressOf(a)
-	bits := address.BitLen()
-	if address.Is6() {
-		bits = 56
-	}
-	network, _ := address.Prefix(bits) // fails only for too many bits
-	return network
 }

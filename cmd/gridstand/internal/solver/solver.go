@@ -66,14 +66,6 @@ func (s *Solver) Choose(ctx context.Context, p *pb.Position, seats []*pb.Seat) (
 	return s.bot.Choose(ctx, position)
 }
 
-// owners maps cell states to owners; cells in any other state are empty.
-var owners = map[pb.CellState]tribolo.Owner{
-	pb.CellState_CELL_STATE_WALL:  tribolo.Wall,
-	pb.CellState_CELL_STATE_BLUE:  tribolo.Blue,
-	pb.CellState_CELL_STATE_RED:   tribolo.Red,
-	pb.CellState_CELL_STATE_GREEN: tribolo.Green,
-}
-
 // position converts an API position to a position of package game.
 func (s *Solver) position(p *pb.Position, seats []*pb.Seat) (game.Position, error) {
 	switch rules := s.variant.Rules.(type) {
@@ -92,7 +84,9 @@ func (s *Solver) position(p *pb.Position, seats []*pb.Seat) (game.Position, erro
 		}
 		cells := make([]tribolo.Owner, len(p.GetTribolo().GetCells()))
 		for i, state := range p.GetTribolo().GetCells() {
-			cells[i] = owners[state]
+			if state > pb.CellState_CELL_STATE_EMPTY && state <= pb.CellState_CELL_STATE_GREEN { // else empty
+				cells[i] = tribolo.Owner(state - pb.CellState_CELL_STATE_EMPTY)
+			}
 		}
 		board, err := tribolo.NewBoard(cells)
 		if err != nil {

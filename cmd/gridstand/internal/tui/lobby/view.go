@@ -232,8 +232,9 @@ func (p *page) facts(width int) (lines []string, least int) {
 	if s.Tribolo() != nil {
 		lines = strings.Split(s.SeatLines(t, width, p.env.Me), "\n")
 	} else {
-		lines = append(lines, ui.Header(width, []string{t.Bold().Render(ansi.Truncate(s.Player(), nameMin, "…")), ""},
-			[]string{describe.Plural(s.Score(), "point") + ", tile " + s.BestTile()}))
+		points := describe.Plural(s.Score(), "point")
+		lines = append(lines, ui.Header(width, []string{t.Bold().Render(ansi.Truncate(s.Player(), nameMin, "…"))},
+			[]string{points + ", tile " + s.BestTile(), points}))
 	}
 	least = len(lines)
 	about := describe.Plural(s.Moves(), "move") + ", started " +

@@ -112,7 +112,7 @@ func (s *State) Unranked() string {
 		// The server reports only that the game is no longer ranked, not why. A page that
 		// was open at the time could know, but a page opened later cannot, so every page
 		// names both possible reasons.
-		return "undo or a solver was used"
+		return "undo or solver used"
 	}
 }
 

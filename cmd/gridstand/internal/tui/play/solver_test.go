@@ -44,7 +44,7 @@ func TestSolver(t *testing.T) {
 	assert.Equal(t, minPace, p.solving.pace)
 	d.Until("some moves", func() bool { return p.Game.GetVersion() > 616 })
 	assert.Contains(t, d.Screen(), "greedy plays, so the game is unranked")
-	assert.Contains(t, d.Screen(), "unranked: undo or a solver was used")
+	assert.Contains(t, d.Screen(), "unranked: undo or solver used")
 	assert.NotContains(t, d.Screen(), "RANK")
 	assert.Equal(t, "500", p.places.best(&p.State, 0), "a solver's score is not the player's best")
 	d.Press("-", "left")
@@ -82,7 +82,7 @@ func TestUndo(t *testing.T) {
 	d.Until("the undo", func() bool { return p.Game.GetVersion() == 615 })
 	assert.EqualValues(t, 614, <-asked)
 	assert.EqualValues(t, 12000, p.Score())
-	assert.Contains(t, d.Screen(), "undo or a solver was used")
+	assert.Contains(t, d.Screen(), "undo or solver used")
 	assert.Equal(t, "undone, back to move 614", p.Log[0].What)
 
 	d.Press("u") // without confirmation

@@ -134,7 +134,7 @@ export function showProfile({ variants = [], latest = [], daily = {}, races = {}
   const order = variants.map((v) => v.variant);
   return [
     h('div.records', variants.map(record)),
-    h('p.dim', 'Attempts at challenges count here, but not in the rankings of variants.'),
+    h('p.dim', 'Races and daily games count here, but not in Best scores.'),
     h(
       'div.achieved',
       h(
@@ -147,7 +147,7 @@ export function showProfile({ variants = [], latest = [], daily = {}, races = {}
         'section.card.stack',
         h('h2', `Last ${plural(latest.length, 'game')}`),
         graph(latest, order),
-        h('p.dim', 'Each beside the best of its board, the latest last.'),
+        h('p.dim', 'Oldest first; the best of each variant is highest.'),
       ),
       !!races.total && showRaces(races),
     ),

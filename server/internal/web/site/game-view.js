@@ -224,7 +224,7 @@ export default function show(root, { id = '' }, own) {
     const command = challengeId ? `join ${challengeId}` : `watch ${game}`;
     const text = `gridstand ${command} --server ${host}${secure ? ' --tls' : ''}`;
     links.append(h('p.dim', 'In a terminal:', h('code', text)));
-    if (challengeId) links.prepend(h('a.button', { href: `/c/${challengeId}` }, 'Challenge'));
+    if (challengeId) links.firstChild.prepend(h('a.button', { href: `/c/${challengeId}` }, 'Challenge'));
   }
 
   function finished() {
@@ -234,7 +234,7 @@ export default function show(root, { id = '' }, own) {
     const { game } = state;
     if (game.challengeId) awaitSeed(game);
     else offerVerification();
-    if (game.position.twenty48 && !game.challengeId && !own) links.prepend(rematch(id));
+    if (game.position.twenty48 && !game.challengeId && !own) links.firstChild.prepend(rematch(id));
   }
   /** Shows the position after the move in the address, if there is one. */
   async function openLinked() {

@@ -34,7 +34,7 @@ func (p *page) Keys() ui.KeyTable {
 			ui.On("r", "r", "rules", true, opens(ui.Route{Rules: p.chosen()})).Footer(10),
 		},
 		{
-			ui.Listed("↑ ↓", "select").Footer(2),
+			ui.On("", "↑ ↓", "select", p.cursors[p.pane].id() != "", nil).Footer(2),
 			ui.On("tab", "tab", "next list", true, selects(func() { p.turn(1, 0) })).FooterAs(4, "tab", "list"),
 			period, variant,
 			ui.On("q", "q", "quit", true, ui.Run(ui.Back)),

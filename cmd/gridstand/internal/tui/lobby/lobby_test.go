@@ -227,6 +227,7 @@ func TestWelcome(t *testing.T) {
 	} {
 		assert.Contains(t, d.Screen(), text)
 	}
+	assert.NotContains(t, d.Screen(), "↑ ↓ select")
 	assert.Contains(t, d.Screen(), "another period")
 	d.Press("left")
 	d.Send(got(p, ui.Lists{Variants: tuitest.Variants(), Variant: "classic", Window: pb.Window_WINDOW_ALL_TIME}, nil))

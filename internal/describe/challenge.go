@@ -14,7 +14,7 @@ import (
 const usualVariant = "classic"
 
 // Challenge returns the title of a challenge: "Daily 2026-11-21", "Race of 3 min, vt100",
-// "Challenge by ada, 90 s each", "Rematch: beat ada's 12,345". Player names are not sanitized; the caller must
+// "Challenge by ada, 90 s each", "Challenge: beat ada's 12,345". Player names are not sanitized; the caller must
 // do that.
 func Challenge(c *pb.Challenge) string {
 	title := kindWords(c, " by "+c.GetCreator().GetName(),
@@ -37,7 +37,7 @@ func kindWords(c *pb.Challenge, by, goal string) string {
 			words += ", " + Limit(limit) + " each"
 		}
 	case pb.ChallengeKind_CHALLENGE_KIND_REMATCH:
-		words = "rematch" + goal
+		words += goal
 	}
 	if v := c.GetVariant(); v != usualVariant {
 		words += ", " + v

@@ -164,7 +164,7 @@ func TestJourney_Replay(t *testing.T) {
 	score := target.GetPosition().GetScores()[0]
 	tab.Visit("/g/" + target.GetId())
 	click(tab, "Beat this score")
-	tab.Wait(says("Rematch: beat ada's " + describe.Comma(score)))
+	tab.Wait(says("Challenge: beat ada's " + describe.Comma(score)))
 	tab.Wait(offer + ` && document.querySelectorAll(".offer .b48 > i").length === 9`)
 	tab.Press(kb.Enter)
 	tab.Wait(says("to beat " + describe.Comma(score)))

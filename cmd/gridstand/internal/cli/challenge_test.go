@@ -216,6 +216,6 @@ func TestChallenges(t *testing.T) {
 	bob.ok("resign", again)
 	assert.Equal(t, board(ada, game), board(bob, again), "equal moves give equal boards")
 	waittest.Until(t, "the result is recorded", func() bool { return strings.Contains(bob.ok("top", rematch), "bob ◂ you") })
-	assert.Regexp(t, `^Rematch: beat ada's [\d,]+: open, closes in 7 days\n`, bob.ok("top", rematch))
+	assert.Regexp(t, `^Challenge: beat ada's [\d,]+: open, closes in 7 days\n`, bob.ok("top", rematch))
 	assert.Contains(t, bob.ok("verify", again), "Its tiles were known before, so its ranking proves nothing.")
 }

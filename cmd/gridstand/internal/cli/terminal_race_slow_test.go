@@ -97,9 +97,9 @@ func TestTerminal_Race(t *testing.T) {
 	})
 	hers := regexp.MustCompile(`(?m)^ +\d  ada .*  ([a-z2-7]{6,}) `).FindStringSubmatch(cal.ok("top", race))[1]
 	p.open("eve", "challenge "+hers+" --server "+server+" --name eve")
-	p.sees("eve", `(?s)Rematch: beat ada's [\d,]+.*/c/[a-z2-7]{26}`)
+	p.sees("eve", `(?s)Challenge: beat ada's [\d,]+.*/c/[a-z2-7]{26}`)
 	p.tmux("send-keys", "-t", "eve", "Enter")
-	p.sees("eve", `(?s)Rematch: beat ada's.*TO BEAT`)
+	p.sees("eve", `(?s)Challenge: beat ada's.*TO BEAT`)
 	p.tmux(append([]string{"send-keys", "-t", "eve"}, keys[3:]...)...)
 	p.sees("eve", `MOVES +[1-9]`)
 	p.tmux("send-keys", "-t", "eve", "C-c")

@@ -26,11 +26,10 @@ export function limit(duration) {
  * @param {Challenge} c
  */
 function kindWords(c, by = '', goal = '') {
-  let kind = `challenge${by}`;
+  let kind = `challenge${is(c, 'REMATCH') ? goal : by}`;
   if (is(c, 'LINK') && c.limit) kind += `, ${limit(c.limit)} each`;
   if (is(c, 'DAILY')) kind = `daily ${c.date}`;
   if (is(c, 'RACE')) kind = `race of ${limit(c.limit)}`;
-  if (is(c, 'REMATCH')) kind = `rematch${goal}`;
   return c.variant === 'classic' ? kind : `${kind}, ${c.variant}`;
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
@@ -84,6 +85,16 @@ func TestPanel_Narrow(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Ensure that a board above its panel does not move when the panel gets shorter.
+func TestPanel_Below(t *testing.T) {
+	t.Parallel()
+	p := somePlay(t, tuitest.Env(nil))
+	defer p.Own().Stop()
+	before := lipgloss.Height(p.View(58, 17).Body)
+	p.Game.Ranked = false // has no rank
+	assert.Equal(t, before, lipgloss.Height(p.View(58, 17).Body))
 }
 
 // someAttempt returns the page of an attempt at a challenge.

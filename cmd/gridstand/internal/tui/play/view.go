@@ -45,7 +45,7 @@ func (p *page) View(width, height int) ui.View {
 		panel = p.result(l)
 	}
 	block, x := board.Join(l, p.Moment.Over(b.Draw(l.Cell, p.env.Theme), p.env.Theme),
-		ui.Block(panel, l.PanelWidth, min(l.PanelHeight, lipgloss.Height(panel))))
+		ui.Block(panel, l.PanelWidth, l.PanelHeight))
 	v.Body = block
 	mode, ok := p.mode.(clickable)
 	if !ok || l.Cell.Mini || p.Over() {

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net"
 	"net/http"
+	"os"
 
 	"connectrpc.com/connect"
 	"google.golang.org/grpc"
@@ -90,12 +90,11 @@ type bodyReader struct {
 // Read implements io.Reader.
 func (b bodyReader) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
+	if errors.Is(err, os.ErrDeadlineExceeded) { // whose text contains the server's own address
+		return n, connect.NewError(connect.CodeDeadlineExceeded, errors.New("the request did not arrive in time"))
+	}
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || b.request.Context().Err() != nil {
 		return n, err // Package connect recognizes clients that have left.
-	}
-	var network net.Error
-	if errors.As(err, &network) {
-		return n, err // The client was too slow or has left.
 	}
 	return n, connect.NewError(connect.CodeInvalidArgument, fmt.Errorf("malformed request body: %w", err))
 }

@@ -2,10 +2,14 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -29,4 +33,14 @@ func TestEntry_Panics(t *testing.T) {
 	log.Reset()
 	assert.PanicsWithValue(t, http.ErrAbortHandler, answer(http.ErrAbortHandler))
 	assert.Empty(t, log.String(), "a response that was aborted on purpose is not an error")
+}
+
+// Ensure that the response to a request that arrives too slowly does not name the server's own address.
+func TestBodyReader_Slow(t *testing.T) {
+	t.Parallel()
+	slow := iotest.ErrReader(&net.OpError{Op: "read", Source: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}, Err: os.ErrDeadlineExceeded})
+	gone, cancel := context.WithCancel(t.Context())
+	cancel() // as package net/http does when it cannot read on
+	_, err := bodyReader{slow, httptest.NewRequestWithContext(gone, http.MethodPost, "/", nil)}.Read(nil)
+	assert.EqualError(t, err, "deadline_exceeded: the request did not arrive in time")
 }

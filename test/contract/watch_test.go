@@ -325,6 +325,7 @@ func TestEvents(t *testing.T) {
 	}
 	again := s.events(t, s.anyone, path+"?after_version=0", "Last-Event-ID: 5")
 	assert.Equal(t, http.StatusNoContent, again.answer.StatusCode)
+	assert.Contains(t, again.answer.Header.Get("Cache-Control"), "no-store", "a cache would end every other stream")
 	head, err := read(t, s.tcp(t), "HEAD "+path+" HTTP/1.1", "Connection: close")
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusOK, head.answer.StatusCode)
@@ -366,6 +367,9 @@ func TestEvents_Errors(t *testing.T) {
 		r := s.events(t, s.anyone, tt.path, headers...)
 		require.Equal(t, tt.status, r.answer.StatusCode, tt.path)
 		assert.Equal(t, "application/json", r.answer.Header.Get("Content-Type"), tt.path)
+		if tt.status == http.StatusNotFound { // the one that caches may keep
+			assert.Contains(t, r.answer.Header.Get("Cache-Control"), "no-store", tt.path)
+		}
 		body, err := io.ReadAll(r.body)
 		require.NoError(t, err)
 		assert.Contains(t, string(body), tt.body, tt.path)

@@ -66,17 +66,17 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}()
 	disconnected := context.AfterFunc(r.Context(), cancel)
 	defer disconnected()
+	header := w.Header()
+	header.Set("Cache-Control", "no-store, no-transform") // also for 204 and 404 (RFC 9110, section 15.1)
 	if err := e.open(s, r); err != nil {
 		WriteError(w, r, err)
 		return
 	}
-	header := w.Header()
 	if s.view.Over() {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
 	header.Set("Content-Type", "text/event-stream")
-	header.Set("Cache-Control", "no-store, no-transform")
 	header.Set("X-Accel-Buffering", "no") // Otherwise, nginx would buffer the events.
 	if r.Method == http.MethodHead {
 		return

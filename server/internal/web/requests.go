@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"mime"
 	"net/http"
@@ -45,7 +46,7 @@ func checkCalls(limit int, next http.Handler) http.Handler {
 			return
 		case !slices.Contains(accepted(streams), kind):
 			w.Header().Set("Accept-Post", strings.Join(accepted(streams), ", "))
-			writeStatus(w, http.StatusUnsupportedMediaType, connect.CodeInvalidArgument, wrongType(kind, streams))
+			writeStatus(w, http.StatusUnsupportedMediaType, connect.CodeInvalidArgument, wrongType(r, streams))
 			return
 		}
 		limitBody(r, kind, limit)
@@ -108,10 +109,8 @@ func contentType(r *http.Request) string {
 }
 
 // wrongType returns an error message that lists the content types that a call may have.
-func wrongType(kind string, streams bool) string {
-	if kind == "" {
-		kind = "none"
-	}
+func wrongType(r *http.Request, streams bool) string {
+	kind := cmp.Or(r.Header.Get("Content-Type"), "none")
 	if streams {
 		return "the content type of this stream must be " + streamPrefix + "json or " + streamPrefix + "proto (Connect), " +
 			"or application/grpc-web+proto (gRPC-Web), not " + kind +

@@ -55,10 +55,10 @@ const latestGames = 20
 // CurrentGame returns the game that a player is playing now: of the public, active games
 // in which the player has a seat, the one with the latest event. It examines the player's
 // 20 latest games and returns false if none qualifies. The game may have been idle for a
-// long time: see its update_time. The error is ErrInvalid if playerID is empty.
+// long time: see its update_time. The error is ErrInvalid if playerID is empty or "me".
 func (c *Client) CurrentGame(ctx context.Context, playerID string) (Game, bool, error) {
-	if playerID == "" { // A server would list the games of all players.
-		return Game{}, false, invalid("the id of the player must not be empty")
+	if playerID == "" || playerID == "me" { // A server would list the games of all players, or those of another id.
+		return Game{}, false, invalid("the player must be named by id, not by %q", playerID)
 	}
 	response, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: playerID, PageSize: latestGames})
 	if err != nil {

@@ -89,7 +89,9 @@ func TestCurrentGame(t *testing.T) {
 	f = &fake{listGames: func(int, context.Context, *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
 		return &pb.ListGamesResponse{Games: []*pb.Game{created}}, nil
 	}}
-	_, found, err = f.client(t).CurrentGame(waittest.Context(t), "")
-	assert.ErrorIs(t, err, client.ErrInvalid, "not the game of a bot, whose seat has no player's id")
-	assert.False(t, found)
+	for _, none := range []string{"", "me"} { // "" is not the id of a bot
+		_, found, err = f.client(t).CurrentGame(waittest.Context(t), none)
+		assert.ErrorIs(t, err, client.ErrInvalid, none)
+		assert.False(t, found)
+	}
 }

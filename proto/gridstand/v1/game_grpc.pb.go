@@ -77,9 +77,10 @@ const (
 //     in the store; metadata "version" is the last version that can be read.
 //
 // Errors of the transport carry no details: an unknown call (UNIMPLEMENTED; status 404 over
-// HTTP), another HTTP method than POST (405), a wrong content type (415), a request that
-// cannot be decoded (INTERNAL in gRPC, otherwise INVALID_ARGUMENT), and a compressed
-// request (UNIMPLEMENTED), except gzip in Connect and gRPC-Web for calls that are not streams.
+// HTTP/1.1), another method than POST (405), a wrong content type (415), a request that
+// cannot be decoded (INTERNAL in gRPC or if its envelope is malformed, otherwise
+// INVALID_ARGUMENT), a compressed one (UNIMPLEMENTED; HTTP/1.1 allows gzip except in streams),
+// and a passed deadline (DEADLINE_EXCEEDED). Nor does INTERNAL for a fault of the server.
 //
 // An empty id is INVALID_ARGUMENT; any other unknown id is NOT_FOUND, even if it is not a
 // well-formed id.
@@ -113,8 +114,7 @@ type GameServiceClient interface {
 	JoinGame(ctx context.Context, in *JoinGameRequest, opts ...grpc.CallOption) (*JoinGameResponse, error)
 	// Returns the current state of a game.
 	//
-	// Errors: INVALID_ARGUMENT for an empty id; NOT_FOUND, reason
-	// GAME_NOT_FOUND.
+	// Errors: INVALID_ARGUMENT for an empty id; NOT_FOUND, reason GAME_NOT_FOUND.
 	GetGame(ctx context.Context, in *GetGameRequest, opts ...grpc.CallOption) (*GetGameResponse, error)
 	// Lists games, each with its position. A private game is listed only under a
 	// player_id or player_name, and only to the players who have a seat in it. A list of all
@@ -379,9 +379,10 @@ func (c *gameServiceClient) React(ctx context.Context, in *ReactRequest, opts ..
 //     in the store; metadata "version" is the last version that can be read.
 //
 // Errors of the transport carry no details: an unknown call (UNIMPLEMENTED; status 404 over
-// HTTP), another HTTP method than POST (405), a wrong content type (415), a request that
-// cannot be decoded (INTERNAL in gRPC, otherwise INVALID_ARGUMENT), and a compressed
-// request (UNIMPLEMENTED), except gzip in Connect and gRPC-Web for calls that are not streams.
+// HTTP/1.1), another method than POST (405), a wrong content type (415), a request that
+// cannot be decoded (INTERNAL in gRPC or if its envelope is malformed, otherwise
+// INVALID_ARGUMENT), a compressed one (UNIMPLEMENTED; HTTP/1.1 allows gzip except in streams),
+// and a passed deadline (DEADLINE_EXCEEDED). Nor does INTERNAL for a fault of the server.
 //
 // An empty id is INVALID_ARGUMENT; any other unknown id is NOT_FOUND, even if it is not a
 // well-formed id.
@@ -415,8 +416,7 @@ type GameServiceServer interface {
 	JoinGame(context.Context, *JoinGameRequest) (*JoinGameResponse, error)
 	// Returns the current state of a game.
 	//
-	// Errors: INVALID_ARGUMENT for an empty id; NOT_FOUND, reason
-	// GAME_NOT_FOUND.
+	// Errors: INVALID_ARGUMENT for an empty id; NOT_FOUND, reason GAME_NOT_FOUND.
 	GetGame(context.Context, *GetGameRequest) (*GetGameResponse, error)
 	// Lists games, each with its position. A private game is listed only under a
 	// player_id or player_name, and only to the players who have a seat in it. A list of all

@@ -83,8 +83,7 @@ type GameServiceClient interface {
 	JoinGame(context.Context, *v1.JoinGameRequest) (*v1.JoinGameResponse, error)
 	// Returns the current state of a game.
 	//
-	// Errors: INVALID_ARGUMENT for an empty id; NOT_FOUND, reason
-	// GAME_NOT_FOUND.
+	// Errors: INVALID_ARGUMENT for an empty id; NOT_FOUND, reason GAME_NOT_FOUND.
 	GetGame(context.Context, *v1.GetGameRequest) (*v1.GetGameResponse, error)
 	// Lists games, each with its position. A private game is listed only under a
 	// player_id or player_name, and only to the players who have a seat in it. A list of all
@@ -391,8 +390,7 @@ type GameServiceHandler interface {
 	JoinGame(context.Context, *v1.JoinGameRequest) (*v1.JoinGameResponse, error)
 	// Returns the current state of a game.
 	//
-	// Errors: INVALID_ARGUMENT for an empty id; NOT_FOUND, reason
-	// GAME_NOT_FOUND.
+	// Errors: INVALID_ARGUMENT for an empty id; NOT_FOUND, reason GAME_NOT_FOUND.
 	GetGame(context.Context, *v1.GetGameRequest) (*v1.GetGameResponse, error)
 	// Lists games, each with its position. A private game is listed only under a
 	// player_id or player_name, and only to the players who have a seat in it. A list of all

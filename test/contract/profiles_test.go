@@ -69,7 +69,7 @@ func TestGetProfile(t *testing.T) {
 }
 
 // Ensure that others find neither a player whom an operator has hidden, nor that player's games, nor their
-// name in challenges, while the player notices nothing.
+// name in challenges. With their token, the player still finds them.
 func TestHide(t *testing.T) {
 	t.Parallel()
 	s := start(t, newStore(t, true))

@@ -17,6 +17,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
@@ -67,7 +68,8 @@ func TestRaces_OneGame(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, kept *store.Store) {
 				races := &overtaken{Challenges: kept.Challenges}
 				s := New(Config{
-					Accounts: account.New(kept.Accounts, time.Hour), Budgets: front.NewBudgets(&limits.Limits{}, nil), Planner: noGame{},
+					Accounts: account.New(kept.Accounts, time.Hour), Leaderboard: leaderboard.New(kept.Boards, nil, nil),
+					Budgets: front.NewBudgets(&limits.Limits{}, nil), Planner: noGame{},
 					Challenges: challenge.New(challenge.Config{
 						Store: races, Log: gamelog.New(kept.Games), Keep: time.Hour, WaitingFor: time.Hour,
 					}),

@@ -181,7 +181,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	challenges.Outages = n.monitor
 	n.challenges = challenge.New(challenges)
 	n.hub = match.NewHub(match.Config{
-		Log: n.log, Feed: n.store.Feed, Windows: n.challenges, Transactional: n.store.Transactional(), Jobs: n.jobs, Observer: observer{n.metrics, n.directory, n.jobs},
+		Log: n.log, Feed: n.store.Feed, Windows: n.challenges, Transactional: n.store.Transactional(), Jobs: n.jobs, Delivered: n.metrics.Delivered,
 		ServerID: serverID, Idle: keepIdle, MaxEvents: n.Limits.EventsPerGame,
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Spectators, n.front.Connections, n.front.Open)

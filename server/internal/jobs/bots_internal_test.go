@@ -34,8 +34,7 @@ func (faulty) Choose(_ context.Context, p game.Position) (game.Move, error) {
 	return p.LegalMoves()[1000], nil
 }
 
-// plain is a match.Jobs whose methods do nothing. It also has all methods of a
-// match.Observer except Appended; see observed.
+// plain is a match.Jobs whose methods do nothing.
 type plain struct{}
 
 func (plain) EnqueueSoon(context.Context, string) error     { return nil }
@@ -43,13 +42,7 @@ func (plain) Within(context.Context, *replay.State) error   { return nil }
 func (plain) Appended(context.Context, *replay.State, bool) {}
 func (plain) Attended(context.Context, *match.Match)        {}
 func (plain) Watched(*replay.State, int)                    {}
-func (plain) Delivered(int)                                 {}
-
-// observed is a match.Observer whose methods do nothing. It is a separate type because
-// match.Jobs's Appended has a different signature.
-type observed struct{ plain }
-
-func (observed) Appended(*match.Event, int) {}
+func (plain) Changed(*replay.State, int)                    {}
 
 // Ensure that a simpler bot moves in place of one that panics, so that a player in a game
 // without clocks does not wait forever.
@@ -71,7 +64,7 @@ func TestBots_Fault(t *testing.T) {
 			var logged bytes.Buffer
 			logger := slog.New(slog.NewTextHandler(&logged, nil))
 			hub := match.NewHub(match.Config{
-				Log: gamelog.New(s.Games), Feed: s.Feed, Jobs: plain{}, Observer: observed{},
+				Log: gamelog.New(s.Games), Feed: s.Feed, Jobs: plain{}, Delivered: func(int) {},
 				ServerID: "server", Idle: time.Hour,
 			})
 			ctx, cancel := context.WithCancel(t.Context())

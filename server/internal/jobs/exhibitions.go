@@ -35,10 +35,11 @@ func (m *Manager) running(ctx context.Context, served *match.Match) (bool, error
 	return games == 0, err
 }
 
-// Watched continues a game between bots that may have been paused while no client watched it. It
-// does not block.
-func (m *Manager) Watched(state *replay.State) {
+// Watched implements match.Jobs. It updates the list of the most watched games, and continues a game
+// between bots that may have been paused while no client watched it.
+func (m *Manager) Watched(state *replay.State, spectators int) {
 	if pausable(state) {
 		m.bots.schedule(state, 0)
 	}
+	m.Changed(state, spectators)
 }

@@ -51,7 +51,7 @@ func TestManager_PreviewElsewhere(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		ctx, m, gameID, seed := t.Context(), newManager(s, s.Queue), id.New(), game.NewSeed()
 		hub := func(id string) *match.Hub {
-			return match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Observer: observed{}, ServerID: id, Idle: time.Hour})
+			return match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Delivered: func(int) {}, ServerID: id, Idle: time.Hour})
 		}
 		created, here, elsewhere := program(time.Unix(0, 0)), hub("here"), hub("elsewhere")
 		created.Commitment = seed.Commitment()

@@ -157,6 +157,11 @@ func (m *Manager) Appended(ctx context.Context, state *replay.State, within bool
 	}
 }
 
+// Changed implements match.Jobs. It updates the lists.
+func (m *Manager) Changed(state *replay.State, spectators int) {
+	m.Directory.Touch(directory.Of(state, spectators))
+}
+
 // Run processes due games until ctx is done, and returns when all goroutines that it started have
 // ended.
 func (m *Manager) Run(ctx context.Context, hub *match.Hub) {

@@ -89,7 +89,7 @@ func TestManager_Damaged(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx, m := t.Context(), newManager(s, s.Queue)
-		hub := match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Observer: observed{}, ServerID: "here", Idle: time.Hour})
+		hub := match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Delivered: func(int) {}, ServerID: "here", Idle: time.Hour})
 		quarantined, lost := newWaiting(t, m, hub).State().ID, id.New()
 		tail, err := s.Games.Tail(ctx, quarantined)
 		require.NoError(t, err)

@@ -42,7 +42,7 @@ func TestManager_Within(t *testing.T) {
 	ctx, jobs := t.Context(), &full{Queue: s.Queue}
 	m := newManager(s, jobs)
 	hub := match.NewHub(match.Config{
-		Log: m.Log, Feed: s.Feed, Transactional: true, Jobs: m, Observer: observed{}, ServerID: "here", Idle: time.Hour,
+		Log: m.Log, Feed: s.Feed, Transactional: true, Jobs: m, Delivered: func(int) {}, ServerID: "here", Idle: time.Hour,
 	})
 
 	ann, seed, gameID := replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}, game.NewSeed(), id.New()

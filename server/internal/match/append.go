@@ -133,8 +133,7 @@ func (m *Match) finishAppend(ctx context.Context, prev gamelog.Tip, next gamelog
 	}
 	state := next.Tip.State
 	m.setRemoteWatchers(next.Watchers)
-	// Notify the observer before unlocking, so that it sees the entries in order.
-	m.hub.Observer.Appended(shown, m.Spectators())
+	m.hub.Jobs.Changed(state, m.Spectators()) // before unlocking, so that it sees the entries in order
 	<-m.writing
 	m.hub.Jobs.Appended(ctx, state, next.Then)
 	return shown, nil

@@ -80,9 +80,10 @@ func (env *env) stillWithin(timeout time.Duration, addr string) *server {
 // periodic checks.
 func newServer(t *testing.T, on *store.Store, games store.Games) *server {
 	t.Helper()
-	s := &server{t: t, seen: &observer{}, work: &work{}}
+	s := &server{t: t, seen: &observer{}}
+	s.work = &work{observer: s.seen}
 	s.Hub = NewHub(Config{
-		Log: gamelog.New(games), Feed: on.Feed, Jobs: s.work, Observer: s.seen,
+		Log: gamelog.New(games), Feed: on.Feed, Jobs: s.work, Delivered: s.seen.delivers,
 		ServerID: fmt.Sprint("server-", servers.Add(1)), Idle: time.Hour,
 	})
 	t.Cleanup(s.Hub.close) // Wait for the hub's goroutines, unless the test has already done so.
@@ -121,6 +122,8 @@ func (m *Match) newWatcher(ctx context.Context, role Role) *Watcher {
 
 // work is a Jobs that records calls.
 type work struct {
+	*observer
+
 	mu    sync.Mutex
 	soon  []string
 	ended []*replay.State
@@ -161,16 +164,16 @@ func (w *work) counts() (soon, ended int) {
 	return len(w.soon), len(w.ended)
 }
 
-// observer is an Observer that records calls.
+// observer records the calls that need no answer.
 type observer struct {
 	mu         sync.Mutex
 	appended   []int32
-	spectators int // number of spectators passed to the last call of Appended
+	spectators int // number of spectators passed to the last call of Changed
 	watched    []int
 	delivered  int // number of deliveries; an event counts once per watcher
 }
 
-func (o *observer) Delivered(watchers int) {
+func (o *observer) delivers(watchers int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.delivered += watchers
@@ -182,8 +185,7 @@ func (o *observer) deliveries() int {
 	return o.delivered
 }
 
-func (o *observer) Appended(e *Event, spectators int) {
-	s := e.State
+func (o *observer) Changed(s *replay.State, spectators int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.appended = append(o.appended, s.Version)

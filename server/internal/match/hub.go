@@ -35,19 +35,11 @@ type Jobs interface {
 	// Attended is called every few seconds while players of a game that waits for others watch
 	// it on this server.
 	Attended(ctx context.Context, m *Match)
-}
-
-// Observer receives the events of this server's matches, for lists and metrics. Its methods
-// must not block.
-type Observer interface {
-	// Appended is called with each entry that this server appended, and with the number of
-	// the game's spectators on all servers.
-	Appended(event *Event, spectators int)
-	// Delivered is called for each new event with the number of this server's watchers that
-	// receive it, including players of the game.
-	Delivered(watchers int)
+	// Changed is called with the state after each entry that this server appended, in their order, and
+	// with the number of the game's spectators on all servers. It must not block.
+	Changed(state *replay.State, spectators int)
 	// Watched is called when the number that Match.Spectators returns has changed, and
-	// periodically while the game is watched.
+	// periodically while the game is watched. It must not block.
 	Watched(state *replay.State, spectators int)
 }
 
@@ -67,8 +59,10 @@ type Config struct {
 	// Transactional reports whether the Log's store has transactions.
 	Transactional bool
 
-	Jobs     Jobs
-	Observer Observer
+	Jobs Jobs
+	// Delivered is called for each new event with the number of this server's watchers that
+	// receive it, including players of the game. It must not block.
+	Delivered func(watchers int)
 	// ServerID is unique to this server.
 	ServerID string
 	// Idle is how long a match without players or watchers stays in memory.
@@ -370,7 +364,7 @@ func (h *Hub) Create(
 	var conflict *store.ConflictError
 	switch {
 	case err == nil:
-		h.Observer.Appended(&Event{Event: appended.Event}, 0)
+		h.Jobs.Changed(appended.Tip.State, 0)
 		h.Jobs.Appended(ctx, appended.Tip.State, false)
 		return appended.Tip.State, nil
 	case errors.As(err, &conflict), errors.Is(err, store.ErrBroken):

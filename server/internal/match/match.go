@@ -102,7 +102,7 @@ func (m *Match) advance(prev store.ID, tip gamelog.Tip, event *replay.Event) *Ev
 	m.tip.Store(&tip)
 	m.wake()
 	if n := m.watching.size.Load(); n > 0 {
-		m.hub.Observer.Delivered(int(n))
+		m.hub.Delivered(int(n))
 	}
 	return shown
 }

@@ -51,8 +51,8 @@ type Challenge struct {
 	Revision int32
 	// Creator is empty for a daily game.
 	Creator replay.Player
-	// Source identifies the address from which the challenge was created; see SourceOf. It is 0 if
-	// that is unknown.
+	// Source identifies the address from which the challenge was created; see SourceOf. It is 0 for a
+	// daily game.
 	Source  uint16
 	Seed    game.Seed
 	Private bool

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/gridstand/gridstand/game/replay"
@@ -31,14 +30,6 @@ const (
 func SourceOf(address string) uint16 {
 	digest := sha256.Sum256([]byte(address))
 	return max(1, binary.BigEndian.Uint16(digest[:]))
-}
-
-// source identifies where a challenge comes from: its Source or, if that is unknown, its creator.
-func (c *Challenge) source() string {
-	if c.Source == 0 {
-		return c.Creator.ID
-	}
-	return strconv.Itoa(int(c.Source))
 }
 
 // place returns the challenge's place in lists.
@@ -89,10 +80,10 @@ func idsOf(places []store.Place) []string {
 func (s *Challenges) share(
 	ctx context.Context, kind replay.ChallengeKind, page []*Challenge, last store.Place,
 ) (first []*Challenge, next store.Place, err error) {
-	share, counts := max(1, len(page)/pageShare), map[string]int{}
+	share, counts := max(1, len(page)/pageShare), map[uint16]int{}
 	within := func(c *Challenge) bool {
-		counts[c.source()]++
-		return counts[c.source()] <= share
+		counts[c.Source]++
+		return counts[c.Source] <= share
 	}
 	var surplus []*Challenge
 	for _, c := range page {

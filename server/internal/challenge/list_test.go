@@ -86,16 +86,6 @@ func TestList_Share(t *testing.T) {
 	})
 }
 
-// Ensure that challenges whose address is not known count toward their creators.
-func TestList_NoSource(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		bobs := env.list(1, replay.Race, bob, 0)
-		eves := env.list(11, replay.Race, eve, 0)
-		assert.Equal(t, append(latest(eves, 9), bobs[0]), env.first(10))
-	})
-}
-
 // Ensure that other sources take no more places than one source has too many, and that a race without
 // players has no advantage over a newer link.
 func TestList_Surplus(t *testing.T) {

@@ -29,10 +29,13 @@ func newStage(ctx context.Context, fail context.CancelCauseFunc) *stage {
 	return s
 }
 
-// run starts a goroutine that runs work, which must return when its context is done.
-func (s *stage) run(name string, work func(context.Context) error) {
-	s.group.Go(func() {
-		if err := work(s.ctx); err != nil && s.ctx.Err() == nil {
+// run starts a goroutine that runs work, which must return when the stage's context is done.
+func (s *stage) run(work func(context.Context)) { s.group.Go(func() { work(s.ctx) }) }
+
+// serve is like run, for work that can fail.
+func (s *stage) serve(name string, work func(context.Context) error) {
+	s.run(func(ctx context.Context) {
+		if err := work(ctx); err != nil && ctx.Err() == nil {
 			s.fail(fmt.Errorf("%s: %w", name, err))
 		}
 	})
@@ -52,29 +55,29 @@ func (n *node) serve(ctx context.Context) error {
 
 	// The stages, from the one at the bottom.
 	base := newStage(ctx, fail)
-	base.run("store", noError(n.store.Run))
-	base.run("monitor", noError(func(ctx context.Context) {
+	base.run(n.store.Run)
+	base.run(func(ctx context.Context) {
 		monitor(ctx, n.store.Background.Engine, n.logger, pingEvery, func(up bool) {
 			n.metrics.StorageUp(up)
 			n.front.Budgets.StoreUp(up)
 		})
-	}))
+	})
 	if n.admin != nil {
-		base.run("metrics", n.admin.run)
+		base.serve("metrics", n.admin.run)
 	}
 	lists := newStage(ctx, fail)
-	lists.run("lists", noError(n.directory.Run))
+	lists.run(n.directory.Run)
 	matches := newStage(ctx, fail)
-	matches.run("matches", n.hub.Run)
+	matches.run(n.hub.Run)
 	background := newStage(ctx, fail)
-	background.run("heartbeat", noError(n.monitor.Run))
-	background.run("recovery", noError(func(ctx context.Context) { n.recovery.Run(ctx, n.hub) }))
-	background.run("jobs", noError(func(ctx context.Context) { n.jobs.Run(ctx, n.hub) }))
+	background.run(n.monitor.Run)
+	background.run(func(ctx context.Context) { n.recovery.Run(ctx, n.hub) })
+	background.run(func(ctx context.Context) { n.jobs.Run(ctx, n.hub) })
 	calls := newStage(ctx, fail)
-	calls.run("gRPC", func(context.Context) error { return n.grpc.Serve(n.front) })
-	calls.run("HTTP", n.serveHTTP)
-	calls.run("events", noError(n.web.Run))
-	calls.run("front", noError(n.front.Run))
+	calls.serve("gRPC", func(context.Context) error { return n.grpc.Serve(n.front) })
+	calls.serve("HTTP", n.serveHTTP)
+	calls.run(n.web.Run)
+	calls.run(n.front.Run)
 	n.announce()
 
 	<-stopping.Done()
@@ -89,7 +92,7 @@ func (n *node) serve(ctx context.Context) error {
 	n.health.Shutdown()
 	background.stop()
 	leaving := newStage(ctx, fail)
-	leaving.run("last heartbeats", noError(n.monitor.RunStopping))
+	leaving.run(n.monitor.RunStopping)
 	// Cancel the matches first, so that they end their watch streams. Wait for them later,
 	// because the calls in progress need them.
 	matches.cancel()
@@ -200,12 +203,4 @@ func (n *node) page() string {
 		scheme = "https"
 	}
 	return scheme + "://" + net.JoinHostPort(host, port) + "/"
-}
-
-// noError adapts a function that cannot fail, for use with stage.run.
-func noError(work func(context.Context)) func(context.Context) error {
-	return func(ctx context.Context) error {
-		work(ctx)
-		return nil
-	}
 }

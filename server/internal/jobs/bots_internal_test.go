@@ -69,7 +69,7 @@ func TestBots_Fault(t *testing.T) {
 			})
 			ctx, cancel := context.WithCancel(t.Context())
 			var group sync.WaitGroup
-			group.Go(func() { _ = hub.Run(ctx) })
+			group.Go(func() { hub.Run(ctx) })
 			defer group.Wait()
 			defer cancel()
 

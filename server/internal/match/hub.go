@@ -114,7 +114,7 @@ const (
 
 // Run runs the hub until ctx is done. It then stops the hub, so that watchers and calls get
 // ErrStopping, and waits for all of the hub's goroutines.
-func (h *Hub) Run(ctx context.Context) error {
+func (h *Hub) Run(ctx context.Context) {
 	parts := time.NewTicker(tick / tickParts)
 	defer parts.Stop()
 	var groups [][]*Match // the matches that are checked in each part of this tick
@@ -123,7 +123,7 @@ func (h *Hub) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			h.close()
 			h.retractCounts()
-			return nil
+			return
 		case now := <-parts.C:
 			if part == 0 {
 				if h.ticks.Add(1)%sweepTicks == 0 {

@@ -12,7 +12,7 @@ import (
 )
 
 // showing enables exhibitions, with bots that move fast.
-func showing(c *server.Config) { c.Exhibition, c.BotPace = true, 20*time.Millisecond }
+func showing(c *server.Config) { c.Exhibition, c.BotPace = true, 100*time.Millisecond }
 
 // listed returns the games with the given status, of any variant and player.
 func (s *testServer) listed(t testing.TB, status pb.GameStatus) []*pb.Game {

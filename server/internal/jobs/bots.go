@@ -40,9 +40,7 @@ type bots struct {
 	logger *slog.Logger
 	// retry makes games due again at the next poll.
 	retry func(gameIDs ...string)
-	// running reports whether a game between bots is running rather than paused.
-	running func(ctx context.Context, served *match.Match) (bool, error)
-	make    func(name string, v game.Variant) (bot.Bot, error) // newBot, except in tests
+	make  func(name string, v game.Variant) (bot.Bot, error) // newBot, except in tests
 	// thinking limits the number of bots that think concurrently. If there are several
 	// processors, one is left free, so that players' moves are not delayed. The games from one
 	// source have at most half of the places, which also bounds how many of their bots wait before
@@ -82,14 +80,11 @@ type source struct {
 	thinking *semaphore.Weighted // the source's places among the bots that think
 }
 
-func newBots(
-	pace time.Duration, logger *slog.Logger, retry func(gameIDs ...string),
-	running func(ctx context.Context, served *match.Match) (bool, error),
-) *bots {
+func newBots(pace time.Duration, logger *slog.Logger, retry func(gameIDs ...string)) *bots {
 	addresses, _ := lru.New[string, string](maxAddresses) // fails only for a size below 1
 	places := max(1, runtime.GOMAXPROCS(0)-1)
 	return &bots{
-		pace: pace, logger: logger, retry: retry, running: running, make: newBot, scheduled: map[string]scheduled{}, sources: map[string]*source{},
+		pace: pace, logger: logger, retry: retry, make: newBot, scheduled: map[string]scheduled{}, sources: map[string]*source{},
 		places: places, thinking: semaphore.NewWeighted(int64(places)), addresses: addresses,
 	}
 }
@@ -188,14 +183,8 @@ func (b *bots) moveAfter(ctx context.Context, hub *match.Hub, state *replay.Stat
 		return err
 	}
 	defer m.Release()
-	if state.Exhibition() {
-		// If the game is paused, the next server to lease it schedules it for later.
-		if running, err := b.running(ctx, m); err != nil || !running {
-			if err == nil && showcased(state) {
-				b.retry(state.ID) // If another game is live, the showcase ends when it is next processed: do not wait for the lease.
-			}
-			return err
-		}
+	if state.Exhibition() && !watchedOrYoung(m.State(), m.Limited()) {
+		return nil // The game is paused. The next server to lease it schedules it for later.
 	}
 	return b.move(ctx, m, state, from)
 }

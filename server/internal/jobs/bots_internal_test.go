@@ -83,7 +83,7 @@ func TestBots_Fault(t *testing.T) {
 				state, err = hub.Create(ctx, id.New(), created, seed, time.Time{})
 				require.NoError(t, err)
 			}
-			b := newBots(0, logger, func(...string) {}, nil)
+			b := newBots(0, logger, func(...string) {})
 			b.make = func(name string, v game.Variant) (bot.Bot, error) {
 				if slices.Contains(tt.faulty, name) {
 					return faulty{}, nil

@@ -1,11 +1,9 @@
 package jobs
 
 import (
-	"context"
 	"time"
 
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/server/internal/match"
 )
 
 // runsUnwatched is how long after its creation a game between bots continues without watchers.
@@ -21,18 +19,6 @@ func pausable(state *replay.State) bool {
 // this one, or is younger than runsUnwatched by the time of its last event.
 func watchedOrYoung(state *replay.State, watchers int) bool {
 	return watchers > 0 || state.UpdateTime.Sub(state.CreateTime) < runsUnwatched
-}
-
-// running reports whether a game between bots is running rather than paused. A showcase is also
-// paused while another game is being played.
-func (m *Manager) running(ctx context.Context, served *match.Match) (bool, error) {
-	state := served.State()
-	running := watchedOrYoung(state, served.Limited())
-	if !running || !showcased(state) {
-		return running, nil
-	}
-	games, _, err := m.playing(ctx)
-	return games == 0, err
 }
 
 // Watched implements match.Jobs. It updates the list of the most watched games, and continues a game

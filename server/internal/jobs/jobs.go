@@ -60,7 +60,7 @@ type Manager struct {
 // New returns a Manager, which works while Run is running.
 func New(c Config) *Manager {
 	m := &Manager{Config: c, queue: newQueue(c.Queue, &c.Monitor.Missing, c.Logger)}
-	m.bots = newBots(c.BotPace, c.Logger, m.queue.retry, m.running)
+	m.bots = newBots(c.BotPace, c.Logger, m.queue.retry)
 	return m
 }
 

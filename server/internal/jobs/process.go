@@ -60,15 +60,8 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 	if next := m.waitsUntil(state, served.Spectators(), job.Leased); next.After(job.Leased) {
 		return next, m.Directory.Enter(ctx, directory.Of(state, served.Spectators()))
 	}
-	paused := false
-	if pausable(state) {
-		running, err := m.running(ctx, served)
-		if err != nil {
-			return time.Time{}, err
-		}
-		paused = !running
-	}
-	if state.Status != replay.Finished && (state.BotToMove() == "" || paused) {
+	paused := pausable(state) && !watchedOrYoung(state, served.Limited())
+	if state.Status != replay.Finished && (state.BotToMove() == "" || paused || showcased(state)) {
 		err = m.handleOverdue(ctx, served, state, job.Leased)
 	}
 	// After a conflict, the server that appended the other entry does the follow-up work.
@@ -91,6 +84,9 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 		// move, the game is due again when the lease expires.
 		m.bots.schedule(state, job.Leased.Sub(state.UpdateTime))
 		next = job.Expires
+		if showcased(state) {
+			next = job.Leased.Add(showEvery) // to end it soon after another game begins
+		}
 	}
 	return next, m.Directory.Enter(ctx, directory.Of(state, served.Spectators()))
 }

@@ -74,6 +74,7 @@ func (m *Manager) startShowcase(ctx context.Context, hub *match.Hub) error {
 	if _, err = m.Create(ctx, hub, gameID, created, seed, time.Time{}); errors.Is(err, match.ErrExists) {
 		return nil // Another server has begun a showcase.
 	}
+	m.queue.retry(gameID) // From now on, its job is due every showEvery.
 	return err
 }
 

@@ -48,16 +48,13 @@ type node struct {
 	recovery  *liveness.Recovery
 	jobs      *jobs.Manager
 	hub       *match.Hub
-	// challenges is used by calls; background work has its own instance.
-	challenges *challenge.Challenges
 
 	grpc   *grpc.Server
 	web    *web.Server
 	health *health.Server
 
-	proxies front.Proxies
-	front   *front.Front
-	admin   *admin // nil if metrics are not served
+	front *front.Front
+	admin *admin // nil if metrics are not served
 }
 
 // open creates all components and waits for the store to answer. If it fails, it closes
@@ -114,7 +111,7 @@ func (n *node) quarantineLost(ctx context.Context) error {
 
 // listen creates the listener. If one is configured, it uses that one.
 func (n *node) listen() (err error) {
-	n.proxies, _ = front.ParseProxies(n.Proxies) // validate has already checked the value.
+	proxies, _ := front.ParseProxies(n.Proxies) // validate has already checked the value.
 	inner := n.Listener
 	if inner == nil {
 		if inner, err = listen("listen", n.Listen); err != nil {
@@ -122,7 +119,7 @@ func (n *node) listen() (err error) {
 		}
 	}
 	n.front = front.New(inner, front.Config{
-		Budgets: front.NewBudgets(&n.Limits, n.proxies), Refuse: rpc.Refuse, Stopping: rpc.ErrStopping,
+		Budgets: front.NewBudgets(&n.Limits, proxies), Refuse: rpc.Refuse, Stopping: rpc.ErrStopping,
 		Answer: web.WriteError, Stall: n.Stall,
 		Closed: n.refusals.closed, Refused: n.refusals.refused,
 	})
@@ -177,11 +174,11 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		Showcase: n.Exhibition, BotPace: n.BotPace,
 	})
 	n.log = gamelog.New(n.front.History(n.store.Games))
-	challenges := n.Config.challenges(n.store.Challenges, n.log)
-	challenges.Outages = n.monitor
-	n.challenges = challenge.New(challenges)
+	settings := n.Config.challenges(n.store.Challenges, n.log)
+	settings.Outages = n.monitor
+	challenges := challenge.New(settings) // used by calls; background work has its own instance
 	n.hub = match.NewHub(match.Config{
-		Log: n.log, Feed: n.store.Feed, Windows: n.challenges, Transactional: n.store.Transactional(), Jobs: n.jobs, Delivered: n.metrics.Delivered,
+		Log: n.log, Feed: n.store.Feed, Windows: challenges, Transactional: n.store.Transactional(), Jobs: n.jobs, Delivered: n.metrics.Delivered,
 		ServerID: serverID, Idle: keepIdle, MaxEvents: n.Limits.EventsPerGame,
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Spectators, n.front.Connections, n.front.Open)
@@ -196,7 +193,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		Sessions:    account.NewSessions(n.store.Sessions, accounts),
 		Credentials: account.NewCredentials(n.store.Credentials),
 		Leaderboard: leaderboard.New(n.store.Boards, tokens, n.store.Time), Directory: n.directory,
-		Challenges: n.challenges, Profiles: &profile.Profiles{Store: n.store.Profiles, Challenges: n.challenges}, Tokens: tokens, Planner: n.jobs, Metrics: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
+		Challenges: challenges, Profiles: &profile.Profiles{Store: n.store.Profiles, Challenges: challenges}, Tokens: tokens, Planner: n.jobs, Metrics: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		Version: version.String(), WebURL: n.PublicURL, Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits, Reactions: n.Reactions,
 		Budgets: n.front.Budgets,

@@ -146,7 +146,7 @@ func (n *node) drain() {
 	n.grpc.Stop()
 	_ = n.web.Close()
 	<-stopped
-	for n.front.Handlers() > 0 { // Close does not wait for the handlers to return.
+	for n.front.Open() > 0 { // Close does not wait for the handlers to return.
 		<-time.After(drainTick)
 	}
 }
@@ -163,7 +163,7 @@ func (n *node) awaitCalls(stopped <-chan struct{}) bool {
 		select {
 		case <-stopped:
 			// The HTTP server does not keep track of hijacked connections.
-			if n.front.Connections() == 0 && n.front.Handlers() == 0 {
+			if n.front.Connections() == 0 && n.front.Open() == 0 {
 				return true
 			}
 			<-ticker.C

@@ -43,8 +43,8 @@ type Front struct {
 	mu    sync.Mutex
 	conns map[*conn]struct{}
 
-	stopping                atomic.Bool
-	open, running, handlers atomic.Int64
+	stopping      atomic.Bool
+	open, running atomic.Int64
 }
 
 // New returns a Front for the listener's connections. The caller must call Run.
@@ -76,15 +76,13 @@ func (f *Front) Clients() int {
 	return programs + len(browsers)
 }
 
-// Open returns the number of open streams, calls and HTTP requests.
+// Open returns the number of open streams, calls and HTTP requests. A request is open until its handler
+// returns or, if that has hijacked the connection, until the connection is closed.
 func (f *Front) Open() int { return int(f.open.Load()) }
 
 // Running returns the number of unary calls whose request has arrived and which the server has not
 // answered yet.
 func (f *Front) Running() int { return int(f.running.Load()) }
-
-// Handlers returns the number of HTTP handlers that have not returned.
-func (f *Front) Handlers() int { return int(f.handlers.Load()) }
 
 // Close implements net.Listener.
 func (f *Front) Close() error {

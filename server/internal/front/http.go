@@ -16,8 +16,6 @@ const bodyMargin = 1 << 10
 // context: http.Server.ConnContext must set it to the connection's remote address.
 func (f *Front) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		f.handlers.Add(1)
-		defer f.handlers.Add(-1)
 		c := connOf(r.Context())
 		c.prove()
 		c.allow(bytesPerRequest)

@@ -24,6 +24,8 @@ const (
 	// Player is the role of the game's players. They are counted instead of spectators while the
 	// game waits for more players, so that lists know whether anyone is there.
 	Player
+
+	roles
 )
 
 // Audience announces the number of spectators of a game on all servers, or of its players who are
@@ -38,22 +40,8 @@ type Audience struct {
 
 // SetRole changes the watcher's role, for example because it became a player.
 func (w *Watcher) SetRole(role Role) {
-	w.m.count(Role(w.role.Swap(int32(role))), -1)
-	w.m.count(role, 1)
-}
-
-// count adds n to the number of watchers with the given role.
-func (m *Match) count(role Role, n int32) {
-	switch role {
-	case Spectator:
-		m.watching.local.Add(n)
-		m.hub.spectators.Add(int64(n))
-	case Preview:
-		m.watching.previews.Add(n)
-	case Player:
-		m.watching.players.Add(n)
-	case Uncounted:
-	}
+	w.m.watching.roles[w.role.Swap(int32(role))].Add(-1)
+	w.m.watching.roles[role].Add(1)
 }
 
 // SkipAudience makes w skip the audience announcements that another watcher of the match has
@@ -64,9 +52,9 @@ func (w *Watcher) SkipAudience(of *Watcher) { w.audience = of.audience }
 // game's spectators, or its players while it waits for more.
 func (m *Match) counted() int32 {
 	if m.State().Status == replay.Waiting {
-		return m.watching.players.Load()
+		return m.watching.roles[Player].Load()
 	}
-	return m.watching.local.Load()
+	return m.watching.roles[Spectator].Load()
 }
 
 // Spectators returns the number of the game's spectators on all servers or, while it waits for
@@ -76,7 +64,7 @@ func (m *Match) Spectators() int { return int(m.counted() + *m.watching.remote.L
 // Limited returns the number of watchers that count toward the game's limit: the spectators
 // on all servers and the previews on this one.
 func (m *Match) Limited() int {
-	return int(m.watching.local.Load() + *m.watching.remote.Load() + m.watching.previews.Load())
+	return int(m.watching.roles[Spectator].Load() + *m.watching.remote.Load() + m.watching.roles[Preview].Load())
 }
 
 // setRemoteWatchers updates the audience to the total that the store returned, unless total

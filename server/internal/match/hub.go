@@ -80,11 +80,10 @@ type Hub struct {
 	matches map[string]*Match
 	closed  bool
 
-	group      sync.WaitGroup // tracks the hub's goroutines
-	stopping   context.Context
-	stop       context.CancelFunc
-	spectators atomic.Int64
-	ticks      atomic.Int64 // number of ticks, starting at 1; faster to read than the clock
+	group    sync.WaitGroup // tracks the hub's goroutines
+	stopping context.Context
+	stop     context.CancelFunc
+	ticks    atomic.Int64 // number of ticks, starting at 1; faster to read than the clock
 }
 
 // NewHub returns a Hub, which serves games while Run is running.
@@ -320,7 +319,12 @@ func (h *Hub) Live() int {
 }
 
 // Spectators returns the number of spectators of all games on this server.
-func (h *Hub) Spectators() int { return int(h.spectators.Load()) }
+func (h *Hub) Spectators() (n int) {
+	for _, m := range h.all() {
+		n += int(m.watching.roles[Spectator].Load())
+	}
+	return n
+}
 
 // softLimit is the number of matches in memory above which unused ones are dropped
 // at once instead of after Config.Idle. A match of 2048 takes 30 to 50 kB, and one address can load

@@ -31,7 +31,7 @@ type Watcher struct {
 func (m *Match) Watch(ctx context.Context, w *Watcher, role Role) {
 	w.m, w.ctx = m, ctx
 	w.role.Store(int32(role))
-	m.count(role, 1)
+	m.watching.roles[role].Add(1)
 	m.watching.mu.Lock()
 	defer m.watching.mu.Unlock()
 	if len(m.watching.all) == 0 {
@@ -136,10 +136,8 @@ type watcherSet struct {
 	mu  sync.Mutex
 	all []*Watcher // the watchers on this server, of all roles; guarded by mu
 
-	size      atomic.Int32 // length of all, for reading without mu
-	previews  atomic.Int32 // on this server
-	players   atomic.Int32 // watchers on this server that are the game's players
-	local     atomic.Int32 // spectators on this server
+	size      atomic.Int32        // length of all, for reading without mu
+	roles     [roles]atomic.Int32 // numbers of watchers on this server, by Role
 	announced atomic.Pointer[Audience]
 	// remote is the number of spectators on other servers, as last reported. It is never nil, and each
 	// report stores a new pointer.

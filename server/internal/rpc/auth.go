@@ -69,15 +69,6 @@ func identityOf(ctx context.Context) identity {
 // caller returns the calling player, with an empty ID if the call has no token.
 func caller(ctx context.Context) account.Player { return identityOf(ctx).player }
 
-// mustCaller returns the calling player, or an error if the call has no token.
-func mustCaller(ctx context.Context) (account.Player, error) {
-	p := caller(ctx)
-	if p.ID == "" {
-		return p, errNoToken
-	}
-	return p, nil
-}
-
 // me is the player ID that requests use to refer to the caller.
 const me = "me"
 
@@ -85,9 +76,10 @@ const me = "me"
 // errPlayerNotFound for a malformed one.
 func playerID(ctx context.Context, given string) (string, error) {
 	switch {
+	case given == me && caller(ctx).ID == "":
+		return "", errNoToken
 	case given == me:
-		p, err := mustCaller(ctx)
-		return p.ID, err
+		return caller(ctx).ID, nil
 	case given == "":
 		return "", missing("player_id")
 	case !id.Valid(given):

@@ -110,8 +110,7 @@ func (s *Service) listedPlayer(ctx context.Context, request *pb.ListGamesRequest
 	case id != "" && order != store.Recent:
 		return "", invalid.Field("player_id", onlyRecent)
 	case id == me:
-		p, err := mustCaller(ctx)
-		return p.ID, err
+		return playerID(ctx, me)
 	case name == "":
 		return id, nil
 	}

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/grpc"
-
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
 )
@@ -55,10 +53,15 @@ func (s *Service) authenticateHost(ctx context.Context, method, credential, key 
 // possibleOverSSH reports whether an SSH host may call a method for a player. It excludes
 // methods that would let a stolen credential obtain tokens or lock players out.
 func possibleOverSSH(method string) bool {
+	return possibleForOthers(method) || method == pb.PlayerService_CreateSessionLink_FullMethodName
+}
+
+// possibleForOthers reports whether sessions and SSH hosts may both call a method.
+func possibleForOthers(method string) bool {
 	switch method {
 	case pb.PlayerService_GetPlayer_FullMethodName, pb.PlayerService_GetProfile_FullMethodName,
 		pb.PlayerService_Rename_FullMethodName, pb.PlayerService_ListKeys_FullMethodName,
-		pb.PlayerService_CreateSessionLink_FullMethodName, pb.PlayerService_ListSessions_FullMethodName, pb.PlayerService_EndSession_FullMethodName:
+		pb.PlayerService_ListSessions_FullMethodName, pb.PlayerService_EndSession_FullMethodName:
 		return true
 	}
 	return !ofAccount(method)
@@ -69,12 +72,10 @@ func possibleOverSSH(method string) bool {
 // after a rotation, the old token adds no key or session, and neither renames the account nor
 // replaces the new token.
 func ofAccount(method string) bool {
-	for _, service := range []*grpc.ServiceDesc{
-		&pb.GameService_ServiceDesc, &pb.LeaderboardService_ServiceDesc, &pb.ChallengeService_ServiceDesc,
-	} {
-		if strings.HasPrefix(method, "/"+service.ServiceName+"/") {
-			return false
-		}
+	switch service, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/"); service {
+	case pb.GameService_ServiceDesc.ServiceName, pb.LeaderboardService_ServiceDesc.ServiceName,
+		pb.ChallengeService_ServiceDesc.ServiceName:
+		return false
 	}
 	return true
 }

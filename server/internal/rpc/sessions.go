@@ -12,14 +12,8 @@ import (
 // possibleInSession reports whether a session may call a method. It excludes methods with which a
 // stolen session could keep or take over the account. EndSession lets a session end only itself.
 func possibleInSession(method string) bool {
-	switch method {
-	case pb.PlayerService_CreatePlayer_FullMethodName, pb.PlayerService_GetPlayer_FullMethodName,
-		pb.PlayerService_GetProfile_FullMethodName, pb.PlayerService_Rename_FullMethodName,
-		pb.PlayerService_ListKeys_FullMethodName, pb.PlayerService_OpenSession_FullMethodName,
-		pb.PlayerService_ListSessions_FullMethodName, pb.PlayerService_EndSession_FullMethodName:
-		return true
-	}
-	return !ofAccount(method)
+	return possibleForOthers(method) || method == pb.PlayerService_CreatePlayer_FullMethodName ||
+		method == pb.PlayerService_OpenSession_FullMethodName
 }
 
 // CreateSessionLink implements pb.PlayerServiceServer.

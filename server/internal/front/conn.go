@@ -102,7 +102,7 @@ func (c *conn) allow(n int64) {
 
 // refused closes the connection if its address was refused too often. A proxy's connection stays open.
 func (c *conn) refused() {
-	if c.proxy || c.budget.refusals.Allow() {
+	if c.proxy || c.closed.Load() || c.budget.refusals.Allow() {
 		return
 	}
 	_ = c.Close()

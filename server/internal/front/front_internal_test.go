@@ -300,6 +300,8 @@ func TestTap_Refusals(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 1})
+		closed := 0
+		f.Closed = func(string, string) { closed++ }
 		fake, c := f.connect(t, clientAddress)
 		fakeProxy, proxy := f.connect(t, proxyAddress)
 		for _, each := range []*conn{c, proxy} {
@@ -315,8 +317,10 @@ func TestTap_Refusals(t *testing.T) {
 			require.Empty(t, refusedBy)
 			_, _, _ = each.open(anyMethod, otherAddress)
 			_, _, _ = each.open(anyMethod, otherAddress)
+			s.notice(status.Error(codes.ResourceExhausted, "in progress when the connection was closed"))
 		}
 		assert.True(t, fake.closed)
+		assert.Equal(t, 1, closed)
 		assert.False(t, fakeProxy.closed)
 		_, _, refusedBy := c.open(anyMethod)
 		assert.Empty(t, refusedBy, "the error says that the server stops, so that the client connects again")

@@ -2,6 +2,7 @@
 package replaytest
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -84,4 +85,73 @@ func Equal(t testing.TB, want, got *replay.State) {
 		return c
 	}
 	require.Equal(t, plain(want), plain(got))
+}
+
+// Life returns all events of a random, finished game that begins at the given time, with players, bots,
+// open seats, undos, clocks and resignations.
+func Life(t testing.TB, variant string, at time.Time, random *rand.Rand) (events []*replay.Event) {
+	t.Helper()
+	v, ok := variants.Current(variant)
+	require.True(t, ok)
+	ada, bob := replay.Player{ID: "adaadaadaadaadaadaadaadaad", Name: "ada"}, replay.Player{ID: "bobbobbobbobbobbobbobbobbo", Name: "bob"}
+	seats := make([]replay.Seat, v.Seats)
+	for i := range seats {
+		seats[i] = []replay.Seat{{Player: ada}, {Player: ada}, {Player: bob}, {Bot: "greedy"}, {}}[random.IntN(5)]
+	}
+	raw := make([]byte, game.SeedSize)
+	for i := range raw {
+		raw[i] = byte(random.Uint32())
+	}
+	seed, err := game.SeedFromBytes(raw)
+	require.NoError(t, err)
+	e, err := replay.Start("gamegamegamegamegamegamega", replay.Entry{Seat: game.NoSeat, Action: replay.Created{
+		Variant: v.ID, Revision: v.Revision, Creator: ada, Commitment: seed.Commitment(), Seats: seats,
+		TurnLimit: time.Duration(random.IntN(2)) * time.Minute, Private: random.IntN(2) == 0,
+	}}, seed, at)
+	require.NoError(t, err)
+	happens := func(next *replay.Event) { e, events = next, append(events, next) }
+	happens(e)
+	for steps := 0; e.State.Status != replay.Finished; steps++ {
+		at = at.Add(time.Duration(random.IntN(20)) * time.Second)
+		s := e.State
+		entry := replay.Entry{Seat: s.Turn()}
+		switch n := random.IntN(40); {
+		case n == 0 && steps > 20, steps > 300:
+			entry.Seat, entry.Action = random.IntN(v.Seats), replay.Resigned{}
+			if s.Status == replay.Waiting {
+				entry.Seat, entry.Action = game.NoSeat, replay.Abandoned{}
+			}
+		case n < 4:
+			entry.Seat, entry.Action = random.IntN(v.Seats), replay.Joined{Player: []replay.Player{ada, bob}[n%2]}
+		case n == 4 && !s.Deadline().IsZero():
+			entry.Action = replay.ClockExtended{By: time.Second + time.Millisecond}
+		case n == 5 && !s.Deadline().IsZero():
+			entry.Action = replay.TimedOut{StandIn: map[bool]string{false: "greedy"}[s.LastHuman(entry.Seat)]}
+			if s.LastHuman(entry.Seat) && steps < 50 {
+				continue
+			}
+			at = s.Deadline()
+		case n < 8:
+			past := events[random.IntN(len(events))].State
+			if n == 6 && s.UndoTo > 0 {
+				past = events[s.UndoTo-1].State
+			}
+			next, err := s.Undo(replay.Entry{Seat: random.IntN(v.Seats), Action: replay.Undone{To: past.Version}}, past, at)
+			if err == nil {
+				happens(next)
+			}
+			continue
+		default:
+			legal := s.LegalMoves()
+			if len(legal) == 0 {
+				continue
+			}
+			byBot := !s.Seats[entry.Seat].Held() || random.IntN(50) == 0
+			entry.Action = replay.Moved{Move: legal[random.IntN(len(legal))], ByBot: byBot}
+		}
+		if next, err := s.Apply(entry, at); err == nil {
+			happens(next)
+		}
+	}
+	return events
 }

@@ -2,6 +2,8 @@ package gamelog
 
 import (
 	"errors"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
+	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
 	gamelogv1 "github.com/gridstand/gridstand/server/internal/gamelog/v1"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -96,75 +99,21 @@ func TestDecodeEntry_Refused(t *testing.T) {
 	}
 }
 
-// heads returns states of games of every variant, at the beginning, in the middle and at the
-// end.
-func heads(t testing.TB) []*replay.State {
+// heads returns states of games of every variant, from the beginning to the end, and one of an attempt.
+func heads(t testing.TB) (states []*replay.State) {
 	t.Helper()
-	var states []*replay.State
-	at := time.UnixMilli(1_800_000_000_123).UTC()
-	step := func(s *replay.State, seat int, a replay.Action) *replay.State {
-		event, err := s.Apply(replay.Entry{Seat: seat, Action: a}, s.UpdateTime.Add(time.Second))
-		require.NoError(t, err)
-		states = append(states, event.State)
-		return event.State
-	}
+	random := rand.New(rand.NewPCG(1, 2))
 	for _, v := range variants.All() {
-		sd := seed(t, 1)
-		c := created(t, v.ID, sd)
-		c.Private, c.TurnLimit = v.Rows == 5, time.Duration(v.Rows)*time.Second
-		event, err := replay.Start("g", replay.Entry{Seat: game.NoSeat, Action: c}, sd, at)
-		require.NoError(t, err)
-		s := event.State
-		states = append(states, s)
-		for range 5 {
-			turn := s.Turn()
-			s = step(s, turn, replay.Moved{Move: s.LegalMoves()[0], ByBot: v.Rows == 3 || turn > 0})
+		for range 3 * v.Seats {
+			for _, e := range replaytest.Life(t, v.ID, time.UnixMilli(1_800_000_000_123).UTC(), random) {
+				states = append(states, e.State)
+			}
 		}
-		step(s, 0, replay.Resigned{})
-		step(s, game.NoSeat, replay.Abandoned{})
 	}
-	states = append(states, clocked(t, at)...)
-	// Add a game that has a winner and a game that is waiting for players.
-	won := *states[6]
+	won := *states[len(states)-1]
 	won.Result = &replay.Result{Reason: game.GoalReached, Winners: []int{0}}
-	waiting := *states[0]
-	waiting.Status, waiting.Seats = replay.Waiting, []replay.Seat{{}}
-	return append(states, &won, &waiting)
-}
-
-// clocked returns states of a game with clocks, in which players join, get time credited, run
-// out of time, take a seat back and undo all moves.
-func clocked(t testing.TB, at time.Time) []*replay.State {
-	t.Helper()
-	sd := seed(t, 1)
-	c := created(t, "tribolo", sd)
-	c.TurnLimit = 7 * time.Second
-	c.Seats = []replay.Seat{{Player: ann}, {}, {Player: ann}}
-	event, err := replay.Start("g", replay.Entry{Seat: game.NoSeat, Action: c}, sd, at)
-	require.NoError(t, err)
-	states := []*replay.State{event.State}
-	s := event.State
-	step := func(seat int, a replay.Action, after time.Duration) {
-		entry := replay.Entry{Seat: seat, Action: a}
-		if undone, ok := a.(replay.Undone); ok {
-			event, err = s.Undo(entry, states[undone.To-1], s.UpdateTime.Add(after))
-		} else {
-			event, err = s.Apply(entry, s.UpdateTime.Add(after))
-		}
-		require.NoError(t, err)
-		s = event.State
-		states = append(states, s)
-	}
-	step(1, replay.Joined{Player: ann}, 0)
-	step(s.Turn(), replay.Moved{Move: s.LegalMoves()[0]}, time.Second)
-	step(s.Turn(), replay.ClockExtended{By: 5*time.Second + time.Millisecond}, 8*time.Second)
-	late := s.Turn()
-	step(late, replay.TimedOut{StandIn: "greedy"}, time.Minute)
-	step(s.Turn(), replay.Moved{Move: s.LegalMoves()[0], ByBot: true}, 0)
-	step(late, replay.Joined{Player: ann}, time.Second)
-	require.True(t, s.Seats[late].Absent)
-	step(0, replay.Undone{To: 2}, time.Second)
-	return states
+	won.Attempt = replay.Attempt{ChallengeID: "c", Kind: replay.Daily, DayStreak: 3}
+	return append(states, &won)
 }
 
 func TestHead_RoundTrip(t *testing.T) {
@@ -172,7 +121,7 @@ func TestHead_RoundTrip(t *testing.T) {
 	for _, want := range heads(t) {
 		b, err := encodeHead(want, board(want))
 		require.NoError(t, err)
-		got, err := decodeHead("g", store.ID{Version: want.Version}, want.UpdateTime, b)
+		got, err := decodeHead(want.ID, store.ID{Version: want.Version}, want.UpdateTime, b)
 		require.NoError(t, err)
 		equal(t, want, got)
 		assert.Equal(t, want.LegalMoves(), got.LegalMoves())
@@ -183,8 +132,8 @@ func TestHead_RoundTrip(t *testing.T) {
 // and that it returns no state in both cases.
 func TestDecodeHead_Refused(t *testing.T) {
 	t.Parallel()
-	over := heads(t)[6]
-	require.Equal(t, replay.Finished, over.Status)
+	all := heads(t)
+	over := all[slices.IndexFunc(all, func(s *replay.State) bool { return s.Status == replay.Finished })]
 	b, err := encodeHead(over, board(over))
 	require.NoError(t, err)
 	for _, tt := range []struct {
@@ -211,12 +160,12 @@ func TestDecodeHead_Refused(t *testing.T) {
 			tt.change(&m)
 			changed, err := proto.Marshal(&m)
 			require.NoError(t, err)
-			got, err := decodeHead("g", store.ID{Version: 7}, over.UpdateTime, changed)
+			got, err := decodeHead("g", store.ID{Version: over.Version}, over.UpdateTime, changed)
 			assert.ErrorIs(t, err, tt.want)
 			assert.Nil(t, got)
 		})
 	}
-	_, err = decodeHead("g", store.ID{Version: 7}, over.UpdateTime, b[:len(b)-1])
+	_, err = decodeHead("g", store.ID{Version: over.Version}, over.UpdateTime, b[:len(b)-1])
 	assert.ErrorIs(t, err, replay.ErrInvalid)
 }
 

@@ -42,6 +42,8 @@ func TestStart(t *testing.T) {
 		assert.Equal(t, v.Rules.Start(sd.Draws(1)).Turn(), s.Turn(), v.ID)
 		assert.NotEmpty(t, s.LegalMoves(), v.ID)
 		assert.True(t, s.RevealedSeed().IsZero(), v.ID)
+		c.Seats[0].Resigned = true
+		assert.False(t, s.Seats[0].Resigned, "a game has its own copy of the seats")
 	}
 }
 
@@ -100,16 +102,6 @@ func TestStart_Refused(t *testing.T) {
 		assert.ErrorIs(t, err, tt.want, tt.name)
 		assert.Nil(t, event, tt.name)
 	}
-}
-
-// Ensure that a game has its own copy of the seats that it was created with.
-func TestStart_OwnSeats(t *testing.T) {
-	t.Parallel()
-	sd := seed(7)
-	c := created(t, "classic", sd)
-	s := begin(t, c, sd)
-	c.Seats[0].Resigned = true
-	assert.False(t, s.Seats[0].Resigned)
 }
 
 // Ensure that entries with the same meaning compare as the same, whatever the server drew or

@@ -13,7 +13,10 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 )
 
-var seed = gametest.Seed
+var (
+	seed  = gametest.Seed
+	board = gametest.Bytes
+)
 
 // at returns the time that is the given number of seconds after the start of a game.
 func at(second int) time.Time { return time.Unix(int64(second), 0).UTC() }
@@ -62,11 +65,4 @@ func playOut(t testing.TB, s *replay.State) *replay.State {
 		s = apply(t, s, s.Turn(), replay.Moved{Move: s.LegalMoves()[0], ByBot: !s.Seats[s.Turn()].Held()})
 	}
 	return s
-}
-
-func board(t testing.TB, p game.Position) []byte {
-	t.Helper()
-	b, err := p.AppendBinary(nil)
-	require.NoError(t, err)
-	return b
 }

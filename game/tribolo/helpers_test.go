@@ -16,6 +16,7 @@ var (
 	countingSeed = gametest.CountingSeed
 	seed         = gametest.Seed
 	seedOf       = gametest.SeedOf
+	bytesOf      = gametest.Bytes
 )
 
 func start(s game.Seed) *tribolo.Position {
@@ -65,12 +66,6 @@ func position(t *testing.T, b tribolo.Board, turn int, resigned ...int) *tribolo
 	p, err := tribolo.NewPosition(b, turn, set)
 	require.NoError(t, err)
 	return p
-}
-
-func bytesOf(t require.TestingT, p game.Position) []byte {
-	b, err := p.AppendBinary(nil)
-	require.NoError(t, err)
-	return b
 }
 
 // randomBoards returns boards of all densities with a random number of walls. Most of them cannot

@@ -13,7 +13,10 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-var seed = gametest.Seed
+var (
+	seed    = gametest.Seed
+	bytesOf = gametest.Bytes
+)
 
 // classic returns the base config that tests modify.
 func classic(rows, columns int) twenty48.Config {
@@ -71,10 +74,4 @@ func beforeSpawn(p game.Position, change game.Change) []int32 {
 		faces[change.Spawned.Index] = 0
 	}
 	return faces
-}
-
-func bytesOf(t require.TestingT, p game.Position) []byte {
-	b, err := p.AppendBinary(nil)
-	require.NoError(t, err)
-	return b
 }

@@ -1,7 +1,11 @@
-// Package gametest makes the seeds of games. Only tests import it.
+// Package gametest makes the seeds of games and encodes positions. Only tests import it.
 package gametest
 
-import "github.com/gridstand/gridstand/game"
+import (
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+)
 
 // Seed returns one of 256 fixed seeds: the given first byte followed by zeros.
 func Seed(first byte) game.Seed { return SeedOf([]byte{0: first, game.SeedSize - 1: 0}) }
@@ -22,4 +26,11 @@ func SeedOf(b []byte) game.Seed {
 		panic(err)
 	}
 	return s
+}
+
+// Bytes returns the encoding of a position.
+func Bytes(t require.TestingT, p game.Position) []byte {
+	b, err := p.AppendBinary(nil)
+	require.NoError(t, err)
+	return b
 }

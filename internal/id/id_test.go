@@ -9,14 +9,6 @@ import (
 	"github.com/gridstand/gridstand/internal/id"
 )
 
-func TestNew(t *testing.T) {
-	t.Parallel()
-	a, b := id.New(), id.New()
-	assert.True(t, id.Valid(a), a)
-	assert.True(t, id.Valid(b), b)
-	assert.NotEqual(t, a, b)
-}
-
 // Ensure that derived ids never change: stores that outlive a release use them to identify accounts
 // and games.
 func TestDerive(t *testing.T) {

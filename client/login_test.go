@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/id"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -38,7 +39,7 @@ func newAccounts(storage pb.Storage) *accounts {
 		if !validName.MatchString(r.GetName()) || len(r.GetSecret()) < 26 {
 			return nil, refuse(codes.InvalidArgument, "")
 		}
-		id := strings.ToLower(strings.Map(letter, r.GetName()+r.GetSecret()))[:26]
+		id := id.Derive([]byte(strings.ToLower(r.GetName())), []byte(r.GetSecret()))
 		token := id + "." + r.GetSecret()
 		for other, p := range a.players {
 			if strings.EqualFold(p.GetName(), r.GetName()) && other != token {
@@ -74,16 +75,6 @@ func newAccounts(storage pb.Storage) *accounts {
 		return &pb.RotateTokenResponse{Token: token}, a.lose()
 	}
 	return a
-}
-
-// letter returns r if an id may contain it, and otherwise -1, so that strings.Map drops it.
-func letter(r rune) rune {
-	switch {
-	case r >= '2' && r <= '7', r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z':
-		return r
-	default:
-		return -1
-	}
 }
 
 func (a *accounts) lose() error {

@@ -1,7 +1,6 @@
 package verify_test
 
 import (
-	"crypto/sha256"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
+	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
 	transcripts "github.com/gridstand/gridstand/internal/testkit/transcript"
 	"github.com/gridstand/gridstand/internal/verify"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -28,14 +28,7 @@ const (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// seedOf returns a seed that depends on n.
-func seedOf(t testing.TB, n byte) game.Seed {
-	t.Helper()
-	sum := sha256.Sum256([]byte{n})
-	seed, err := game.SeedFromBytes(sum[:])
-	require.NoError(t, err)
-	return seed
-}
+var seedOf = replaytest.Seed
 
 // transcript plays a game as a server would. The player resigns after the given number of
 // moves if the game is not over by then.
@@ -89,7 +82,7 @@ func TestTranscript_EveryVariant(t *testing.T) {
 	lengths := []int{0, 30, 400} // the last is longer than a game on a small board
 	for _, v := range variants.All() {
 		for n, moves := range lengths {
-			events := transcript(t, v.ID, seedOf(t, byte(n)), moves)
+			events := transcript(t, v.ID, seedOf(t, byte(n+1)), moves)
 			before := clone(events)
 			report, err := verify.Transcript(transcripts.All(events))
 			require.NoError(t, err, v.ID)
@@ -218,12 +211,7 @@ func TestTranscript_SeatsAtTheBeginning(t *testing.T) {
 		"a negative turn limit": func(c *replay.Created) { c.TurnLimit = -time.Hour },
 	} {
 		seed := seedOf(t, 1)
-		v, ok := variants.Current("tribolo")
-		require.True(t, ok)
-		created := replay.Created{
-			Variant: v.ID, Revision: v.Revision, Commitment: seed.Commitment(),
-			Seats: []replay.Seat{{Player: replay.Player{ID: otherID, Name: "ada"}}, {Bot: "greedy"}, {Bot: "greedy"}},
-		}
+		created := replaytest.Created(t, "tribolo", replay.Player{ID: otherID, Name: "ada"}, seed)
 		change(&created)
 		e, err := replay.Start(gameID, replay.Entry{Seat: game.NoSeat, Action: created}, seed, noon)
 		require.NoError(t, err, name)

@@ -86,7 +86,7 @@ func TestDamage(t *testing.T) {
 						damagedAt(t, err)
 						update, _ := watcher.Next(length)
 						require.Equal(t, last, damagedAt(t, update.Err))
-						err = m.historyError(t)
+						_, err = m.pastAfter(t, 0)
 						if tt.last < length {
 							require.Equal(t, last, damagedAt(t, err))
 						}

@@ -328,14 +328,11 @@ func (env *env) check(gameID string, on ...*server) *replay.State {
 	tail, err := log.Tail(ctx, gameID)
 	require.NoError(env.t, err)
 	require.True(env.t, tail.Sound(), "%+v", tail)
-	var last *replay.State
-	require.NoError(env.t, log.Replay(ctx, gameID, gamelog.GenesisTip(gameID), func(_ gamelog.Tip, e *replay.Event) error {
-		if last != nil {
-			require.Equal(env.t, last.Version+1, e.State.Version)
-		}
-		last = e.State
-		return nil
-	}))
+	events := on[0].logged(env.t, gameID)
+	for i, e := range events {
+		require.EqualValues(env.t, i+1, e.State.Version)
+	}
+	last := events[len(events)-1].State
 	require.Equal(env.t, tail.Last.Version, last.Version)
 	heads, err := log.Heads(ctx, []string{gameID})
 	require.NoError(env.t, err)

@@ -14,28 +14,18 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// pastAfter returns the events in the game's history after the given version.
-func (m *Match) pastAfter(t *testing.T, after int32) (events []*Event) {
+// pastAfter returns the events in the game's history after the given version, up to an error.
+func (m *Match) pastAfter(t *testing.T, after int32) (events []*Event, err error) {
 	t.Helper()
 	for h := m.History(after); ; {
 		read, err := h.Next(t.Context(), func(e *Event) error {
 			events = append(events, e)
 			return nil
 		})
-		if !assert.NoError(t, err) || read == 0 {
-			return events
+		if err != nil || read == 0 {
+			return events, err
 		}
 		assert.LessOrEqual(t, read, historyPage)
-	}
-}
-
-// historyError reads the game's history and returns the error.
-func (m *Match) historyError(t *testing.T) error {
-	t.Helper()
-	for h := m.History(0); ; {
-		if read, err := h.Next(t.Context(), func(*Event) error { return nil }); err != nil || read == 0 {
-			return err
-		}
 	}
 }
 
@@ -82,7 +72,8 @@ func TestHistory(t *testing.T) {
 		assert.Len(t, logged, grown)
 		logged = s.logged(t, name("a"))
 		for after := 0; after <= len(logged); after += 23 {
-			got := m.pastAfter(t, int32(after))
+			got, err := m.pastAfter(t, int32(after))
+			require.NoError(t, err)
 			require.Len(t, got, len(logged)-after)
 			for i, e := range got {
 				want := logged[after+i]

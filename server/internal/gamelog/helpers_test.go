@@ -63,12 +63,6 @@ func (r *rig) append(d *Draft) Tip {
 	return appended.Tip
 }
 
-// moved returns the entry of the nth legal move in the position.
-func moved(s *replay.State, nth int) replay.Entry {
-	legal := s.LegalMoves()
-	return replay.Entry{Seat: 0, Action: replay.Moved{Move: legal[nth%len(legal)]}}
-}
-
 func (r *rig) draft(tip Tip, e replay.Entry) *Draft {
 	r.t.Helper()
 	d, err := tip.Draft(e, time.Time{}, nil)

@@ -111,7 +111,8 @@ func TestLoad_Undos(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		past := func(version int32) (*replay.State, error) { return states[version-1], nil }
 		for len(states) < pageSize+100 {
-			entry := moved(tip.State, rng.IntN(4))
+			legal := tip.State.LegalMoves()
+			entry := replay.Entry{Action: replay.Moved{Move: legal[rng.IntN(len(legal))]}}
 			if to := rng.Int32N(tip.State.Version) + 1; rng.IntN(3) == 0 && to < tip.State.Version {
 				entry.Action = replay.Undone{To: to}
 			}

@@ -393,9 +393,6 @@ func inStatus(status pb.ChallengeStatus) func(*pb.WatchChallengeResponse) bool {
 	return func(m *pb.WatchChallengeResponse) bool { return m.GetChallenge().GetStatus() == status }
 }
 
-// scored reports whether the leading player has scored.
-func scored(m *pb.WatchChallengeResponse) bool { return m.GetStandings()[0].GetScore() > 0 }
-
 // Ensure that over every protocol a stream follows a race from the roster through the points to the
 // end, when it ends, that it resumes after the client's last snapshot, and that it shows no seed
 // before the end.
@@ -435,7 +432,7 @@ func TestWatchChallenge(t *testing.T) {
 	mine := s.attempt(t, ada, id)
 	s.moves(t, ada, mine, 8)
 	for door, stream := range streams {
-		m := until(t, stream, scored)
+		m := until(t, stream, func(m *pb.WatchChallengeResponse) bool { return m.GetStandings()[0].GetScore() > 0 })
 		assert.Equal(t, ada.GetId(), m.GetStandings()[0].GetPlayer().GetId(), door)
 		assert.EqualValues(t, 1, m.GetStandings()[0].GetRank(), door)
 	}

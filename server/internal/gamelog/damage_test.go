@@ -104,13 +104,6 @@ func TestLoad_Damaged(t *testing.T) {
 		{"last digest altered", at(length, bump), length - 1},
 		{"first digest altered", at(1, bump), 0},
 		{"entry emptied", at(4, func(r *store.Record) { r.Raw = []byte("\x08") }), 3},
-		{"player's move changed to a bot's", at(4, func(r *store.Record) {
-			e, err := decodeEntry(r.Raw)
-			require.NoError(t, err)
-			e.Action = replay.Moved{Move: e.Action.(replay.Moved).Move, ByBot: true}
-			r.Raw, err = encodeEntry(e)
-			require.NoError(t, err)
-		}), 3},
 		{"time too early", at(4, func(r *store.Record) { r.Time = time.UnixMilli(1) }), 3},
 		{"time too late", at(4, func(r *store.Record) { r.Time = r.Time.AddDate(100, 0, 0) }), 4},
 		{"different seed", at(1, func(r *store.Record) { r.Seed = slices.Repeat([]byte("0"), game.SeedSize) }), 0},

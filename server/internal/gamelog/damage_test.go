@@ -89,11 +89,6 @@ func TestLoad_Damaged(t *testing.T) {
 			bump(&again)
 			return slices.Insert(log, 5, again)
 		}), 5},
-		{"duplicate last entry", records(func(log []store.Record) []store.Record {
-			again := log[length-1]
-			bump(&again)
-			return append(log, again)
-		}), length},
 		{"extra entry before the first", records(func(log []store.Record) []store.Record {
 			before := log[1]
 			before.ID = store.ID{Digest: 1}

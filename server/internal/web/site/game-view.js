@@ -224,7 +224,8 @@ export default function show(root, { id = '' }, own) {
     const command = challengeId ? `join ${challengeId}` : `watch ${game}`;
     const text = `gridstand ${command} --server ${host}${secure ? ' --tls' : ''}`;
     links.append(h('p.dim', 'In a terminal:', h('code', text)));
-    if (challengeId) links.firstChild.prepend(h('a.button', { href: `/c/${challengeId}` }, 'Challenge'));
+    if (challengeId)
+      links.firstChild.prepend(h('a.button', { href: `/c/${challengeId}` }, 'Challenge'));
   }
 
   function finished() {

@@ -1,25 +1,10 @@
 package bot
 
 import (
-	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gridstand/gridstand/game"
 )
-
-// BenchmarkRandomGames plays random games of classic to the end.
-func BenchmarkRandomGames(b *testing.B) {
-	b.ReportAllocs()
-	v := variant(b, "classic")
-	o, err := oddsOf(v)
-	require.NoError(b, err)
-	r := newRollout(&o, startMeter(Options{}), board48(b, v, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0), math.MaxInt64)
-	for b.Loop() {
-		r.play(game.Right)
-	}
-}
 
 // BenchmarkExpectimax searches boards from all stages of classic games.
 func BenchmarkExpectimax(b *testing.B) {

@@ -107,20 +107,3 @@ func TestGrid_Copied(t *testing.T) {
 	assert.True(t, p.Legal().Has(game.Down))
 	assert.False(t, p.Legal().Has(game.Up))
 }
-
-// BenchmarkSlides slides random boards in all four directions.
-func BenchmarkSlides(b *testing.B) {
-	b.ReportAllocs()
-	var boards []twenty48.Board64
-	for random := rand.New(rand.NewPCG(1, 2)); len(boards) < 1000; {
-		boards = append(boards, pack(randomCells(random)))
-	}
-	s := twenty48.NewSlider()
-	for b.Loop() {
-		for _, board := range boards {
-			for _, d := range everyDirection {
-				s.Slide(board, d)
-			}
-		}
-	}
-}

@@ -19,9 +19,8 @@ import (
 // Board is a game board that can be drawn at several sizes.
 type Board interface {
 	// Sizes returns the cell sizes at which the board can be drawn, best first. The tight
-	// sizes are for windows without room for a full panel, and the mini sizes, if any, for
-	// windows in which no other size fits.
-	Sizes(t ui.Theme) (sizes, tight, mini []Size)
+	// sizes are for windows without room for a full panel.
+	Sizes(t ui.Theme) (sizes, tight []Size)
 	// Measure returns the size of the drawn board in columns and rows.
 	Measure(c Size) (width, height int)
 	// Draw draws the board.
@@ -67,10 +66,11 @@ func Plain(p *pb.Position) string {
 	}
 }
 
-// Widths of a panel beside or below a board.
+// Sizes of a panel beside or below a board.
 const (
 	panelWidth    = 42 // maximum
 	panelMinWidth = 24 // minimum beside the board; fits a command with a short id
+	panelMinLines = 4  // minimum; fits the scores of three seats, and whose turn it is
 	PanelGap      = 2  // columns between board and panel
 )
 
@@ -85,36 +85,12 @@ type Layout struct {
 	Spare int
 }
 
-// Size of the panel for a mini board.
-const (
-	miniPanelLines = 4
-	miniPanelWidth = 12 // minimum beside the board, if there is no room below it
-)
-
 // Place finds the largest cell size at which the board fits in width × height together with
 // a panel: beside the board, or below it with panelLines lines. If no size fits, Place
 // shortens the panel and places it where more of its lines fit. It returns false if the
-// board does not even fit at its mini sizes.
+// board does not fit with panelMinLines.
 func Place(b Board, t ui.Theme, width, height, panelLines int) (Layout, bool) {
-	sizes, tight, mini := b.Sizes(t)
-	l, ok := place(b, sizes, tight, width, height, panelLines)
-	if ok || len(mini) == 0 {
-		return l, ok
-	}
-	l, ok = place(b, mini, mini, width, height, miniPanelLines)
-	if !ok {
-		w, h := Needs(b, t)
-		l = Layout{Cell: mini[len(mini)-1], Wide: true, PanelWidth: width - w - PanelGap, PanelHeight: h}
-		ok = h <= height && l.PanelWidth >= miniPanelWidth
-	}
-	if more := min(l.Spare, panelLines-l.PanelHeight); !l.Wide && more > 0 {
-		l.PanelHeight, l.Spare = l.PanelHeight+more, l.Spare-more
-	}
-	return l, ok
-}
-
-// place is Place with some of the sizes.
-func place(b Board, sizes, tight []Size, width, height, panelLines int) (Layout, bool) {
+	sizes, tight := b.Sizes(t)
 	below := width // columns of a panel below the board
 	if below > panelMinWidth+6 {
 		below -= 2
@@ -126,7 +102,7 @@ func place(b Board, sizes, tight []Size, width, height, panelLines int) (Layout,
 		return l, room >= panelMinWidth && l.Spare >= 0
 	}
 	for _, c := range sizes {
-		if l, ok := beside(c); ok && l.PanelHeight >= 4 {
+		if l, ok := beside(c); ok && l.PanelHeight >= panelMinLines {
 			return l, true
 		}
 		w, h := b.Measure(c)
@@ -141,7 +117,7 @@ func place(b Board, sizes, tight []Size, width, height, panelLines int) (Layout,
 	}
 	for _, c := range tight {
 		w, h := b.Measure(c)
-		if spare := height - h; w <= width && spare >= 1 {
+		if spare := height - h; w <= width && spare >= panelMinLines {
 			return Layout{Cell: c, PanelWidth: min(below, panelWidth), PanelHeight: min(spare, panelLines)}, true
 		}
 	}
@@ -151,8 +127,8 @@ func place(b Board, sizes, tight []Size, width, height, panelLines int) (Layout,
 // LargestSize returns the largest cell size at which the board fits in width × height. It
 // returns false if no size fits.
 func LargestSize(b Board, t ui.Theme, width, height int) (Size, bool) {
-	sizes, tight, mini := b.Sizes(t)
-	for _, c := range slices.Concat(sizes, tight, mini) {
+	sizes, tight := b.Sizes(t)
+	for _, c := range slices.Concat(sizes, tight) {
 		if w, h := b.Measure(c); w <= width && h <= height {
 			return c, true
 		}
@@ -162,9 +138,14 @@ func LargestSize(b Board, t ui.Theme, width, height int) (Size, bool) {
 
 // Needs returns the minimum width and height that the board needs.
 func Needs(b Board, t ui.Theme) (width, height int) {
-	_, tight, mini := b.Sizes(t)
-	all := slices.Concat(tight, mini)
-	return b.Measure(all[len(all)-1])
+	_, tight := b.Sizes(t)
+	return b.Measure(tight[len(tight)-1])
+}
+
+// TooSmall returns the body to show if Place does not find a size for width × height.
+func TooSmall(b Board, env *ui.Env, width, height int) string {
+	needsWidth, needsHeight := Needs(b, env.Theme)
+	return ui.TooSmall(env.Width, env.Height, needsWidth+env.Width-width, needsHeight+panelMinLines+env.Height-height)
 }
 
 // Join puts a panel of exactly l.PanelWidth columns beside or below a drawn board. It

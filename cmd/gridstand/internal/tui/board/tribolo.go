@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -20,7 +21,7 @@ import (
 var (
 	triboloSizes = []Size{{Width: 8, Pitch: 4}, {Width: 6, Pitch: 3}, {Width: 4, Pitch: 2}, {Width: 3, Pitch: 1}, {Width: 2, Pitch: 1}}
 	triboloTight = []Size{{Width: 2, Pitch: 1}, {Width: 3, Pitch: 1, Bare: true}, {Width: 1, Pitch: 1, Bare: true}}
-	triboloMini  = []Size{{Width: 2, Pitch: 1, Mini: true}, {Width: 1, Pitch: 1, Mini: true}}
+	triboloMini  = []Size{{Width: 2, Pitch: 1, Mini: true}, {Width: 1, Pitch: 1, Mini: true}} // after the tight ones
 )
 
 // Tribolo is a Tribolo board with its highlights.
@@ -37,11 +38,11 @@ type Tribolo struct {
 }
 
 // Sizes implements Board.
-func (p Tribolo) Sizes(t ui.Theme) (sizes, tight, mini []Size) {
+func (p Tribolo) Sizes(t ui.Theme) (sizes, tight []Size) {
 	if !t.Board().Colored() {
-		return triboloSizes[2:], triboloTight, nil // even a large cell shows only a letter
+		return triboloSizes[2:], triboloTight // even a large cell shows only a letter
 	}
-	return triboloSizes, triboloTight, triboloMini
+	return triboloSizes, slices.Concat(triboloTight, triboloMini)
 }
 
 // Size of the frame to the left of the cells and above them.

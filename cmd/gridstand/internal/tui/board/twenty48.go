@@ -65,13 +65,13 @@ type Twenty48 struct {
 }
 
 // Sizes implements Board.
-func (p Twenty48) Sizes(t ui.Theme) (sizes, tight, mini []Size) {
+func (p Twenty48) Sizes(t ui.Theme) (sizes, tight []Size) {
 	sizes = twenty48Sizes
 	if !t.Board().Colored() {
 		sizes = sizes[2:] // those for large digits
 	}
 	digits := len(strconv.Itoa(int(max(describe.LargestTile(p.Board), 1000))))
-	return sizes, append(slices.Clone(sizes[len(sizes)-4:]), Size{Width: digits, Pitch: 1, Bare: true}), nil
+	return sizes, append(slices.Clone(sizes[len(sizes)-4:]), Size{Width: digits, Pitch: 1, Bare: true})
 }
 
 // gap returns the vertical gap between two tiles, in pixels.

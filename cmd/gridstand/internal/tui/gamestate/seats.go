@@ -37,30 +37,6 @@ func (s *State) TurnText(t ui.Theme, mine bool) string {
 	return who + "\n" + t.Dim().Render(fmt.Sprintf("%s, best takes %d", describe.Plural(len(moves), "place"), best))
 }
 
-// ShortTurnText is like TurnText, for a panel that has no room for SeatLines: its first line also has all
-// scores.
-func (s *State) ShortTurnText(t ui.Theme, mine bool) string {
-	who, moves, running := strings.Cut(s.TurnText(t, mine), "\n")
-	switch {
-	case !running:
-		return who
-	case mine:
-		who = t.Accent().Bold(true).Render("▶ Your turn")
-	default:
-		who = seatBadge(t, s.Turn()) + t.Bold().Render(" to move")
-	}
-	return who + "  " + s.SeatScores(t) + "\n" + moves
-}
-
-// SeatScores lists the scores of all seats in one line.
-func (s *State) SeatScores(t ui.Theme) string {
-	scores := make([]string, len(s.Game.GetSeats()))
-	for i := range scores {
-		scores[i] = seatBadge(t, i) + t.Bold().Render(" "+describe.Comma(s.ScoreOf(i)))
-	}
-	return strings.Join(scores, " ")
-}
-
 // Present describes who watches a game or, while it waits for players, how many of them are there.
 func Present(g *pb.Game) string {
 	if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING && g.GetWatchers() > 0 {

@@ -145,9 +145,6 @@ func (m *jumping) Panel(p *page, l board.Layout) []string {
 	if l.Wide {
 		return []string{p.SeatBlocks(p.env.Theme, l.PanelWidth, p.env.Me, l.PanelHeight > 18), turn, p.unranked(l.PanelWidth)}
 	}
-	if l.PanelHeight <= len(p.Game.GetSeats()) {
-		return []string{ui.Lines(false, p.ShortTurnText(p.env.Theme, p.mine()), m.hint(p, l.PanelWidth))}
-	}
 	lines := []string{p.SeatLines(p.env.Theme, l.PanelWidth, p.env.Me), turn, p.unranked(l.PanelWidth)}
 	if l.PanelHeight < m.PanelLines() && p.mine() {
 		lines[0], lines[1] = turn, lines[0]

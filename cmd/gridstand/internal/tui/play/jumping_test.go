@@ -201,16 +201,16 @@ func TestTurn(t *testing.T) {
 	assert.Equal(t, []tea.Msg{tea.RawMsg{Msg: "\a"}}, d.Heard)
 }
 
-// Ensure that a window with one line for the panel shows all scores, also after the game.
-func TestTribolo_OneLine(t *testing.T) {
+// Ensure that a low window shows whose turn it is and all scores, also after the game.
+func TestTribolo_Low(t *testing.T) {
 	t.Parallel()
 	p, d := newTribolo(t, &tuitest.Server{})
 	d.Env.Width, d.Env.Height = 40, 15
-	assert.Contains(t, d.Screen(), "▶ Your turn   B  11  R  18  G  16\n")
+	assert.Regexp(t, `(?s)▶ Your turn,  BLUE.* B  ada \(you\) +11 .* R  greedy +18 .* G  minimax +16`, d.Screen())
 	p.Game.Position.Turn = new(int32(1))
-	assert.Contains(t, d.Screen(), " R  to move   B  11  R  18  G  16\n")
+	assert.Regexp(t, `(?s) B  ada \(you\) +11 .* R  greedy +18 .* G  minimax +16 .* RED  to move`, d.Screen())
 	finish(p, pb.Result_REASON_NO_MOVES)
-	assert.Regexp(t, `You win +B +\d+ +R +\d+ +G +\d+`, d.Screen())
+	assert.Regexp(t, `(?s)You win.* R  greedy +18.* G  minimax +16.* B  ada \(you\) +11`, d.Screen())
 }
 
 // Ensure that the help fits in a narrow window and scrolls there.

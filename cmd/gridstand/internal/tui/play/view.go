@@ -32,8 +32,7 @@ func (p *page) View(width, height int) ui.View {
 	}
 	b, l, ok := p.place(width, height)
 	if !ok {
-		needsWidth, needsHeight := board.Needs(b, p.env.Theme)
-		v.Body = ui.TooSmall(p.env.Width, p.env.Height, needsWidth+2, needsHeight+3)
+		v.Body = board.TooSmall(b, p.env, width, height)
 		return v
 	}
 	if m, ok := p.mode.(*attempt); ok && m.Race() && l.Wide { // make room for the other boards
@@ -188,10 +187,7 @@ func (p *page) result(l board.Layout) string {
 	wrapped := ui.Wrap(title, l.PanelWidth)
 	height := l.PanelHeight - strings.Count(wrapped, "\n")
 	var head string
-	if large, ok := t.Large(score, l.PanelWidth); p.shared() && l.PanelHeight <= len(p.Game.GetSeats()) { // no room for facts
-		short, _, _ := strings.Cut(title, ":")
-		head = look.Render(short) + "  " + p.SeatScores(t)
-	} else if ok && height >= 2+ui.LargeHeight {
+	if large, ok := t.Large(score, l.PanelWidth); ok && height > ui.LargeHeight+lipgloss.Height(facts) {
 		gap := "\n\n"
 		if height < 10 {
 			gap = "\n"

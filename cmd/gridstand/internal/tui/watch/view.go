@@ -29,8 +29,7 @@ func (p *page) View(width, height int) ui.View {
 	b := s.Board()
 	l, ok := board.Place(b, t, width, height, panelLines)
 	if !ok {
-		needsWidth, needsHeight := board.Needs(b, t)
-		v.Body = ui.TooSmall(p.env.Width, p.env.Height, needsWidth+p.env.Width-width, needsHeight+1+p.env.Height-height)
+		v.Body = board.TooSmall(b, p.env, width, height)
 		return v
 	}
 	x := panel{State: s, env: p.env, width: l.PanelWidth, height: l.PanelHeight, tall: l.Wide && l.PanelHeight >= tallPanel}
@@ -197,8 +196,6 @@ func (x *panel) play() string {
 	switch {
 	case x.Tribolo() != nil && x.tall:
 		return x.stack(x.SeatBlocks(t, x.width, x.env.Me, x.height >= 20), x.TurnText(t, false), x.curve, why)
-	case x.Tribolo() != nil && x.height <= len(x.Game.GetSeats()):
-		return x.stack(x.ShortTurnText(t, false), x.curve)
 	case x.Tribolo() != nil:
 		return x.stack(x.SeatLines(t, x.width, x.env.Me)+"\n"+x.TurnText(t, false), x.curve)
 	case x.tall:

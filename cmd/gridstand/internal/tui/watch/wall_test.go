@@ -66,13 +66,14 @@ func TestWatch_Unavailable(t *testing.T) {
 	}
 }
 
-// Ensure that a panel of one line shows all scores of Tribolo.
-func TestTribolo_OneLine(t *testing.T) {
+// Ensure that a low window shows whose turn it is in Tribolo and all scores.
+func TestTribolo_Low(t *testing.T) {
 	t.Parallel()
 	env := tuitest.Env(&tuitest.Server{})
 	p := New(t.Context(), env, ui.Route{Watch: []string{tuitest.GameID}}).(*page)
 	defer p.Own().Stop()
 	followTribolo(t, p.game)
 	env.Width, env.Height = 40, 15
-	assert.Contains(t, ansi.Strip(ui.Draw(env, p, false).Content), " G  to move   B  22  R  36  G  19")
+	assert.Regexp(t, `(?s) B  ada \(you\) +22 .* R  greedy +36 .* G  minimax +19 .* GREEN  to move`,
+		ansi.Strip(ui.Draw(env, p, false).Content))
 }

@@ -193,9 +193,9 @@ func (f *form) lines(t ui.Theme) string {
 }
 
 // Box implements ui.Dialog. It draws the form with as much of its description as fits in the window.
-func (f *form) Box(env *ui.Env) (box, brief string) {
+func (f *form) Box(env *ui.Env) string {
 	const around = 4 // rows that the box adds
-	title, brief := "New game", "The window is too small for the form."
+	title := "New game"
 	if f.race {
 		title = "New race"
 	}
@@ -203,8 +203,8 @@ func (f *form) Box(env *ui.Env) (box, brief string) {
 	about := t.Dim().Width(formWidth).Render(client.CleanText(v.GetTitle()+": "+v.GetSummary(), 200))
 	for _, content := range []string{ui.Lines(true, fields, "", about), ui.Lines(false, fields, about)} {
 		if lipgloss.Height(content)+around <= env.Height {
-			return ui.Box(t, title, content), brief
+			return ui.Box(t, title, content)
 		}
 	}
-	return ui.Box(t, title, fields), brief
+	return ui.Box(t, title, fields)
 }

@@ -63,7 +63,7 @@ func TestGolden(t *testing.T) {
 			t.Parallel()
 			env := tuitest.Env(nil)
 			mode := ui.Draw(env, open(t, env), false).MouseMode
-			box, _ := ui.NewHelp(open(t, env).Keys, false).Box(env)
+			box := ui.NewHelp(open(t, env).Keys, false).Box(env)
 			assert.Contains(t, ansi.Strip(box), "S ", "the help lists S")
 			assert.Equal(t, name == "tribolo", mode != tea.MouseModeNone, "takes the mouse only if a click acts")
 			tuitest.Golden(t, name, func(env *ui.Env) ui.Page { return open(t, env) })

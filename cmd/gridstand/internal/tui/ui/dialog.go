@@ -18,8 +18,8 @@ type Dialog interface {
 	Key(msg tea.KeyPressMsg) (cmd tea.Cmd, open bool)
 	// Keys returns the dialog's keys, for the footer and the help.
 	Keys() KeyTable
-	// Box draws the dialog. If the window is too small for it, brief is shown instead.
-	Box(env *Env) (box, brief string)
+	// Box draws the dialog. The key esc closes it if the window is too small for it.
+	Box(env *Env) string
 }
 
 // Question is a dialog that lets the user choose, or confirm something that cannot be undone. Enter does not
@@ -47,12 +47,10 @@ func (q *Question) Keys() KeyTable {
 }
 
 // Box implements Dialog. It lists several choices below each other.
-func (q *Question) Box(env *Env) (box, brief string) {
+func (q *Question) Box(env *Env) string {
 	var choices []string
-	brief = q.Title
 	for _, k := range q.Choices {
 		choices = append(choices, Choice(env.Theme, k.Help().Key, k.Help().Desc))
-		brief += " " + k.Help().Key
 	}
 	gap := "\n"
 	if len(choices) == 1 {
@@ -60,7 +58,7 @@ func (q *Question) Box(env *Env) (box, brief string) {
 	}
 	list := lipgloss.NewStyle().Align(lipgloss.Left).Render(strings.Join(choices, gap))
 	text := lipgloss.NewStyle().Align(lipgloss.Center).Render(Wrap(q.Text, min(env.Width-6, 48)))
-	return Box(env.Theme, q.Title, strings.Join(nonEmpty([]string{text, list}), "\n\n")), brief + " n"
+	return Box(env.Theme, q.Title, strings.Join(nonEmpty([]string{text, list}), "\n\n"))
 }
 
 // Box draws a frame around a title and the content below it, all centered.
@@ -133,7 +131,7 @@ func (h *Help) Keys() KeyTable {
 
 // Box implements Dialog. It lists the keys in several columns if they fit, otherwise in one column, cut off at
 // the window's edge.
-func (h *Help) Box(env *Env) (box, brief string) {
+func (h *Help) Box(env *Env) string {
 	const frameWidth, frameHeight = 4, 4
 	suspend := SuspendKey
 	suspend.SetEnabled(!env.Remote)
@@ -157,8 +155,7 @@ func (h *Help) Box(env *Env) (box, brief string) {
 			title = "Keys ↑"
 		}
 	}
-	box = Box(t, title, lipgloss.PlaceHorizontal(lipgloss.Width(table), lipgloss.Left, table))
-	return box, "The window is too small for the help. Press any key to close it."
+	return Box(t, title, lipgloss.PlaceHorizontal(lipgloss.Width(table), lipgloss.Left, table))
 }
 
 // Header returns a line with one of lefts on the left and one of rights on the right. Both

@@ -17,7 +17,7 @@ const margin = 1
 func Draw(env *Env, p Page, last bool) tea.View {
 	v, keys, own := p.View(env.Body()), p.Keys(), p.Own()
 	if d := own.Dialog; d != nil {
-		v.dialog, v.brief = d.Box(env)
+		v.dialog = d.Box(env)
 		keys = d.Keys()
 	}
 	switch {
@@ -76,8 +76,8 @@ func compose(env *Env, v View, keys []key.Binding) tea.View {
 	status := v.Status
 	dialogWidth, dialogHeight := lipgloss.Size(v.dialog)
 	fits := dialogWidth <= env.Width && dialogHeight <= env.Height
-	if v.dialog != "" && !fits && v.brief != "" {
-		status = env.Theme.Bold().Render(v.brief)
+	if v.dialog != "" && !fits {
+		status = env.Theme.Bold().Render("The window is too small for this dialog. Press esc to close it.")
 	}
 	if status != "" { // A long status wraps and covers the last rows of the body.
 		wrapped := strings.Split(Wrap(status, inner), "\n")

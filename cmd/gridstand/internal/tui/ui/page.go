@@ -48,7 +48,7 @@ type View struct {
 	// nil.
 	OnClick func(x, y int) tea.Cmd
 
-	dialog, brief string // what Draw puts over the body; see Dialog.Box
+	dialog string // what Draw puts over the body
 }
 
 // Typing is implemented by pages for typing text. They get all keys except ctrl-c, and Input gets

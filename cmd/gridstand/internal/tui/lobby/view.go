@@ -181,9 +181,12 @@ func (p *page) previewPane(width, height int) string {
 	facts, least := p.facts(inner)
 	content := strings.Join(facts, "\n")
 	if b := s.Board(); b != nil {
-		if drawn, n, ok := fit(b, t, inner, rows, len(facts), least); ok {
-			drawn = lipgloss.PlaceHorizontal(inner, lipgloss.Center, drawn)
-			content = strings.TrimRight(drawn+"\n\n"+strings.Join(facts[:n], "\n"), "\n")
+		c, ok := board.LargestSize(b, t, inner, rows-1-least)
+		if !ok {
+			c, ok = board.LargestSize(b, t, inner, rows)
+		}
+		if ok { // The pane cuts off the facts for which there is no room.
+			content = lipgloss.PlaceHorizontal(inner, lipgloss.Center, b.Draw(c, t)) + "\n\n" + content
 		}
 	}
 	return frame.Draw(t, lipgloss.PlaceVertical(rows, lipgloss.Center, content), width, height)
@@ -205,24 +208,8 @@ func (p *page) welcome(width int) string {
 	return text
 }
 
-// fit draws a board as large as possible in width × height, with room for n lines of text
-// below it: n is lines if that many fit, otherwise least or 0.
-func fit(b board.Board, t ui.Theme, width, height, lines, least int) (drawn string, n int, ok bool) {
-	c, ok := board.LargestSize(b, t, width, height-1-least)
-	if !ok {
-		least = 0
-		if c, ok = board.LargestSize(b, t, width, height); !ok {
-			return "", 0, false
-		}
-	}
-	if _, h := b.Measure(c); h+1+lines <= height {
-		least = lines
-	}
-	return b.Draw(c, t), least, true
-}
-
 // facts returns lines about the previewed game, most important first. least is the number
-// of leading lines that belong together: either all of them are shown or none.
+// of leading lines for which the board leaves room.
 func (p *page) facts(width int) (lines []string, least int) {
 	t, s := p.env.Theme, &p.preview.state
 	if isRace(s.Game.Game) {

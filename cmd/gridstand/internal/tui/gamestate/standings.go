@@ -132,8 +132,9 @@ func (c *Contest) Rows(lines []*pb.Standing, width, rows int) string {
 		text = append(text, t.Dim().Render(ui.Cell(head, width-len(end))+end))
 	}
 	mine := max(slices.IndexFunc(lines, func(line *pb.Standing) bool { return c.env.Is(line.GetPlayer()) }), 0)
+	rows = max(rows, 0)
 	first := max(min(mine-rows/2, len(lines)-rows), 0)
-	for _, line := range lines[first:min(first+max(rows, 0), len(lines))] {
+	for _, line := range lines[first:min(first+rows, len(lines))] {
 		rank, ink := "–", lipgloss.NewStyle()
 		if line.GetRank() > 0 {
 			rank = describe.Comma(line.GetRank())

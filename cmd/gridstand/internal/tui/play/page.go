@@ -20,7 +20,6 @@ func New(ctx context.Context, env *ui.Env, g *pb.Game) ui.Page {
 	p := &page{State: gamestate.New(g), Tasks: ui.NewTasks(ctx), env: env, mode: newMode(g)}
 	if g.GetChallengeId() != "" && p.Twenty48() != nil {
 		p.contest = gamestate.NewContest(env, p.Tasks, g.GetChallengeId(), g.GetId(), &p.Moment)
-		p.mode = &attempt{sliding{}, p.contest}
 	}
 	return p
 }
@@ -51,19 +50,18 @@ func (p *page) good() bool {
 		return false
 	}
 	large := p.Twenty48() != nil && describe.LargestTile(p.Twenty48()) >= goodTile
-	m, ok := p.mode.(*attempt)
-	if !ok {
+	if p.contest == nil {
 		return p.Game.GetRanked() && (large || p.Record())
 	}
-	r := m.result(p)
+	r := p.attempt()
 	podium := r.Rank == 1 || r.Rank > 0 && r.Rank <= 3 && r.Rank < r.Total
-	return large || podium && (m.Race() || m.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY))
+	return large || podium && (p.race() || p.contest.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY))
 }
 
 // share returns the text that the player copies to share the result.
 func (p *page) share() string {
-	if m, ok := p.mode.(*attempt); ok && m.Challenge != nil {
-		return describe.Share(m.result(p))
+	if p.contest != nil && p.contest.Challenge != nil {
+		return describe.Share(p.attempt())
 	}
 	return p.Summary() + "; " + p.env.LinkOr("watch", p.ID())
 }

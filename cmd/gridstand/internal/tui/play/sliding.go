@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
@@ -33,32 +34,42 @@ func (sliding) Board(s *gamestate.State, _ bool) board.Board { return s.Board() 
 func (sliding) PanelLines() int { return 4 }
 
 func (sliding) Panel(p *page, l board.Layout) []string {
-	t := p.env.Theme
-	scores := []ui.Fact{
-		{Label: "SCORE", Value: describe.Comma(p.Score()), Extra: p.Gain()},
-		{Label: "BEST", Value: p.places.best(&p.State, p.seat())},
-	}
-	moves := ui.Fact{Label: "MOVES", Value: describe.Comma(p.Moves())}
-	tile := ui.Fact{Label: "TILE", Value: p.BestTile()}
+	t, c := p.env.Theme, p.contest
+	scores := []ui.Fact{{Label: "SCORE", Value: describe.Comma(p.Score()), Extra: p.Gain()}}
+	counts := []ui.Fact{{Label: "MOVES", Value: describe.Comma(p.Moves())}, {Label: "TILE", Value: p.BestTile()}}
 	var rank []ui.Fact // for a ranked game
-	if p.Unranked() == "" {
-		rank = []ui.Fact{{Label: "RANK", Value: placeText(p.places.day, "today")}}
+	switch {
+	case c == nil:
+		scores = append(scores, ui.Fact{Label: "BEST", Value: p.places.best(&p.State, p.seat())})
+		if p.Unranked() == "" {
+			rank = []ui.Fact{{Label: "RANK", Value: placeText(p.places.day, "today")}}
+		}
+	case c.Race():
+		scores = append(scores, ui.Fact{Label: "PLACE", Value: describe.Place(c.Standing(p.Game.GetId()).GetRank(), c.Total)})
+	case c.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH):
+		scores = append(scores, p.target())
+	default:
+		scores, counts = append(scores, counts[1]), counts[:1]
 	}
-	if l.Wide {
+	who, why := t.Bold().Render(p.Player()), p.unranked(l.PanelWidth)
+	switch {
+	case l.Wide && p.race():
+		const gap = 1
+		cards := ui.Cards(t, l.PanelWidth, scores...)
+		return []string{cards, p.others(l.PanelWidth, l.PanelHeight-lipgloss.Height(cards)-gap)}
+	case l.Wide:
 		return []string{
 			ui.Cards(t, l.PanelWidth, scores...),
-			ui.Lines(false, ui.Inline(t, l.PanelWidth, moves, tile), ui.Inline(t, l.PanelWidth, rank...)),
-			ui.Lines(false, t.Bold().Render(p.Player()), p.unranked(l.PanelWidth)),
+			ui.Lines(false, ui.Inline(t, l.PanelWidth, counts...), ui.Inline(t, l.PanelWidth, rank...)),
+			ui.Lines(false, who, why),
 		}
-	}
-	who := t.Bold().Render(p.Player())
-	if why := p.unranked(l.PanelWidth); why != "" {
+	case p.race():
+		return []string{ui.Inline(t, l.PanelWidth, append(scores, counts...)...) + "\n" + c.Rows(c.Lines, l.PanelWidth, l.PanelHeight-1)}
+	case why != "":
 		who += "  " + why
 	}
-	return []string{
-		ui.Lines(false, ui.Inline(t, l.PanelWidth, scores...), ui.Inline(t, l.PanelWidth, moves, tile),
-			ui.Inline(t, l.PanelWidth, rank...), who),
-	}
+	return []string{ui.Lines(false, ui.Inline(t, l.PanelWidth, scores...), ui.Inline(t, l.PanelWidth, counts...),
+		ui.Inline(t, l.PanelWidth, rank...), who)}
 }
 
 func (sliding) Facts(p *page, _ int) string {

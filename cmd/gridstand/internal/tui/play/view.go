@@ -8,7 +8,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
@@ -35,7 +34,7 @@ func (p *page) View(width, height int) ui.View {
 		v.Body = board.TooSmall(b, p.env, width, height)
 		return v
 	}
-	if m, ok := p.mode.(*attempt); ok && m.Race() && l.Wide { // make room for the other boards
+	if p.race() && l.Wide { // make room for the other boards
 		across, _ := b.Measure(l.Cell)
 		l.PanelWidth = max(l.PanelWidth, min(width-across-board.PanelGap, racePanel))
 	}
@@ -89,7 +88,7 @@ func (p *page) headline() []string {
 // panel draws the panel beside or below the board.
 func (p *page) panel(l board.Layout) string {
 	blocks := p.mode.Panel(p, l)
-	if p.contest != nil && p.contest.Race() {
+	if p.race() {
 		return ui.Stack(l.PanelHeight, blocks...)
 	}
 	if p.places.newcomer() && p.Moves() < 2*int32(len(p.Game.GetSeats())) && p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE {
@@ -177,37 +176,25 @@ func (p *page) status() string {
 
 // result draws the panel of a finished game.
 func (p *page) result(l board.Layout) string {
-	t, score := p.env.Theme, describe.Comma(p.ScoreOf(p.seat()))
-	facts := p.mode.Facts(p, l.PanelWidth)
-	title, look := p.Outcome(t, p.env.Me)
-	m, attempted := p.mode.(*attempt)
-	if attempted {
-		title, look = m.title(p)
-	}
-	wrapped := ui.Wrap(title, l.PanelWidth)
-	height := l.PanelHeight - strings.Count(wrapped, "\n")
-	var head string
-	if large, ok := t.Large(score, l.PanelWidth); ok && height > ui.LargeHeight+lipgloss.Height(facts) {
-		gap := "\n\n"
-		if height < 10 {
-			gap = "\n"
-		}
-		head = look.Render(wrapped) + gap + large
+	t, width := p.env.Theme, l.PanelWidth
+	facts := p.mode.Facts(p, width)
+	title, look := p.title()
+	score := describe.Comma(p.ScoreOf(p.seat()))
+	blocks := []string{ui.Ending(t, look, title, score, width, l.PanelHeight-lipgloss.Height(facts))}
+	var lines, more []string
+	if p.contest != nil {
+		lines, more = p.outcome(l, l.PanelHeight-lipgloss.Height(blocks[0]), facts)
 	} else {
-		head = ansi.Truncate(look.Render(title)+"  "+t.Bold().Render(score+" points"), l.PanelWidth, "…")
-	}
-	if attempted {
-		return ui.Stack(l.PanelHeight, append([]string{head}, m.outcome(p, l, facts)...)...)
-	}
-	ranks := []string{p.unranked(l.PanelWidth)}
-	if ranks[0] == "" {
-		ranks = []string{
-			stands(p.places.day, "today", p.Game.GetId()), stands(p.places.all, "all time", p.Game.GetId()),
+		blocks = append(blocks, facts)
+		lines, more = []string{p.unranked(width)}, []string{t.Dim().Render(ui.Wrap(p.shareLine(), width))}
+		if lines[0] == "" {
+			lines = []string{
+				stands(p.places.day, "today", p.Game.GetId()), stands(p.places.all, "all time", p.Game.GetId()),
+			}
 		}
 	}
-	if l.PanelHeight > 10 {
-		ranks = []string{strings.Join(ranks, "\n")}
+	if l.PanelHeight > 10 { // in a short panel, lines can be dropped one at a time
+		lines = []string{strings.Join(lines, "\n")}
 	}
-	share := t.Dim().Render(ui.Wrap(p.shareLine(), l.PanelWidth))
-	return ui.Stack(l.PanelHeight, append(append([]string{head, facts}, ranks...), share)...)
+	return ui.Stack(l.PanelHeight, slices.Concat(blocks, lines, more)...)
 }

@@ -217,11 +217,10 @@ func (x *panel) stack(blocks ...string) string {
 // result draws the panel of a finished game.
 func (x *panel) result() string {
 	t := x.env.Theme
-	outcome, look := x.Outcome(t, x.env.Me)
-	title, score := look.Render(ui.Wrap(outcome, x.width)), describe.Comma(x.Score())
-	facts := x.Player() + "  best " + describe.Standing(x.Game.Game)
+	title, look := x.Outcome(t, x.env.Me)
+	score, facts := x.Score(), x.Player()+"  best "+describe.Standing(x.Game.Game)
 	if x.Tribolo() != nil {
-		score, facts = describe.Comma(gamestate.HighestScore(x.Game.Game)), x.Standings(t, x.width, x.env.Me)
+		score, facts = gamestate.HighestScore(x.Game.Game), x.Standings(t, x.width, x.env.Me)
 	}
 	hint, verify := "verify with", ""
 	if x.Sealed() {
@@ -230,17 +229,5 @@ func (x *panel) result() string {
 	if command := x.env.Command("verify", x.ID()); command != "" {
 		verify = ui.Command(t, hint, command, x.width)
 	}
-	if x.height < panelLines {
-		title = look.Render(outcome)
-	}
-	switch {
-	case x.height < panelLines && x.Tribolo() != nil:
-		return ui.Stack(x.height, title, facts)
-	case x.height < panelLines:
-		return ui.Stack(x.height, title, t.Accent().Bold(true).Render(score)+"  "+facts)
-	case x.tall:
-		return x.stack(title, x.large(score), facts, verify)
-	default:
-		return ui.Stack(x.height, title+"\n"+x.large(score), facts, verify)
-	}
+	return x.stack(ui.Ending(t, look, title, describe.Comma(score), x.width, x.height-lipgloss.Height(facts)), facts, verify)
 }

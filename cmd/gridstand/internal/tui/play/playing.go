@@ -104,11 +104,11 @@ func (p *page) attempted() tea.Cmd {
 func (p *page) rank(tries int) tea.Cmd {
 	server, game := p.env.Server, p.Game
 	return ui.Call(p.Tasks, func(ctx context.Context) (places, error) {
-		day, err := server.Place(ctx, game.GetVariant(), pb.Window_WINDOW_DAY)
+		day, err := server.Place(ctx, game.GetVariant(), pb.Window_WINDOW_DAY, "me")
 		if err != nil {
 			return places{}, err
 		}
-		all, err := server.Place(ctx, game.GetVariant(), pb.Window_WINDOW_ALL_TIME)
+		all, err := server.Place(ctx, game.GetVariant(), pb.Window_WINDOW_ALL_TIME, "me")
 		return places{&day, &all}, err
 	}, func(found places, err error) tea.Cmd {
 		if p.Over() && tries == 0 {

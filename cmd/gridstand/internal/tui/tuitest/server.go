@@ -33,8 +33,6 @@ type Server struct {
 	OnStandings    func(r *pb.ListStandingsRequest) (*pb.ListStandingsResponse, error) // if nil, there are none
 	// Contest is the stream of every challenge.
 	Contest ChallengeStream
-	// BestScore is the best score of every player.
-	BestScore int32
 	// streams maps the ids of games to their streams.
 	streams sync.Map
 	// Past has the game's events. Watchers that ask for the events after a version get them
@@ -81,7 +79,7 @@ func (s *Server) Profile(context.Context) (*pb.GetProfileResponse, error) {
 }
 
 // Place implements ui.Server.
-func (s *Server) Place(_ context.Context, _ string, w pb.Window) (ui.Place, error) {
+func (s *Server) Place(_ context.Context, _ string, w pb.Window, _ string) (ui.Place, error) {
 	if s.OnPlace == nil {
 		return ui.Place{}, nil
 	}
@@ -91,11 +89,6 @@ func (s *Server) Place(_ context.Context, _ string, w pb.Window) (ui.Place, erro
 // React implements ui.Server.
 func (s *Server) React(_ context.Context, _ string, r pb.Reaction) error {
 	return s.OnReact(r)
-}
-
-// Best implements ui.Server.
-func (s *Server) Best(context.Context, string, string) (int32, error) {
-	return s.BestScore, nil
 }
 
 // Lists implements ui.Server.

@@ -43,12 +43,10 @@ type Server interface {
 	Undo(ctx context.Context, game client.Game, version int32) (*pb.Event, error)
 	// React shows a reaction to a game.
 	React(ctx context.Context, gameID string, reaction pb.Reaction) error
-	// Best returns a player's best all-time score, or 0 if they have none.
-	Best(ctx context.Context, variant, playerID string) (int32, error)
 	// Profile returns what the user has achieved.
 	Profile(ctx context.Context) (*pb.GetProfileResponse, error)
-	// Place returns the player's place on a leaderboard.
-	Place(ctx context.Context, variant string, window pb.Window) (Place, error)
+	// Place returns the place of a player, or of the user as "me", on a leaderboard.
+	Place(ctx context.Context, variant string, window pb.Window, playerID string) (Place, error)
 	// Lists returns the lists that the lobby shows. me is the id of the user's account, or
 	// "". Lists requests the variants only if known is empty.
 	Lists(ctx context.Context, me, variant string, window pb.Window, known []*pb.Variant) (Lists, error)
@@ -151,7 +149,7 @@ func (s *server) Undo(ctx context.Context, game client.Game, version int32) (*pb
 	return s.Seat(game).Undo(ctx, version, nil)
 }
 
-func (s *server) Place(ctx context.Context, variant string, window pb.Window) (Place, error) {
+func (s *server) Place(ctx context.Context, variant string, window pb.Window, playerID string) (Place, error) {
 	board, err := s.Leaderboard.ListScores(ctx, &pb.ListScoresRequest{
 		Variant: variant, Window: window, PageSize: 1,
 	})
@@ -159,7 +157,7 @@ func (s *server) Place(ctx context.Context, variant string, window pb.Window) (P
 		return Place{}, err
 	}
 	mine, err := s.Leaderboard.GetRank(ctx, &pb.GetRankRequest{
-		Variant: variant, Window: window, PlayerId: "me",
+		Variant: variant, Window: window, PlayerId: playerID,
 	})
 	if errors.Is(err, client.ErrNoScore) {
 		return Place{Total: board.GetTotal()}, nil
@@ -172,16 +170,6 @@ func (s *server) Place(ctx context.Context, variant string, window pb.Window) (P
 		Rank: e.GetRank(), Score: e.GetScore(), GameID: e.GetGameId(),
 		Total: max(board.GetTotal(), e.GetRank()),
 	}, nil
-}
-
-func (s *server) Best(ctx context.Context, variant, playerID string) (int32, error) {
-	reply, err := s.Leaderboard.GetRank(ctx, &pb.GetRankRequest{
-		Variant: variant, Window: pb.Window_WINDOW_ALL_TIME, PlayerId: playerID,
-	})
-	if errors.Is(err, client.ErrNoScore) {
-		return 0, nil
-	}
-	return reply.GetEntry().GetScore(), err
 }
 
 // Maximum lengths of the lobby's lists.

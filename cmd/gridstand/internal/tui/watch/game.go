@@ -76,13 +76,14 @@ func (g *game) askBest() tea.Cmd {
 	if g.env.Owns(seats[0]) {
 		name = ""
 	}
-	return ui.Call(g.tasks, func(ctx context.Context) (int32, error) { return g.env.Server.Best(ctx, variant, player) },
-		func(best int32, err error) tea.Cmd {
-			if err == nil {
-				g.state.SetRecord(best, describe.NewBest(name))
-			}
-			return nil
-		})
+	return ui.Call(g.tasks, func(ctx context.Context) (ui.Place, error) {
+		return g.env.Server.Place(ctx, variant, pb.Window_WINDOW_ALL_TIME, player)
+	}, func(best ui.Place, err error) tea.Cmd {
+		if err == nil {
+			g.state.SetRecord(best.Score, describe.NewBest(name))
+		}
+		return nil
+	})
 }
 
 // fetch requests the current state of the game.

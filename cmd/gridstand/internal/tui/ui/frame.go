@@ -70,9 +70,13 @@ func compose(env *Env, v View, keys []key.Binding) tea.View {
 	}
 	body, bodyX, bodyY := center(v.Body, inner, height)
 	lines := make([]string, above+height+below)
-	copy(lines[above:], body)
-	footer, bottom := len(lines)-1, above+height // bottom is the first row below the body
-	lines[0], lines[footer] = Header(inner, lefts, v.Right), KeyLine(env.Theme, keys, inner)
+	put := func(row, x int, text string) { lines[row] = strings.Repeat(" ", margin+x) + text }
+	for i, line := range body {
+		put(above+i, bodyX, line)
+	}
+	footer := len(lines) - 1
+	put(0, 0, Header(inner, lefts, v.Right))
+	put(footer, 0, KeyLine(env.Theme, keys, inner))
 	status := v.Status
 	dialogWidth, dialogHeight := lipgloss.Size(v.dialog)
 	fits := dialogWidth <= env.Width && dialogHeight <= env.Height
@@ -82,18 +86,11 @@ func compose(env *Env, v View, keys []key.Binding) tea.View {
 	if status != "" { // A long status wraps and covers the last rows of the body.
 		wrapped := strings.Split(Wrap(status, inner), "\n")
 		wrapped = wrapped[:min(len(wrapped), height)]
-		copy(lines[footer-len(wrapped):], wrapped)
-		bottom = min(bottom, footer-len(wrapped))
-	}
-	parts, indent := make([]string, 0, 3*len(lines)), strings.Repeat(" ", margin+bodyX)
-	for i, line := range lines {
-		if above <= i && i < bottom {
-			parts = append(parts, indent, line, "\n")
-		} else {
-			parts = append(parts, indent[:margin], line, "\n")
+		for i, line := range wrapped {
+			put(footer-len(wrapped)+i, 0, line)
 		}
 	}
-	content := strings.Join(parts[:len(parts)-1], "")
+	content := strings.Join(lines, "\n")
 	if v.dialog != "" && fits {
 		content = Overlay(content, v.dialog, env.Width, env.Height)
 	}

@@ -17,22 +17,44 @@ const (
 // Slot is a place for a board in a grid.
 type Slot struct {
 	Board Board // nil while it is unknown
-	Lines int   // lines of text above and below the board
+	// Width is the width of the text if the board is narrower, and Lines the number of its lines.
+	Width, Lines int
+	// Title returns the line above the board, and Below the text below it, for a width. Below may be nil.
+	Title, Below func(width int) string
 }
 
-// Fit returns the size of the board's cells in a slot of width × height. It returns false if
+// fit returns the size of the board's cells in a slot of width × height. It returns false if
 // no size fits.
-func (s Slot) Fit(t ui.Theme, width, height int) (c Size, ok bool) {
+func (s Slot) fit(t ui.Theme, width, height int) (c Size, ok bool) {
 	if s.Board == nil {
 		return c, true
 	}
 	return LargestSize(s.Board, t, width, height-s.Lines)
 }
 
+// Draw draws the board, as large as possible, and its text in width × height.
+func (s Slot) Draw(t ui.Theme, width, height int) string {
+	text := min(width, s.Width)
+	var parts []string
+	if c, ok := s.fit(t, width, height); !ok {
+		needsWidth, needsHeight := Needs(s.Board, t)
+		return s.Title(width) + "\n" + ui.TooSmall(width, height, needsWidth, needsHeight+s.Lines)
+	} else if s.Board != nil {
+		across, _ := s.Board.Measure(c)
+		text = min(width, max(across, s.Width))
+		parts = append(parts, lipgloss.PlaceHorizontal(text, lipgloss.Center, s.Board.Draw(c, t)))
+	}
+	parts = append([]string{s.Title(text)}, parts...)
+	if s.Below != nil {
+		parts = append(parts, s.Below(text))
+	}
+	return lipgloss.JoinVertical(lipgloss.Left, parts...)
+}
+
 // DrawGrid arranges slots of equal size in rows and columns within width × height. It picks the
-// number of columns that gives the largest boards, provided that every board fits. cell draws
-// slot i. DrawGrid returns false if a board does not fit, or if there are no boards.
-func DrawGrid(t ui.Theme, slots []Slot, width, height int, cell func(i, width, height int) string) (string, bool) {
+// number of columns that gives the largest boards, provided that every board fits. DrawGrid
+// returns false if a board does not fit, or if there are no boards.
+func DrawGrid(t ui.Theme, slots []Slot, width, height int) (string, bool) {
 	n, most, columns, slotWidth, slotHeight := len(slots), -1, 0, 0, 0
 	for i := range n {
 		c := (i+1)%n + 1 // first 2, then more, last 1
@@ -46,8 +68,8 @@ func DrawGrid(t ui.Theme, slots []Slot, width, height int, cell func(i, width, h
 		return "", false
 	}
 	var rows, row []string
-	for i := range slots {
-		row = append(row, lipgloss.PlaceHorizontal(slotWidth, lipgloss.Center, cell(i, slotWidth, slotHeight)))
+	for i, slot := range slots {
+		row = append(row, lipgloss.PlaceHorizontal(slotWidth, lipgloss.Center, slot.Draw(t, slotWidth, slotHeight)))
 		if len(row) < 2*columns-1 && i < n-1 {
 			row = append(row, strings.Repeat(" ", gridGapX))
 			continue
@@ -61,7 +83,7 @@ func DrawGrid(t ui.Theme, slots []Slot, width, height int, cell func(i, width, h
 // board does not fit.
 func boardArea(t ui.Theme, slots []Slot, width, height int) (area int, ok bool) {
 	for _, slot := range slots {
-		c, fits := slot.Fit(t, width, height)
+		c, fits := slot.fit(t, width, height)
 		if !fits {
 			return 0, false
 		}

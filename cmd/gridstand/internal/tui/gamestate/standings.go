@@ -191,24 +191,17 @@ func (c *Contest) Leaders(width, height int) (string, bool) {
 }
 
 func (c *Contest) grid(entrants []*pb.Entrant, width, height int) (string, bool) {
-	t := c.env.Theme
 	var slots []board.Slot
 	for _, e := range entrants {
-		a := c.board(e.GetGameId())
-		slots = append(slots, board.Slot{Board: a.state.Board(), Lines: 1})
+		slots = append(slots, board.Slot{
+			Board: c.board(e.GetGameId()).state.Board(), Width: titleWidth, Lines: 1,
+			Title: func(width int) string { return c.boardTitle(e, width) },
+		})
 	}
-	return board.DrawGrid(t, slots, width, height, func(i, width, height int) string {
-		b := slots[i].Board
-		if b == nil {
-			return c.boardTitle(entrants[i], min(width, titleWidth))
-		}
-		size, _ := slots[i].Fit(t, width, height)
-		across, _ := b.Measure(size)
-		return c.boardTitle(entrants[i], across) + "\n" + b.Draw(size, t)
-	})
+	return board.DrawGrid(c.env.Theme, slots, width, height)
 }
 
-// titleWidth is the width of the title while the board is unknown.
+// titleWidth is the least width of a title.
 const titleWidth = 24
 
 // boardTitle returns the line above a board: rank, name and score. The leader has a star.

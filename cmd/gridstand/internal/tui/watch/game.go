@@ -11,7 +11,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
@@ -99,11 +98,6 @@ func (g *game) fetch() tea.Cmd {
 
 // running reports whether more events may arrive.
 func (g *game) running() bool { return g != nil && !g.state.Over() && g.state.Err == nil }
-
-// slot returns the board to draw, with a title above and the seats below.
-func (g *game) slot() board.Slot {
-	return board.Slot{Board: g.state.Board(), Lines: 1 + seatRows(&g.state)}
-}
 
 // closingMessage returns the state of the game, and a command to continue watching or to verify it.
 func (g *game) closingMessage() string {

@@ -10,7 +10,6 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 )
@@ -77,46 +76,29 @@ func (w *wall) View(width, height int) ui.View {
 		Right: []string{t.Dim().Render(describe.Plural(len(w.games), "game"))},
 	}
 	var slots []board.Slot
-	for _, g := range w.games {
-		slots = append(slots, g.slot())
+	for i := range w.games {
+		slots = append(slots, w.slot(i))
 	}
 	var ok bool
-	if v.Body, ok = board.DrawGrid(t, slots, width, height, w.cell); !ok {
-		v.Body = w.cell(w.at, width, height)
+	if v.Body, ok = board.DrawGrid(t, slots, width, height); !ok {
+		v.Body = slots[w.at].Draw(t, width, height)
 		v.Right = []string{t.Dim().Render(fmt.Sprintf("%d of %d", w.at+1, len(w.games)))}
 	}
 	return v
 }
 
-// seatRows returns the number of rows for the seats below a board. It is 0 for 2048, since
-// the title names the player.
-func seatRows(s *gamestate.State) int {
-	if s.Tribolo() == nil {
-		return 0
-	}
-	return len(s.Game.GetSeats())
-}
-
-// cell draws a game: the title, the board and all seats.
-func (w *wall) cell(i, width, height int) string {
-	t, g := w.env.Theme, w.games[i]
-	slot := g.slot()
-	b := slot.Board
-	c, ok := slot.Fit(t, width, height)
+// slot returns the place of a game: its title, its board and, for Tribolo, all seats.
+func (w *wall) slot(i int) board.Slot {
+	s := &w.games[i].state
+	slot := board.Slot{Board: s.Board(), Width: titleWidth, Lines: 1, Title: func(width int) string { return w.title(i, width) }}
 	switch {
-	case b == nil:
-		return w.title(i, min(width, titleWidth)) + "\n" + t.Warn().Render(ui.Wrap(g.state.ConnectionProblem(), width))
-	case !ok:
-		needsWidth, needsHeight := board.Needs(b, t)
-		return w.title(i, width) + "\n" + ui.TooSmall(width, height, needsWidth, needsHeight+1+seatRows(&g.state))
+	case slot.Board == nil:
+		slot.Below = func(int) string { return w.env.Theme.Warn().Render(ui.Wrap(s.ConnectionProblem(), titleWidth)) }
+	case s.Tribolo() != nil: // the title has no names
+		slot.Lines += len(s.Game.GetSeats())
+		slot.Below = func(width int) string { return s.SeatLines(w.env.Theme, width, w.env.Me) }
 	}
-	boardWidth, _ := b.Measure(c)
-	width = min(width, max(boardWidth, titleWidth))
-	parts := []string{w.title(i, width), lipgloss.PlaceHorizontal(width, lipgloss.Center, b.Draw(c, t))}
-	if seatRows(&g.state) > 0 {
-		parts = append(parts, g.state.SeatLines(t, width, w.env.Me))
-	}
-	return lipgloss.JoinVertical(lipgloss.Left, parts...)
+	return slot
 }
 
 // title returns the line above a game: its number, player, variant, score and badge. If there is not

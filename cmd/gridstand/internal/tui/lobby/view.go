@@ -18,8 +18,6 @@ import (
 const (
 	twoColumns = 76 // columns; from this width on, the preview is shown beside a list
 	stacked    = 15 // rows; at this height, a body at least twoColumns wide shows one list above the other
-	minWidth   = 26
-	minHeight  = 6
 )
 
 func (p *page) View(width, height int) ui.View {
@@ -30,10 +28,6 @@ func (p *page) View(width, height int) ui.View {
 	}
 	if text := p.account(); text != "" {
 		v.Left = []string{lobby + "   " + p.env.Theme.Dim().Render(text), lobby}
-	}
-	if width < minWidth || height < minHeight {
-		v.Body = ui.TooSmall(width, height, minWidth, minHeight)
-		return v
 	}
 	if line := p.daily.line(p.env, width); line != "" {
 		v.Body = line + "\n" + p.body(width, height-1)

@@ -56,8 +56,11 @@ func (c *curve) add(e *pb.Event) {
 	}
 }
 
-// loadCurve requests the events of the game that the curve lacks, unless there are too many.
+// loadCurve requests the events of the game that the curve of its replay lacks, unless there are too many.
 func (g *game) loadCurve() tea.Cmd {
+	if g == nil || g.state.Board() == nil || !g.lookingBack() {
+		return nil
+	}
 	first, last := int32(len(g.curve.scores)), g.state.Game.GetVersion()
 	if g.curve.asked || last <= first || last > curveLimit {
 		return nil

@@ -56,15 +56,7 @@ func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 		p.game.state.Moment.Key(p.env.Now)
 	}
 	cmd, _ := p.Keys().Press(msg)
-	return tea.Batch(cmd, p.loadCurve())
-}
-
-// loadCurve requests the scores of a game for its replay.
-func (p *page) loadCurve() tea.Cmd {
-	if g := p.game; g != nil && g.state.Board() != nil && g.lookingBack() {
-		return g.loadCurve()
-	}
-	return nil
+	return tea.Batch(cmd, p.game.loadCurve())
 }
 
 // Continue implements ui.Page. It handles what has changed in the game.
@@ -84,7 +76,7 @@ func (p *page) Continue(then ui.Then) tea.Cmd {
 	if p.game.problem != "" {
 		p.stop()
 	}
-	return tea.Batch(cmd, p.loadCurve())
+	return tea.Batch(cmd, p.game.loadCurve())
 }
 
 // check requests another game if it is time to, and checks again after checkTime.

@@ -79,7 +79,9 @@ func newEvilServer(c *pb.Challenge) *evilServer {
 	}
 	s.OnLiveGames = func(pb.OrderBy) ([]*pb.Game, error) { return games, nil }
 	s.OnPlayerID = func(string) (string, error) { return "", client.ErrPlayerNotFound }
-	s.OnPlace = func(pb.Window) (ui.Place, error) { return ui.Place{Rank: -1, Score: math.MinInt32, GameID: evil}, nil }
+	s.OnPlace = func(pb.Window) (ui.Place, error) {
+		return ui.Place{Entry: &pb.Entry{Rank: -1, Score: math.MinInt32, GameId: evil}}, nil
+	}
 	s.OnGame = func() (*pb.Game, error) { return nil, client.ErrBadStream }
 	s.OnChallenge = func(*pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
 		return &pb.GetChallengeResponse{Challenge: c}, nil

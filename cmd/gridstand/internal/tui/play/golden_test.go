@@ -30,8 +30,8 @@ func somePlay(t *testing.T, env *ui.Env) *page {
 		p.Log = append(p.Log, gamestate.Entry{Move: 612 - int32(i), What: what, Gained: gains[i]})
 	}
 	p.places = places{
-		day: &ui.Place{Rank: 4, Total: 87, Score: 36228, GameID: "other"},
-		all: &ui.Place{Rank: 31, Total: 1204, Score: 36228, GameID: "other"},
+		day: &ui.Place{Entry: &pb.Entry{Rank: 4, Score: 36228, GameId: "other"}, Total: 87},
+		all: &ui.Place{Entry: &pb.Entry{Rank: 31, Score: 36228, GameId: "other"}, Total: 1204},
 	}
 	return p
 }
@@ -43,7 +43,7 @@ func TestGolden(t *testing.T) {
 		"result": func(t *testing.T, env *ui.Env) *page {
 			p := somePlay(t, env)
 			finish(p, pb.Result_REASON_GOAL_REACHED)
-			p.places.day.GameID = tuitest.GameID
+			p.places.day.GameId = tuitest.GameID
 			return p
 		},
 		"moment": func(t *testing.T, env *ui.Env) *page {

@@ -104,7 +104,7 @@ func (p *page) ClosingMessage() string {
 func (p *page) ranks() string {
 	text := ""
 	for i, at := range []*ui.Place{p.places.day, p.places.all} {
-		if p.Game.GetRanked() && at != nil && at.Rank > 0 {
+		if p.Game.GetRanked() && at != nil && at.GetRank() > 0 {
 			text += ", " + stands(at, [...]string{"today", "all time"}[i], p.Game.GetId())
 		}
 	}

@@ -19,7 +19,7 @@ type places struct{ day, all *ui.Place }
 // have reports whether the leaderboards already contain the result of a finished game, or
 // will never contain it.
 func (p places) have(g *gamestate.State, score int32) bool {
-	has := func(at *ui.Place) bool { return at.GameID == g.Game.GetId() || at.Score >= score }
+	has := func(at *ui.Place) bool { return at.GetGameId() == g.Game.GetId() || at.GetScore() >= score }
 	return g.Unranked() != "" || score == 0 || has(p.day) && has(p.all)
 }
 
@@ -27,7 +27,7 @@ func (p places) have(g *gamestate.State, score int32) bool {
 func (p places) best(s *gamestate.State, seat int) string {
 	var best int32
 	if p.all != nil {
-		best = p.all.Score
+		best = p.all.GetScore()
 	}
 	if s.Game.GetRanked() {
 		best = max(best, s.ScoreOf(seat))
@@ -39,14 +39,14 @@ func (p places) best(s *gamestate.State, seat int) string {
 }
 
 // newcomer reports whether the player has no score on the leaderboard yet.
-func (p places) newcomer() bool { return p.all != nil && p.all.Rank == 0 }
+func (p places) newcomer() bool { return p.all != nil && p.all.GetRank() == 0 }
 
 // stands describes the player's rank after a game. If another game determines the rank, the
 // description includes that game's score.
 func stands(at *ui.Place, window, gameID string) string {
 	text := placeText(at, window)
-	if at != nil && at.Rank > 0 && at.GameID != gameID {
-		text += " (best " + describe.Comma(at.Score) + ")"
+	if at != nil && at.GetRank() > 0 && at.GetGameId() != gameID {
+		text += " (best " + describe.Comma(at.GetScore()) + ")"
 	}
 	return text
 }
@@ -56,11 +56,11 @@ func placeText(p *ui.Place, window string) string {
 	switch {
 	case p == nil:
 		return "… " + window
-	case p.Rank == 0 && p.Total == 0:
+	case p.GetRank() == 0 && p.Total == 0:
 		return "no scores " + window
-	case p.Rank == 0:
+	case p.GetRank() == 0:
 		return "– of " + describe.Comma(p.Total) + " " + window
 	default:
-		return fmt.Sprintf("#%s of %s %s", describe.Comma(p.Rank), describe.Comma(p.Total), window)
+		return fmt.Sprintf("#%s of %s %s", describe.Comma(p.GetRank()), describe.Comma(p.Total), window)
 	}
 }

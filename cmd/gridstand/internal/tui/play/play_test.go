@@ -258,7 +258,7 @@ func TestEndAndNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, calls := asked()
 		looks := 0
-		recorded := ui.Place{Rank: 2, Total: 9, Score: 12340, GameID: tuitest.GameID}
+		recorded := ui.Place{Entry: &pb.Entry{Rank: 2, Score: 12340, GameId: tuitest.GameID}, Total: 9}
 		s.OnPlace = func(w pb.Window) (ui.Place, error) {
 			if w == pb.Window_WINDOW_DAY {
 				looks++ // count each request once, not once per leaderboard

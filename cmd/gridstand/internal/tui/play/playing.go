@@ -121,7 +121,7 @@ func (p *page) rank(tries int) tea.Cmd {
 		}
 		if err == nil {
 			p.places = found
-			p.SetRecord(found.all.Score, describe.NewBest(""))
+			p.SetRecord(found.all.GetScore(), describe.NewBest(""))
 		}
 		if p.Over() || p.contest != nil {
 			return nil

@@ -25,7 +25,9 @@ func TestSolver(t *testing.T) {
 		e.Ranked, e.GetMoved().ByBot = false, true
 		return e, nil
 	}
-	s.OnPlace = func(pb.Window) (ui.Place, error) { return ui.Place{Rank: 3, Total: 9, Score: 500}, nil }
+	s.OnPlace = func(pb.Window) (ui.Place, error) {
+		return ui.Place{Entry: &pb.Entry{Rank: 3, Score: 500}, Total: 9}, nil
+	}
 	p, d := newPlay(t, s)
 	d.Until("the places", func() bool { return p.places.all != nil })
 	assert.Equal(t, "12,340", p.places.best(&p.State, 0))

@@ -87,13 +87,8 @@ type Stream[T any] interface {
 
 // Place is a player's place on a leaderboard.
 type Place struct {
-	// Rank starts at 1. It is 0 while the player is not on the leaderboard.
-	Rank int32
-	// Score is the player's score. GameID is the game that earned it.
-	Score  int32
-	GameID string
-	// Total is the number of entries on the leaderboard.
-	Total int32
+	*pb.Entry       // nil while the player is not on the leaderboard
+	Total     int32 // number of entries on the leaderboard
 }
 
 // NewServer returns a Server that makes its calls with c.
@@ -160,16 +155,10 @@ func (s *server) Place(ctx context.Context, variant string, window pb.Window, pl
 		Variant: variant, Window: window, PlayerId: playerID,
 	})
 	if errors.Is(err, client.ErrNoScore) {
-		return Place{Total: board.GetTotal()}, nil
-	}
-	if err != nil {
-		return Place{}, err
+		err = nil
 	}
 	e := mine.GetEntry()
-	return Place{
-		Rank: e.GetRank(), Score: e.GetScore(), GameID: e.GetGameId(),
-		Total: max(board.GetTotal(), e.GetRank()),
-	}, nil
+	return Place{e, max(board.GetTotal(), e.GetRank())}, err
 }
 
 // Maximum lengths of the lobby's lists.

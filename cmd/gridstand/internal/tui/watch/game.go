@@ -79,7 +79,7 @@ func (g *game) askBest() tea.Cmd {
 		return g.env.Server.Place(ctx, variant, pb.Window_WINDOW_ALL_TIME, player)
 	}, func(best ui.Place, err error) tea.Cmd {
 		if err == nil {
-			g.state.SetRecord(best.Score, describe.NewBest(name))
+			g.state.SetRecord(best.GetScore(), describe.NewBest(name))
 		}
 		return nil
 	})

@@ -19,7 +19,7 @@ import (
 func TestMoments(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		best := func(pb.Window) (ui.Place, error) { return ui.Place{Rank: 1, Score: 12400}, nil }
+		best := func(pb.Window) (ui.Place, error) { return ui.Place{Entry: &pb.Entry{Rank: 1, Score: 12400}}, nil }
 		d, p, from := watching(t, &tuitest.Server{OnPlace: best})
 		now := tuitest.Noon
 		d.Env.Me, d.Env.Clock = "", func() time.Time { return now }

@@ -64,7 +64,8 @@ func (sliding) Panel(p *page, l board.Layout) []string {
 			ui.Lines(false, who, why),
 		}
 	case p.race():
-		return []string{ui.Inline(t, l.PanelWidth, append(scores, counts...)...) + "\n" + c.Rows(c.Lines, l.PanelWidth, l.PanelHeight-1)}
+		facts := ui.Inline(t, l.PanelWidth, append(scores, counts...)...)
+		return []string{facts + "\n" + c.Rows(c.Lines, l.PanelWidth, l.PanelHeight-1)}
 	case why != "":
 		who += "  " + why
 	}

@@ -229,5 +229,6 @@ func (x *panel) result() string {
 	if command := x.env.Command("verify", x.ID()); command != "" {
 		verify = ui.Command(t, hint, command, x.width)
 	}
-	return x.stack(ui.Ending(t, look, title, describe.Comma(score), x.width, x.height-lipgloss.Height(facts)), facts, verify)
+	head := ui.Ending(t, look, title, describe.Comma(score), x.width, x.height-lipgloss.Height(facts))
+	return x.stack(head, facts, verify)
 }

@@ -90,7 +90,10 @@ func (w *wall) View(width, height int) ui.View {
 // slot returns the place of a game: its title, its board and, for Tribolo, all seats.
 func (w *wall) slot(i int) board.Slot {
 	s := &w.games[i].state
-	slot := board.Slot{Board: s.Board(), Width: titleWidth, Lines: 1, Title: func(width int) string { return w.title(i, width) }}
+	slot := board.Slot{
+		Board: s.Board(), Width: titleWidth, Lines: 1,
+		Title: func(width int) string { return w.title(i, width) },
+	}
 	switch {
 	case slot.Board == nil:
 		slot.Below = func(int) string { return w.env.Theme.Warn().Render(ui.Wrap(s.ConnectionProblem(), titleWidth)) }

@@ -94,9 +94,11 @@ func TestHide(t *testing.T) {
 	guest := names.Guest(rude.GetId())
 	assert.Equal(t, guest, entrantOf(s.readChallenge(t, other, entered).GetChallenge(), rude).GetPlayer().GetName())
 	assert.Equal(t, guest, s.readChallenge(t, other, beat.GetId()).GetChallenge().GetTarget().GetPlayer().GetName())
-	snapshot, err := s.watchRace(t, entered, "").Recv()
-	require.NoError(t, err)
-	assert.NotContains(t, snapshot.String(), rude.GetName())
+	for _, id := range []string{entered, beat.GetId()} {
+		snapshot, err := s.watchRace(t, id, "").Recv()
+		require.NoError(t, err)
+		assert.NotContains(t, snapshot.String(), rude.GetName())
+	}
 }
 
 // Ensure that a game against oneself is not won. TestThreePlayers shows one that is.

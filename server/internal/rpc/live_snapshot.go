@@ -149,18 +149,14 @@ func (l *liveChallenge) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Kind == replay.Race {
-		var named []*challenge.Challenge
-		if named, l.hidden, err = s.present(ctx, c); err == nil {
-			c = named[0]
-		}
-	} else {
+	named, hidden, err := s.present(ctx, c)
+	if err == nil && c.Kind != replay.Race {
 		var board *pb.ListStandingsResponse
 		board, err = s.standingsPage(ctx, c, "", firstStandings)
 		l.standings, l.total = board.GetStandings(), board.GetTotal()
 	}
 	if err == nil {
-		l.readAt, l.c, l.now, l.ahead = began, c, now, time.Until(now)
+		l.readAt, l.c, l.hidden, l.now, l.ahead = began, named[0], hidden, now, time.Until(now)
 	}
 	return err
 }

@@ -147,7 +147,8 @@ func (ChallengeStatus) EnumDescriptor() ([]byte, []int) {
 	return file_gridstand_v1_challenge_proto_rawDescGZIP(), []int{1}
 }
 
-// Challenge is a group of games that share a seed.
+// Challenge is a group of games that share a seed. A player whom the operator has hidden has
+// the name of a guest in it.
 type Challenge struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id: 26 characters of lowercase base32.

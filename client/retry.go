@@ -88,8 +88,8 @@ type onRetryKey struct{}
 
 // WithOnRetry returns a context in which calls that this package repeats report it, such
 // as Join, NewGame and Seat.Move. Before each wait for another try, they call onRetry with
-// the number of tries so far, the wait and the error. Seat.Play also reports so that its
-// stream was lost.
+// the number of tries so far, the wait and the error. Seat.Play reports in the same way that
+// its stream was lost.
 func WithOnRetry(ctx context.Context, onRetry func(attempt int, wait time.Duration, err error)) context.Context {
 	return context.WithValue(ctx, onRetryKey{}, onRetry)
 }

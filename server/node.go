@@ -178,7 +178,8 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	settings.Outages = n.monitor
 	challenges := challenge.New(settings) // used by calls; background work has its own instance
 	n.hub = match.NewHub(match.Config{
-		Log: n.log, Feed: n.store.Feed, Windows: challenges, Transactional: n.store.Transactional(), Jobs: n.jobs, Delivered: n.metrics.Delivered,
+		Log: n.log, Feed: n.store.Feed, Windows: challenges, Transactional: n.store.Transactional(),
+		Jobs: n.jobs, Delivered: n.metrics.Delivered,
 		ServerID: serverID, Idle: keepIdle, MaxEvents: n.Limits.EventsPerGame,
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Spectators, n.front.Connections, n.front.Open)
@@ -193,7 +194,8 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		Sessions:    account.NewSessions(n.store.Sessions, accounts),
 		Credentials: account.NewCredentials(n.store.Credentials),
 		Leaderboard: leaderboard.New(n.store.Boards, tokens, n.store.Time), Directory: n.directory,
-		Challenges: challenges, Profiles: &profile.Profiles{Store: n.store.Profiles, Challenges: challenges}, Tokens: tokens, Planner: n.jobs, Metrics: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
+		Challenges: challenges, Profiles: &profile.Profiles{Store: n.store.Profiles, Challenges: challenges}, Tokens: tokens,
+		Planner: n.jobs, Metrics: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		Version: version.String(), WebURL: n.PublicURL, Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits, Reactions: n.Reactions,
 		Budgets: n.front.Budgets,

@@ -186,7 +186,7 @@ func (s *jumpSearch) advantage(b *tribolo.Board) int {
 	return worthCell*s.margin(b.Score) + worthMove*moves
 }
 
-// outcome is the end's value for minimax. A win is worth more than a shared win, which is worth more
+// outcome is the value of an end for minimax. A win is worth more than a shared win, which is worth more
 // than a loss.
 func (s *jumpSearch) outcome(b *tribolo.Board) int {
 	cells := s.margin(b.Score)

@@ -18,7 +18,8 @@ import (
 // ErrStopping means that this server is stopping. Another server may serve the game.
 var ErrStopping = errors.New("the server is stopping")
 
-// Jobs processes games after an entry, or schedules them to be processed.
+// Jobs processes games after an entry, or schedules them to be processed, and learns of changes that lists
+// show.
 type Jobs interface {
 	// EnqueueSoon schedules the game to be processed within seconds by any server that is
 	// running then. It returns once the job is stored.

@@ -126,7 +126,9 @@ func (p *program) join(ctx context.Context, c *client.Client, r reference, seat 
 	case challenge != nil:
 		return p.joinChallenge(ctx, c, challenge, wait)
 	}
-	joined, err := orGiveUp(ctx, p, "join the game", func(ctx context.Context) (client.Game, error) { return c.Join(ctx, g.GetId(), seat) })
+	joined, err := orGiveUp(ctx, p, "join the game", func(ctx context.Context) (client.Game, error) {
+		return c.Join(ctx, g.GetId(), seat)
+	})
 	if err != nil {
 		return err
 	}

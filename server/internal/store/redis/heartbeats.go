@@ -33,8 +33,8 @@ type heartbeats struct {
 
 func (h heartbeats) Record(ctx context.Context, b store.Heartbeat) (store.HeartbeatResult, error) {
 	args := []any{
-		b.ServerID, store.Milli(b.Acknowledged), b.MissingAfter.Milliseconds(), b.OutageAfter.Milliseconds(), b.Joins.Milliseconds(),
-		b.Keep.Milliseconds(), b.MaxServers, b.Leaves,
+		b.ServerID, store.Milli(b.Acknowledged), b.MissingAfter.Milliseconds(), b.OutageAfter.Milliseconds(),
+		b.Joins.Milliseconds(), b.Keep.Milliseconds(), b.MaxServers, b.Leaves,
 	}
 	reply, err := heartbeatScript.Run(ctx, h.client, []string{serversKey, outagesKey}, args...).StringSlice()
 	var result store.HeartbeatResult

@@ -155,7 +155,7 @@ func (s *Challenges) settle(ctx context.Context, all []*Challenge, now time.Time
 				}
 			}
 			if c, err = s.postpone(ctx, c, outage); err == nil && !known.Before(c.CloseTime) {
-				c = s.end(ctx, c)
+				c = s.end(ctx, c, known)
 			}
 		}
 		switch {
@@ -169,11 +169,12 @@ func (s *Challenges) settle(ctx context.Context, all []*Challenge, now time.Time
 }
 
 // end ends a race that is closed, if all outages before its close are known: its seed is shown from now on,
-// so a later outage that counts as the same as an earlier one must not open it again. If that cannot
-// be stored, the race is returned as it is.
-func (s *Challenges) end(ctx context.Context, c *Challenge) *Challenge {
+// so a later outage that counts as the same as an earlier one must not open it again. known is the time
+// until which the caller knows them: another server may have postponed the close to a later time. If the end
+// cannot be stored, the race is returned as it is.
+func (s *Challenges) end(ctx context.Context, c *Challenge, known time.Time) *Challenge {
 	ended, err := s.change(ctx, c.ID, func(c *Challenge, now time.Time) error {
-		if c.ended || c.Status(now) != Closed {
+		if c.ended || c.Status(now) != Closed || known.Before(c.CloseTime) {
 			return errUnchanged
 		}
 		c.ended, c.final = true, true

@@ -72,6 +72,49 @@ func TestRace_Outage(t *testing.T) {
 	})
 }
 
+// slow is a store of challenges in which before is called before the second read.
+type slow struct {
+	store.Challenges
+	before func()
+	reads  int
+}
+
+func (s *slow) Get(ctx context.Context, ids ...string) (map[string]store.Challenge, time.Time, error) {
+	if s.reads++; s.reads == 2 {
+		s.before()
+	}
+	return s.Challenges.Get(ctx, ids...)
+}
+
+// Ensure that a server does not end a race whose close another server has postponed, because it does not
+// know the outages before the new close.
+func TestRace_Outage_Slow(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		race := env.start(env.race())
+		at := func(s int) time.Time { return race.OpenTime.Add(time.Duration(s) * time.Second) }
+		outage := func(to int) { env.outage = store.Span{From: at(20), To: at(to)} }
+		env.forward(challenge.Countdown + 50*time.Second)
+		outage(30)
+		c, _ := env.get(race.ID)
+		require.Equal(t, at(70), c.CloseTime)
+		env.forward(21 * time.Second)
+		paused := env.server()
+		paused.Store = &slow{Challenges: paused.Store, before: func() {
+			env.forward(20 * time.Second)
+			outage(90)
+			c, _ := env.get(race.ID)
+			require.Equal(t, at(130), c.CloseTime)
+			env.forward(50 * time.Second)
+			outage(140)
+		}}
+		_, _, err := paused.Get(t.Context(), race.ID)
+		require.NoError(t, err)
+		c, _ = env.get(race.ID)
+		assert.Equal(t, at(180), c.CloseTime)
+	})
+}
+
 // Ensure that a race that follows another one is kept for longer than that one, and any other as long as
 // it may wait.
 func TestRace_Outlive(t *testing.T) {

@@ -17,11 +17,9 @@ import (
 // ErrGameNotFound and ErrSeedHidden; for a race that follows another one also
 // ErrChallengeNotFound, ErrChallengeNotOpen and ErrNotEntered.
 func (c *Client) NewChallenge(ctx context.Context, request *pb.CreateChallengeRequest) (*pb.Challenge, error) {
-	if request.GetRequestId() == "" {
-		request = proto.CloneOf(request) // The caller may reuse the request.
-		request.RequestId = NewSecret()
-	}
-	response, err := retry(ctx, c, createTries, c.Challenges.CreateChallenge, request)
+	own := &pb.CreateChallengeRequest{RequestId: NewSecret()} // The caller may reuse the request.
+	proto.Merge(own, request)
+	response, err := retry(ctx, c, createTries, c.Challenges.CreateChallenge, own)
 	return checkedChallenge(response.GetChallenge(), response.GetChallenge().GetId(), err)
 }
 
@@ -54,6 +52,9 @@ func (c *Client) AddBot(ctx context.Context, challengeID, bot string) (*pb.Chall
 // The errors are ErrChallengeNotFound, ErrChallengeNotOpen, ErrChallengeClosed, and
 // ErrNotEntered for a race that the account has not joined.
 func (c *Client) Attempt(ctx context.Context, challengeID string) (Game, error) {
+	if challengeID == "" { // A server would create another game.
+		return Game{}, invalid("the challenge's id must not be empty")
+	}
 	response, err := retry(ctx, c, createTries, c.Games.CreateGame, &pb.CreateGameRequest{ChallengeId: challengeID})
 	return checkedGame(response.GetGame(), response.GetGame().GetId(), err)
 }

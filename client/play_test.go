@@ -272,6 +272,11 @@ func TestCreate_Once(t *testing.T) {
 	_, err = c.AddBot(ctx, challengeID, "")
 	require.ErrorIs(t, err, client.ErrInvalid)
 	assert.Equal(t, made, f.made("joinChallenge"), "a call without a bot would add the account itself")
+	_, err = c.Attempt(ctx, "")
+	require.ErrorContains(t, err, "challenge", "a server would create another game")
+	f.createChallenge = func(int, *pb.CreateChallengeRequest) (*pb.Challenge, error) { return nil, badToken() }
+	_, err = c.NewChallenge(ctx, nil)
+	require.ErrorIs(t, err, client.ErrBadToken)
 }
 
 func TestResolve(t *testing.T) {

@@ -428,8 +428,8 @@ func TestToken_Wrong(t *testing.T) {
 			require.Error(t, err, "%s: %s", protocol, m.name)
 			wanted(t, err, pb.ReasonBadToken)
 		}
-		// The scheme is case-insensitive in HTTP.
-		got, err := o.GetPlayer(s.authorization("bEARER "+p.token), &pb.GetPlayerRequest{PlayerId: "me"})
+		// In HTTP, the scheme is case-insensitive, and several spaces may follow it.
+		got, err := o.GetPlayer(s.authorization("bEARER  "+p.token), &pb.GetPlayerRequest{PlayerId: "me"})
 		require.NoError(t, err)
 		assert.Equal(t, p.GetId(), got.GetPlayer().GetId())
 	}

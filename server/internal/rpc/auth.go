@@ -9,6 +9,7 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/proto/translate"
 	"github.com/gridstand/gridstand/server/internal/account"
 )
 
@@ -40,6 +41,7 @@ func (s *Service) authenticate(ctx context.Context, method string) (context.Cont
 		return ctx, nil
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
+	token = strings.TrimLeft(token, " ") // RFC 9110 allows several spaces
 	sound := len(values) == 1 && strings.EqualFold(scheme, "Bearer")
 	if len(keys) > 0 || account.IsCredential(token) {
 		if !sound || len(keys) != 1 {
@@ -101,9 +103,7 @@ func gameID(given string) (string, error) {
 	return given, nil
 }
 
-func player(p account.Player) *pb.Player {
-	return &pb.Player{Id: p.ID, Name: p.Name, Bot: p.Bot}
-}
+func player(p account.Player) *pb.Player { return translate.Player(seated(p)) }
 
 // seated returns an account as games and challenges record it.
 func seated(p account.Player) replay.Player {

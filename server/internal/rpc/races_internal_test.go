@@ -92,8 +92,8 @@ func TestRaces_OneGame(t *testing.T) {
 	}
 }
 
-// Ensure that of equal scores, the one of the attempt that ended earlier ranks first, and that those which
-// the race's close ends keep the order of the roster, in whatever order servers end them.
+// Ensure that of equal scores, the one of the attempt that ended earlier ranks first, and that running ones and
+// those which the race's close ends keep the order of the roster, in whatever order players move and servers end them.
 func TestRankEntrants_Ties(t *testing.T) {
 	t.Parallel()
 	closed, seed := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), replaytest.Seed(t, 1)
@@ -107,9 +107,14 @@ func TestRankEntrants_Ties(t *testing.T) {
 		require.NoError(t, err)
 		states = append(states, e.State)
 	}
-	var order string
-	for _, line := range rankEntrants(c, states, nil) {
-		order += line.GetGameId()
+	for status, want := range map[replay.Status]string{replay.Active: "abcd", replay.Finished: "dabc"} {
+		var order string
+		for _, state := range states {
+			state.Status = status
+		}
+		for _, line := range rankEntrants(c, states, nil) {
+			order += line.GetGameId()
+		}
+		assert.Equal(t, want, order)
 	}
-	assert.Equal(t, "dabc", order)
 }

@@ -160,11 +160,9 @@ func withoutAttempts(games, races []*pb.Game) []*pb.Game {
 	})
 }
 
-func raceTime(g *pb.Game) string { return describe.Limit(g.GetTurnLimit().AsDuration()) }
-
 // raceFacts returns the preview's lines about a race, each width columns wide.
 func raceFacts(t ui.Theme, g *pb.Game, width int) []string {
-	title := "Race of " + raceTime(g)
+	title := "Race of " + describe.Limit(g.GetTurnLimit().AsDuration())
 	if full := title + " on the same tiles"; lipgloss.Width(full) <= width {
 		title = full
 	}

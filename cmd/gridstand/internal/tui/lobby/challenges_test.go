@@ -145,5 +145,9 @@ func TestRaces(t *testing.T) {
 	assert.Equal(t, attempt.GetPosition().GetScores()[0], gamestate.HighestScore(running))
 	assert.False(t, moving(raceGame(tuitest.Race(), nil), tuitest.Noon))
 	assert.Nil(t, (&page{env: tuitest.Env(nil), games: [paneScores][]*pb.Game{{running}}}).bestLive(), "a race has no board")
-	assert.Equal(t, "idle", mineState(tuitest.Env(nil), other(idleID, "vt100", gamestate.LiveTime, 512)).Text)
+	lobby := &page{env: tuitest.Env(nil), lists: ui.Lists{Races: []*pb.Challenge{tuitest.Race()}}}
+	assert.Equal(t, "idle", lobby.mineState(other(idleID, "vt100", gamestate.LiveTime, 512)).Text)
+	assert.Equal(t, "race, 2:20 left", lobby.mineState(attempt).Text)
+	attempt.ChallengeId = tuitest.DailyGame().GetId()
+	assert.Equal(t, "attempt", lobby.mineState(attempt).Text)
 }

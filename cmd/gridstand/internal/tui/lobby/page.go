@@ -175,8 +175,8 @@ func (p *page) arrange() {
 		live = slices.DeleteFunc(live, waits)
 	}
 	p.games[paneLive] = live
-	slices.SortStableFunc(mine, func(a, b *pb.Game) int { return cmp.Compare(finished(a), finished(b)) })
-	p.games[paneMine] = mine
+	over := slices.DeleteFunc(slices.Clone(mine), func(g *pb.Game) bool { return !finished(g) })
+	p.games[paneMine] = append(slices.DeleteFunc(mine, finished), over...)
 	for pane, games := range p.games {
 		p.cursors[pane].set(idsOf(games, (*pb.Game).GetId))
 	}

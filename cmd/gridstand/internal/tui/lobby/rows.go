@@ -57,17 +57,11 @@ func order(games []*pb.Game, now time.Time) []*pb.Game {
 	return games
 }
 
-// finished returns a sort key: 1 if the game is over, otherwise 0.
-func finished(g *pb.Game) int {
-	if g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED {
-		return 1
-	}
-	return 0
-}
+func finished(g *pb.Game) bool { return g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED }
 
 func sign(t ui.Theme, g *pb.Game, now time.Time) ui.Value {
 	switch {
-	case finished(g) == 1:
+	case finished(g):
 		return ui.Value{Text: "■", Style: t.Dim()}
 	case waits(g):
 		return ui.Value{Text: "◌", Style: t.Accent()}
@@ -89,7 +83,7 @@ const (
 )
 
 // gameTable returns the table of live games or, if mine is set, of the user's own games.
-func gameTable(env *ui.Env, games []*pb.Game, mine bool, width int) ui.Table {
+func (p *page) gameTable(games []*pb.Game, mine bool, width int) ui.Table {
 	names, last, lastWidth := "PLAYER", "IDLE", idleWidth
 	if mine {
 		names, last, lastWidth = "STATE", "LAST", agoWidth
@@ -106,13 +100,13 @@ func gameTable(env *ui.Env, games []*pb.Game, mine bool, width int) ui.Table {
 		table.Columns = append(table.Columns, ui.Column{Title: "◉", Width: watchWidth, Right: true})
 	}
 	for _, g := range games {
-		row := gameRow(env, g, mine)
+		row := p.gameRow(g, mine)
 		if watchers {
 			n := ""
 			if g.GetWatchers() > 0 {
 				n = describe.Comma(g.GetWatchers())
 			}
-			row = append(row, ui.Value{Text: n, Style: env.Theme.Dim()})
+			row = append(row, ui.Value{Text: n, Style: p.env.Theme.Dim()})
 		}
 		table.Rows = append(table.Rows, row)
 	}
@@ -130,10 +124,10 @@ func ownScore(env *ui.Env, g *pb.Game) int32 {
 	return best
 }
 
-func gameRow(env *ui.Env, g *pb.Game, mine bool) []ui.Value {
-	t := env.Theme
+func (p *page) gameRow(g *pb.Game, mine bool) []ui.Value {
+	env, t := p.env, p.env.Theme
 	text := lipgloss.NewStyle()
-	if !mine && !moving(g, env.Now) && g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE || mine && finished(g) == 1 {
+	if !mine && !moving(g, env.Now) && g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE || mine && finished(g) {
 		text = t.Dim()
 	}
 	points := gamestate.HighestScore(g)
@@ -149,7 +143,7 @@ func gameRow(env *ui.Env, g *pb.Game, mine bool) []ui.Value {
 		name.Text = "race: " + players(g)
 	}
 	if mine {
-		name = mineState(env, g)
+		name = p.mineState(g)
 	}
 	return []ui.Value{
 		sign(t, g, env.Now),
@@ -171,17 +165,20 @@ func players(g *pb.Game) string {
 }
 
 // mineState returns the table cell for the state of one of the user's games.
-func mineState(env *ui.Env, g *pb.Game) ui.Value {
+func (p *page) mineState(g *pb.Game) ui.Value {
+	race := ui.Find(p.lists.Races, func(c *pb.Challenge) bool { return c.GetId() == g.GetChallengeId() })
 	switch {
-	case finished(g) == 1:
-		return ui.Value{Text: describe.Ending(g), Style: env.Theme.Dim()}
+	case finished(g):
+		return ui.Value{Text: describe.Ending(g), Style: p.env.Theme.Dim()}
 	case waits(g):
 		return ui.Value{Text: "waiting"}
-	case len(g.GetSeats()) > 1 && env.Owns(client.Game{Game: g}.Turn()):
-		return ui.Value{Text: "your turn", Style: env.Theme.Good()}
+	case len(g.GetSeats()) > 1 && p.env.Owns(client.Game{Game: g}.Turn()):
+		return ui.Value{Text: "your turn", Style: p.env.Theme.Good()}
+	case race != nil:
+		return ui.Value{Text: "race, " + gamestate.Clock(race.GetCloseTime().AsTime().Sub(p.env.Now)) + " left"}
 	case g.GetChallengeId() != "":
 		return ui.Value{Text: "attempt"}
-	case moving(g, env.Now):
+	case moving(g, p.env.Now):
 		return ui.Value{Text: "live"}
 	default:
 		return ui.Value{Text: "idle"}

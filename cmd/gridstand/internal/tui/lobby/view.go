@@ -84,15 +84,12 @@ func (p *page) list(pane int, tabs bool, width, height int) string {
 	if p.loaded {
 		board = clean(p.lists.Variant)
 	}
-	names := []string{"Live games", "My games", "Top " + board}
-	if p.places {
-		names[paneMine] = "Open places"
-	}
+	names, places := []string{"Live games", "My games", "Top " + board}, "Open places"
 	if tabs && width < 57 { // otherwise there would be no room for the period
-		names = []string{"Live", "Mine", "Top"}
-		if p.places {
-			names[paneMine] = "Open"
-		}
+		names, places = []string{"Live", "Mine", "Top"}, "Open"
+	}
+	if p.places {
+		names[paneMine] = places
 	}
 	frame := ui.Pane{Titles: names, Active: pane, Focused: pane == p.pane, Foot: p.cursors[pane].position(), Flush: true}
 	if !tabs {
@@ -106,7 +103,7 @@ func (p *page) list(pane int, tabs bool, width, height int) string {
 			frame.Corner = p.windowNames(false)
 		}
 	} else {
-		table = gameTable(p.env, p.games[pane], pane == paneMine && !p.places, inner)
+		table = p.gameTable(p.games[pane], pane == paneMine && !p.places, inner)
 	}
 	table.Selected, table.Focused = p.cursors[pane].at, frame.Focused
 	content := table.Draw(p.env.Theme, inner, height-2)

@@ -249,17 +249,16 @@ func (p *page) askBots() tea.Cmd {
 		q := &ui.Question{Title: "Add a bot", No: "close"}
 		for i, bot := range ui.Find(variants, func(v *pb.Variant) bool { return v.GetId() == p.GetVariant() }).GetBots() {
 			number, what := strconv.Itoa(i+1), describe.Bot(client.CleanText(bot, ui.NameLimit))
-			q.Choices = append(q.Choices, ui.On(number, number, what, true, func() tea.Cmd { return p.addBot(bot) }))
+			q.Choices = append(q.Choices, ui.On(number, number, what, true, func() tea.Cmd {
+				return call(p, func(ctx context.Context, bot string, _ ...grpc.CallOption) (*pb.Challenge, error) {
+					return p.env.Server.AddBot(ctx, p.ID, bot)
+				}, bot)
+			}))
 		}
 		if len(q.Choices) == 0 {
 			return p.Refuse("There is no bot for " + client.CleanText(p.GetVariant(), ui.NameLimit) + ".")
 		}
+		q.Choices[0] = q.Choices[0].FooterAs(1, "number", "choose")
 		return p.Ask(q)
 	})
-}
-
-func (p *page) addBot(bot string) tea.Cmd {
-	return call(p, func(ctx context.Context, bot string, _ ...grpc.CallOption) (*pb.Challenge, error) {
-		return p.env.Server.AddBot(ctx, p.ID, bot)
-	}, bot)
 }

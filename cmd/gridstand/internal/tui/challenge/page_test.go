@@ -78,7 +78,7 @@ func TestPage_Roster(t *testing.T) {
 	d.Until("the bots", func() bool { return p.Dialog != nil })
 	assert.Equal(t, 1, strings.Count(d.Screen(), "1 greedy"), "the footer does not repeat the list")
 	assert.Equal(t, 1, strings.Count(d.Screen(), "2 expectimax"))
-	assert.Contains(t, d.Screen(), "n esc close")
+	assert.Contains(t, d.Screen(), "number choose   n esc close")
 	does("add expectimax", "2")
 	does("leave "+race.GetEntrants()[2].GetGameId(), "x")
 	does("start", "s")

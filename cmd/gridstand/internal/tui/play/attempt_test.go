@@ -53,7 +53,9 @@ func TestAttempt_Race(t *testing.T) {
 	d.Press("y")
 	assert.Contains(t, d.Screen(), "Sent to the terminal's clipboard:\n https://play.example/c/"+tuitest.ChallengeID)
 	d.Env.Site = ""
-	d.Press("u", "X", "q")
+	d.Press("u")
+	assert.Contains(t, d.Screen(), "Moves of an attempt cannot be undone.")
+	d.Press("X", "q")
 	assert.Contains(t, d.Screen(), "You can return until it ends")
 	d.Press("n")
 	assert.Empty(t, d.Left)

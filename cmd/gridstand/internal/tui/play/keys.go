@@ -122,6 +122,9 @@ func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 	if p.held() != nil {
 		return p.takeBack()
 	}
+	if p.contest != nil && msg.String() == "u" {
+		return p.Refuse("Moves of an attempt cannot be undone.")
+	}
 	if cmd, done := p.playKeys().Press(msg); done {
 		return cmd
 	}

@@ -27,7 +27,9 @@ export function failed(root, e) {
     if (lost) setAccount(account()?.former || null); // the session may have been ended
     location.reload();
   };
-  const href = id ? `/c/${id}` : '/';
+  /** Leads to the first of the pages of this kind. @type {any} */
+  const near = document.querySelector('nav [aria-current]');
+  const href = id ? `/c/${id}` : near ? near.href : '/';
   root.replaceChildren(
     h(
       'div.empty',
@@ -37,7 +39,11 @@ export function failed(root, e) {
       e.reason === 'GAME_NOT_FOUND' &&
         h('p', 'A finished game is deleted after some time; its score stays.'),
       heading
-        ? h('a.button.primary', { href }, id ? 'Play the same tiles' : 'Watch live games')
+        ? h(
+            'a.button.primary',
+            { href },
+            id ? 'Play the same tiles' : near ? near.textContent : 'Watch live games',
+          )
         : h('button.primary', { onclick: again }, lost ? 'Continue without it' : 'Try again'),
     ),
   );

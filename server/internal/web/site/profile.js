@@ -102,21 +102,21 @@ function graph(latest, order) {
       preserveAspectRatio: 'none',
       class: 'graph',
       role: 'img',
-      'aria-label': `The scores of the last ${plural(latest.length, 'game')}`,
+      'aria-label': `Scores of ${plural(latest.length, 'game')}`,
     },
     bars,
   );
 }
 
 /** Shows the results against the latest rivals. @param {RaceRecord} races */
-function showRaces({ total = 0, won = 0, rivals = [] }) {
+function showRaces({ total, won = 0, rivals = [] }) {
   const rows = rivals
     .slice(0, 4)
     .map((r) => h('tr', h('td', link(r)), h('td', h('b', `${r.won || 0}–${r.lost || 0}`))));
   return h(
     'section.card.stack',
-    h('h2', `Last ${plural(total, 'race')}`),
-    h('p', h('b', `${comma(won)} won`), !rows[0] && h('span.dim', ', all against bots')),
+    h('h2', 'Last races'),
+    h('p', h('b', `${won} of ${total} won`), !rows[0] && h('span.dim', ', all against bots')),
     rows[0] && h('table', h('tbody', rows)),
   );
 }
@@ -145,7 +145,7 @@ export function showProfile({ variants = [], latest = [], daily = {}, races = {}
       ),
       h(
         'section.card.stack',
-        h('h2', `Last ${plural(latest.length, 'game')}`),
+        h('h2', 'Last games'),
         graph(latest, order),
         h('p.dim', 'Oldest first; the best of each variant is highest.'),
       ),

@@ -64,7 +64,7 @@ function address(g) {
 export function gameRow(game, named = true) {
   const board = createBoard(kindOf(game.position));
   const name = h('b.cut');
-  const facts = h('small.cut');
+  const facts = h('small');
   const mini = h('div.board.mini', { 'aria-hidden': 'true' }, board.element);
   const text = h('span', name, facts);
   const element = h('li', h('a.gamerow', { href: address(game) }, mini, text));
@@ -78,8 +78,8 @@ export function gameRow(game, named = true) {
     if (named) texts.push(score);
     if (!over && g.seats.some(isMine)) texts.unshift('Continue');
     if (over) texts.push(words.ago(g.updateTime));
-    else if (color !== 'good') texts.push(badge);
-    if (g.watchers) texts.push(words.watching({ audience: g.watchers }));
+    else if (color !== 'good') texts.push(badge.replace('idle ', ''));
+    if (g.watchers) texts.push(`◉ ${g.watchers}`);
     facts.textContent = texts.join(' · ');
   };
   update(game);

@@ -45,3 +45,20 @@ test("a player's page says that its best scores are not only those of the rankin
   root.append(...showProfile({ variants: [{ variant: 'classic', games: 1, bestScore: 4 }] }));
   assert.match(root.textContent, /classic41 gameRaces and daily games count here, but not in/);
 });
+
+test('a page of something unknown leads to the start of the pages of its kind', async (t) => {
+  const near = { href: '/top', textContent: 'Scores' };
+  t.mock.method(document, 'querySelector', () => near);
+  serve(() => ({ code: 'not_found', message: 'there is no variant with this id' }));
+  const root = element();
+  await show(root, { id: 'nosuch' });
+  await settle();
+  assert.equal(root.find('a', 'Scores')?.href, '/top', root.textContent);
+});
+
+test("a player's page counts one race and one game", () => {
+  const root = element();
+  const latest = [{ variant: 'classic', score: 4, time: '2026-11-20T12:00:00Z' }];
+  root.append(...showProfile({ variants: [{ variant: 'classic' }], latest, races: { total: 1 } }));
+  assert.match(root.textContent, /Last games.*Last races0 of 1 won/);
+});

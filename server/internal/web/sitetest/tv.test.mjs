@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { element, serve, settle } from './dom.mjs';
 
 const { hear } = await import('../site/game-state.js');
-const { default: show } = await import('../site/tv.js');
+const { default: show, gameRow } = await import('../site/tv.js');
 
 const at = (time) => new Date(Date.parse('2026-11-20T12:00:00Z') + time);
 
@@ -79,4 +79,12 @@ test('the card of the daily game counts down, and shows the next one after midni
   away = false;
   await pass(90e3);
   assert.match(card.textContent, /everyone, 0:30 left/);
+});
+
+test('a card has short facts', () => {
+  const position = { moveCount: 1, scores: [192], twenty48: { rows: 4, columns: 4, tiles: [4] } };
+  const game = { variant: 'classic', seats: [{ bot: 'greedy' }], position, watchers: 1 };
+  hear(at(0).toUTCString());
+  const { element: card } = gameRow({ ...game, updateTime: at(-60e3).toISOString() });
+  assert.equal(card.find('small').textContent, 'classic · 192 · ○ 1 min · ◉ 1');
 });

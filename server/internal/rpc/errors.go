@@ -114,7 +114,7 @@ var (
 	errGameIDForm      = notFound(pb.ReasonGameNotFound, "there is no game with this id; a complete id has "+strconv.Itoa(id.Length)+" characters")
 	errPlayerNotFound  = notFound(pb.ReasonPlayerNotFound, "there is no player with this id")
 	errNameNotFound    = notFound(pb.ReasonPlayerNotFound, "there is no player with this name")
-	errVariantNotFound = notFound(pb.ReasonVariantNotFound, "there is no variant with this id")
+	errVariantNotFound = notFound(pb.ReasonVariantNotFound, "there is no variant with this id; ListVariants returns the variants")
 	errNoToken         = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: "this call needs a token; CreatePlayer returns one"}
 	errBadToken        = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: "the token is not valid"}
 	errTokenForm       = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: `the authorization header must be "Bearer", a space and the token`}

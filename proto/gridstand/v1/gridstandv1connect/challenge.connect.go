@@ -133,7 +133,8 @@ type ChallengeServiceClient interface {
 	// Lists the standings of a challenge: for a race, all entrants with their current
 	// scores; for other challenges, the finished attempts that count, including those
 	// without points. Players whom the operator has hidden are omitted. Among equal scores
-	// the earlier one ranks first. Needs no token, except for "me".
+	// the earlier one ranks first; attempts at a race that still run, or that its close ended,
+	// keep the order of the roster. Needs no token, except for "me".
 	//
 	// Errors: INVALID_ARGUMENT for an empty id, negative numbers, page_size or page_token
 	// together with player_id, and a page token that does not come from this list;
@@ -382,7 +383,8 @@ type ChallengeServiceHandler interface {
 	// Lists the standings of a challenge: for a race, all entrants with their current
 	// scores; for other challenges, the finished attempts that count, including those
 	// without points. Players whom the operator has hidden are omitted. Among equal scores
-	// the earlier one ranks first. Needs no token, except for "me".
+	// the earlier one ranks first; attempts at a race that still run, or that its close ended,
+	// keep the order of the roster. Needs no token, except for "me".
 	//
 	// Errors: INVALID_ARGUMENT for an empty id, negative numbers, page_size or page_token
 	// together with player_id, and a page token that does not come from this list;

@@ -69,6 +69,9 @@ func TestRace_Outage(t *testing.T) {
 			assert.Equal(t, race.Seed.Commitment(), c.Revealed(now).Commitment())
 			env.outage = store.Span{From: at(70), To: at(140)} // It began after the close, and continues the last one.
 		}
+		env.forward(-time.Minute)
+		_, status = env.get(race.ID)
+		assert.Equal(t, challenge.Closed, status, "the clock was set back")
 	})
 }
 

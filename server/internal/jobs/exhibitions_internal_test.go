@@ -80,6 +80,30 @@ func TestManager_PreviewElsewhere(t *testing.T) {
 	})
 }
 
+// Ensure that a showcase is due a second after it was processed, even if a bot has moved in the meantime.
+func TestManager_ShowcaseDue(t *testing.T) {
+	t.Parallel()
+	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
+		ctx, m, gameID, seed := t.Context(), newManager(s, s.Queue), id.New(), game.NewSeed()
+		hub := match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Delivered: func(int) {}, ServerID: "here", Idle: time.Hour})
+		created := program(time.Unix(0, 0))
+		created.Commitment = seed.Commitment()
+		_, err := hub.Create(ctx, gameID, created, seed, time.Time{})
+		require.NoError(t, err)
+		forward(leaseFor)
+		for range 3 {
+			jobs, err := s.Queue.Lease(ctx, 1, leaseFor)
+			require.NoError(t, err)
+			require.Len(t, jobs, 1)
+			require.NoError(t, m.EnqueueSoon(ctx, gameID)) // as before the move of a bot
+			next, err := m.process(ctx, hub, jobs[0])
+			require.NoError(t, err)
+			require.NoError(t, s.Queue.Ack(ctx, jobs[0], next))
+			forward(showEvery)
+		}
+	})
+}
+
 // Ensure that all servers derive the same id for a showcase that begins in the same minute.
 func TestShowcaseID(t *testing.T) {
 	t.Parallel()

@@ -85,10 +85,11 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 		m.bots.schedule(state, job.Leased.Sub(state.UpdateTime))
 		next = job.Expires
 		if showcased(state) {
-			next = job.Leased.Add(showEvery) // to end it soon after another game begins
+			// It is due earlier, to end soon after another game begins. A bot's move may have ended the lease.
+			err = m.queue.EnqueueBy(ctx, job.Leased.Add(showEvery), state.ID)
 		}
 	}
-	return next, m.Directory.Enter(ctx, directory.Of(state, served.Spectators()))
+	return next, errors.Join(err, m.Directory.Enter(ctx, directory.Of(state, served.Spectators())))
 }
 
 // record adds a finished game's scores to the leaderboards and profiles and the game to the

@@ -134,7 +134,7 @@ export function showProfile({ variants = [], latest = [], daily = {}, races = {}
   const order = variants.map((v) => v.variant);
   return [
     h('div.records', variants.map(record)),
-    h('p.dim', 'Races and daily games count here, but not in Best scores.'),
+    h('p.dim', 'Races and daily games count here only.'),
     h(
       'div.achieved',
       h(
@@ -147,7 +147,7 @@ export function showProfile({ variants = [], latest = [], daily = {}, races = {}
         'section.card.stack',
         h('h2', 'Last games'),
         graph(latest, order),
-        h('p.dim', 'Oldest first; the best of each variant is highest.'),
+        h('p.dim', 'Oldest first; the best is highest.'),
       ),
       !!races.total && showRaces(races),
     ),

@@ -78,9 +78,9 @@ export function gameRow(game, named = true) {
     if (named) texts.push(score);
     if (!over && g.seats.some(isMine)) texts.unshift('Continue');
     if (over) texts.push(words.ago(g.updateTime));
-    else if (color !== 'good') texts.push(badge.replace('idle ', ''));
+    else if (color !== 'good') texts.push(badge);
     if (g.watchers) texts.push(`◉ ${g.watchers}`);
-    facts.textContent = texts.join(' · ');
+    facts.textContent = texts.map((t) => t.replace(/ /g, ' ')).join(' · ');
   };
   update(game);
   return { element, update };

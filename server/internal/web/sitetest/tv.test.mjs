@@ -81,10 +81,13 @@ test('the card of the daily game counts down, and shows the next one after midni
   assert.match(card.textContent, /everyone, 0:30 left/);
 });
 
-test('a card has short facts', () => {
+test('the facts of a card break only between them', () => {
   const position = { moveCount: 1, scores: [192], twenty48: { rows: 4, columns: 4, tiles: [4] } };
   const game = { variant: 'classic', seats: [{ bot: 'greedy' }], position, watchers: 1 };
   hear(at(0).toUTCString());
   const { element: card } = gameRow({ ...game, updateTime: at(-60e3).toISOString() });
-  assert.equal(card.find('small').textContent, 'classic · 192 · ○ 1 min · ◉ 1');
+  assert.equal(
+    card.find('small').textContent,
+    'classic · 192 · ○\u00a0idle\u00a01\u00a0min · ◉\u00a01',
+  );
 });

@@ -124,9 +124,9 @@ func (f *Front) refusal(e *limits.ExceededError, address string) error {
 	return f.Refuse(e)
 }
 
-// writeBuffer is the size in bytes of the kernel's send buffer for a client. By itself, Linux would let it
-// grow to 4 MB if the client does not read.
-const writeBuffer = 32 << 10
+// buffer is the size in bytes of each of the kernel's buffers for a client. By itself, Linux would let the send
+// buffer grow to 4 MB if the client does not read, and fill 128 kB if it sends what a watch never reads.
+const buffer = 32 << 10
 
 // enter counts the connection. It returns the name of the exceeded limit if the connection must be closed.
 func (f *Front) enter(accepted net.Conn) (_ *conn, exceeded string) {
@@ -135,8 +135,12 @@ func (f *Front) enter(accepted net.Conn) (_ *conn, exceeded string) {
 	c := &conn{
 		Conn: accepted, front: f, budget: b, opened: time.Now(), proxy: f.Proxies.Trusted(peer), unread: map[*Budget]int64{},
 	}
-	if tcp, ok := accepted.(interface{ SetWriteBuffer(bytes int) error }); ok && !c.proxy {
-		_ = tcp.SetWriteBuffer(writeBuffer)
+	if tcp, ok := accepted.(interface {
+		SetReadBuffer(bytes int) error
+		SetWriteBuffer(bytes int) error
+	}); ok && !c.proxy {
+		_ = tcp.SetReadBuffer(buffer)
+		_ = tcp.SetWriteBuffer(buffer)
 	}
 	n := b.connections.Add(1)
 	switch {

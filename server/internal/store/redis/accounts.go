@@ -205,7 +205,8 @@ func parseAccount(id string, values []any) (account store.Account, exists bool, 
 // one name, and a call that fails in between leaves the account with a name that it holds
 // but does not have, until the call is repeated.
 func (a accounts) Rename(ctx context.Context, id, from, name string, every time.Duration) (store.Account, error) {
-	if stored, err := a.holding(ctx, id); errors.Is(err, store.ErrNameHeld) {
+	stored, err := a.holding(ctx, id)
+	if errors.Is(err, store.ErrNameHeld) {
 		return store.Account{}, store.ErrNoAccount
 	} else if err != nil || stored.Name != from {
 		return stored, err
@@ -216,6 +217,10 @@ func (a accounts) Rename(ctx context.Context, id, from, name string, every time.
 	}
 	claimed, folded := claimResult{holder: holder}, nameKey(names.Fold(name))
 	if holder == "" || holder == id {
+		now, err := a.client.Time(ctx).Result()
+		if err != nil || now.Sub(stored.Renamed) < every {
+			return stored, failed(err) // To claim and release the name would write to the disk twice.
+		}
 		if claimed, err = a.claim(ctx, folded, id, permanent); err != nil {
 			return store.Account{}, err
 		}

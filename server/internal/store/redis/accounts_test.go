@@ -83,3 +83,21 @@ func TestAccounts_Rename_Interrupted(t *testing.T) {
 		assert.Equal(t, bob.ID, r.client.Get(ctx, "player-name:{bob}").Val())
 	})
 }
+
+// Ensure that a call that comes too early writes nothing: each write waits for the disk, and other players for it.
+func TestAccounts_Rename_Early(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		ctx, accounts := t.Context(), r.store.Accounts
+		ann, err := accounts.Create(ctx, store.Account{ID: id.New(), Name: "Ann", Secret: "none"}, keepAccounts)
+		require.NoError(t, err)
+		zoe, err := accounts.Rename(ctx, ann.ID, "Ann", "Zoe", time.Hour)
+		require.NoError(t, err)
+		// To claim this name would make it permanent.
+		require.NoError(t, r.client.Set(ctx, "player-name:{eve}", ann.ID, time.Minute).Err())
+		early, err := accounts.Rename(ctx, ann.ID, "Zoe", "Eve", time.Hour)
+		require.NoError(t, err)
+		assert.Equal(t, zoe, early)
+		assert.Positive(t, r.client.TTL(ctx, "player-name:{eve}").Val())
+	})
+}

@@ -177,11 +177,12 @@ func (s *Service) JoinGame(ctx context.Context, request *pb.JoinGameRequest) (*p
 		}
 		return nil, match.ErrSeatTaken // not ErrGameOver, because whether the attempt is over may be secret
 	}
+	before := m.State().Version
 	state, err := m.Join(ctx, seated(player), seat)
-	if err != nil {
-		return nil, err
+	if err == nil && state.Version != before { // else the game is listed, if need be by its job
+		err = s.Directory.Put(ctx, directory.Of(state, m.Spectators()))
 	}
-	if err := s.Directory.Put(ctx, directory.Of(state, m.Spectators())); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if state, err = s.show(ctx, state); err != nil {

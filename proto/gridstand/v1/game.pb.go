@@ -1440,7 +1440,9 @@ type Position struct {
 	// Seat to move; unset while the game is waiting for players and when it is over.
 	Turn *int32 `protobuf:"varint,5,opt,name=turn,proto3,oneof" json:"turn,omitempty"`
 	// Time at which the seat to move runs out of time; unset if there is no turn limit, or
-	// if a bot or a stand-in is to move.
+	// if a bot or a stand-in is to move. By the server's clock: over gRPC, answers to calls
+	// other than streams have its time in the header "gridstand-time" (RFC 3339), and other
+	// answers the seconds in "Date".
 	TurnDeadline  *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=turn_deadline,json=turnDeadline,proto3" json:"turn_deadline,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

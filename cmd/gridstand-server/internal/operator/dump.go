@@ -141,15 +141,19 @@ func createFile(name string, write func(*os.File) error) error {
 		}
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
-	// Remove what a killed command has left. One that still runs fails, because its file is gone.
-	directory, prefix := filepath.Dir(name), filepath.Base(name)+".partial-"
+	// Remove what killed commands have left: any of this name, and files of other names that have not changed for
+	// a day. A command that still runs fails, because its file is gone.
+	directory, base := filepath.Dir(name), filepath.Base(name)
 	files, _ := os.ReadDir(directory) // MkdirTemp reports the error.
 	for _, file := range files {
-		if random, ok := strings.CutPrefix(file.Name(), prefix); ok && strings.Trim(random, "0123456789") == "" {
+		target, random, ok := strings.Cut(file.Name(), ".partial-")
+		info, err := os.Lstat(filepath.Join(directory, file.Name(), target))
+		old := err == nil && time.Since(info.ModTime()) > 24*time.Hour
+		if ok && strings.Trim(random, "0123456789") == "" && (old || target == base) {
 			_ = os.RemoveAll(filepath.Join(directory, file.Name()))
 		}
 	}
-	partial, err := os.MkdirTemp(directory, prefix+"*") // SQLite writes a journal next to the file.
+	partial, err := os.MkdirTemp(directory, base+".partial-*") // SQLite writes a journal next to the file.
 	if err != nil {
 		if reason, ok := errors.AsType[*fs.PathError](err); ok {
 			err = reason.Err // without the temporary name

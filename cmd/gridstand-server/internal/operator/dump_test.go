@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -45,4 +46,20 @@ func TestCreateFile_Twice(t *testing.T) {
 	content, err := os.ReadFile(name)
 	require.NoError(t, err)
 	assert.Equal(t, "second", string(content))
+}
+
+// Ensure that what a killed command has left goes with a later command of another name, but not what one
+// that may still run has made.
+func TestCreateFile_Killed(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	for name, age := range map[string]time.Duration{"monday.db": 25 * time.Hour, "today.db": time.Hour} {
+		partial, changed := filepath.Join(directory, name+".partial-1"), time.Now().Add(-age)
+		require.NoError(t, os.Mkdir(partial, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(partial, name), nil, 0o600))
+		require.NoError(t, os.Chtimes(filepath.Join(partial, name), changed, changed))
+	}
+	require.NoError(t, createFile(filepath.Join(directory, "now.db"), func(*os.File) error { return nil }))
+	assert.NoDirExists(t, filepath.Join(directory, "monday.db.partial-1"))
+	assert.DirExists(t, filepath.Join(directory, "today.db.partial-1"))
 }

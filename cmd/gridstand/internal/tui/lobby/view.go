@@ -2,6 +2,7 @@ package lobby
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -43,12 +44,8 @@ func (p *page) summary() []string {
 	if !p.loaded {
 		return []string{t.Dim().Render("◌ connecting")}
 	}
-	live, waiting := p.lists.Moving, 0
-	for _, g := range append(races(p.lists.Races, p.lists.Live), p.lists.Live...) {
-		if waits(g) {
-			waiting++
-		}
-	}
+	all := append(races(p.lists.Races, p.lists.Live), p.lists.Live...)
+	live, waiting := p.lists.Moving, len(slices.DeleteFunc(all, func(g *pb.Game) bool { return !waits(g) }))
 	short := t.Good().Render("●") + fmt.Sprintf(" %d live", live)
 	if live == 0 {
 		short = t.Dim().Render("○ 0 live")

@@ -76,6 +76,11 @@ const (
 func (s *Service) RaceNow(ctx context.Context, _ *pb.RaceNowRequest) (*pb.RaceNowResponse, error) {
 	by := caller(ctx)
 	player := seated(by)
+	entered, count := false, s.takesGame(ctx, by.ID)
+	admit := func(challenges int) error {
+		entered = true
+		return count(challenges)
+	}
 	c, err := s.Challenges.Now(ctx, player, func(challengeID string) challenge.Challenge {
 		variant, _ := variants.Current(nowVariant)
 		return challenge.Challenge{
@@ -83,12 +88,13 @@ func (s *Service) RaceNow(ctx context.Context, _ *pb.RaceNowRequest) (*pb.RaceNo
 			Variant: variant.ID, Revision: variant.Revision, Seed: game.NewSeed(), Limit: nowLimit,
 			Entrants: []challenge.Entrant{challenge.StandIn(challengeID, nowBot)},
 		}
-	}, s.takesGame(ctx, by.ID))
+	}, admit)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range c.Entrants {
-		if e.Player.ID == by.ID || e == challenge.StandIn(c.ID, nowBot) {
+		// The attempts of a player who already waited exist, or the start of the race creates them.
+		if entered && (e.Player.ID == by.ID || e == challenge.StandIn(c.ID, nowBot)) {
 			if _, err := s.beginAttempt(ctx, c, e); err != nil {
 				return nil, err
 			}

@@ -38,19 +38,23 @@ func (o *overtaken) Update(ctx context.Context, c store.Challenge) error {
 	return o.Challenges.Update(ctx, c)
 }
 
-// noGame is a Planner that creates nothing.
-type noGame struct{ anyPlanner }
+// noGame is a Planner that counts the games that it was told to create, but creates none.
+type noGame struct {
+	anyPlanner
+	wanted int
+}
 
-func (noGame) Creates(string, string) {}
+func (*noGame) Creates(string, string) {}
 
-func (noGame) Create(
+func (p *noGame) Create(
 	context.Context, *match.Hub, string, replay.Created, game.Seed, time.Time,
 ) (*replay.State, error) {
+	p.wanted++
 	return nil, nil
 }
 
 // Ensure that a player who enters a race counts one new game, however often another call changes the race
-// first.
+// first, and that RaceNow writes nothing for a player who already waits.
 func TestRaces_OneGame(t *testing.T) {
 	t.Parallel()
 	for name, enter := range map[string]func(ctx context.Context, s *Service, raceID string) error{
@@ -67,9 +71,10 @@ func TestRaces_OneGame(t *testing.T) {
 			t.Parallel()
 			storetest.Each(t, func(t *testing.T, kept *store.Store) {
 				races := &overtaken{Challenges: kept.Challenges}
+				planner := &noGame{}
 				s := New(Config{
 					Accounts: account.New(kept.Accounts, time.Hour), Leaderboard: leaderboard.New(kept.Boards, nil, nil),
-					Budgets: front.NewBudgets(&limits.Limits{}, nil), Planner: noGame{},
+					Budgets: front.NewBudgets(&limits.Limits{}, nil), Planner: planner,
 					Challenges: challenge.New(challenge.Config{
 						Store: races, Log: gamelog.New(kept.Games), Keep: time.Hour, WaitingFor: time.Hour,
 					}),
@@ -82,6 +87,10 @@ func TestRaces_OneGame(t *testing.T) {
 				ann, bob := by("ann"), by("bob")
 				waiting, err := s.RaceNow(ann, &pb.RaceNowRequest{})
 				require.NoError(t, err)
+				assert.Equal(t, 2, planner.wanted, "the player's and the bot's")
+				_, err = s.RaceNow(ann, &pb.RaceNowRequest{})
+				require.NoError(t, err)
+				assert.Equal(t, 2, planner.wanted)
 				races.updates = 3
 				require.NoError(t, enter(bob, s, waiting.GetChallenge().GetId()))
 				assert.Zero(t, races.updates)

@@ -95,15 +95,6 @@ type Client struct {
 const serviceConfig = `{
   "loadBalancingConfig": [{"round_robin": {}}],
   "methodConfig": [
-    {"name": [{"service": "gridstand.v1.GameService", "method": "Watch"}, {"service": "gridstand.v1.ChallengeService", "method": "WatchChallenge"}]},
-    {
-      "name": [
-        {"service": "gridstand.v1.GameService"},
-        {"service": "gridstand.v1.ChallengeService"},
-        {"service": "gridstand.v1.PlayerService"}
-      ],
-      "timeout": "10s"
-    },
     {
       "name": [
         {"service": "gridstand.v1.GameService", "method": "GetServerInfo"},
@@ -119,7 +110,6 @@ const serviceConfig = `{
         {"service": "gridstand.v1.PlayerService", "method": "ListKeys"},
         {"service": "gridstand.v1.PlayerService", "method": "ListSessions"}
       ],
-      "timeout": "10s",
       "retryPolicy": {
         "maxAttempts": 4,
         "initialBackoff": "0.1s",

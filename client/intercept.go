@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync/atomic"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -20,11 +21,16 @@ type wire struct {
 	heard     atomic.Pointer[heard]
 }
 
-// unary converts the errors of all calls to *Error.
+// callTimeout is the timeout of every call except streams, including gRPC's retries.
+const callTimeout = 10 * time.Second
+
+// unary limits the time of all calls, and converts their errors to *Error.
 func (w *wire) unary(
 	ctx context.Context, method string, request, reply any,
 	conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
 ) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
 	var header metadata.MD
 	opts = append(opts, grpc.Header(&header))
 	err := invoke(ctx, method, request, reply, conn, opts...)

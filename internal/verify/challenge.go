@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/gridstand/gridstand/client"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -17,37 +16,25 @@ import (
 // its challenge closed.
 var ErrSealed = errors.New("the transcript has no seed: it was saved before its challenge closed. Save it again after the challenge has closed")
 
-// OpenError means that a game is an attempt at a challenge that is still open, so that its
-// seed is still secret.
-type OpenError struct {
-	// Until is the challenge's close time, or zero if that is unknown.
-	Until time.Time
-}
-
-// Error implements error.
-func (e *OpenError) Error() string {
-	text := "the game is an attempt at a challenge that is still open: it can be verified after the challenge has closed"
-	if e.Until.IsZero() {
-		return text
-	}
-	return text + ", after " + e.Until.UTC().Format("2006-01-02 15:04:05 MST")
-}
+// ErrOpen means that a game is an attempt at a challenge that is still open, so that its seed
+// is still secret.
+var ErrOpen = errors.New("the game is an attempt at a challenge that is still open: it can be verified after the challenge has closed")
 
 // Challenge reports what was confirmed about the challenge of an attempt.
 type Challenge struct {
-	ID string
+	ID string `json:"challengeId"`
 	// Rank is the attempt's place in the standings, or 0 if the attempt does not count or is
 	// missing.
-	Rank int32
+	Rank int32 `json:"rank"`
 	// Missing is set if the attempt counts but is not in the standings: either the operator has
 	// hidden the player, or the result has not been stored yet.
-	Missing bool
+	Missing bool `json:"missing"`
 	// Unproved is set for a rematch, because the player may have known its tiles.
-	Unproved bool
+	Unproved bool `json:"unproved"`
 }
 
 // challengeOf returns the challenge of an attempt, or nil if the server has deleted it. The
-// error is an *OpenError while the challenge is open and hides the seed.
+// error is ErrOpen, with the closing time, while the challenge is open and hides the seed.
 func challengeOf(ctx context.Context, c *client.Client, game client.Game) (*pb.Challenge, error) {
 	reply, err := c.Challenges.GetChallenge(ctx, &pb.GetChallengeRequest{ChallengeId: game.GetChallengeId()})
 	switch {
@@ -58,11 +45,10 @@ func challengeOf(ctx context.Context, c *client.Client, game client.Game) (*pb.C
 	case len(game.GetSeed()) > 0 || len(reply.GetChallenge().GetSeed()) > 0:
 		return reply.GetChallenge(), nil
 	}
-	open := &OpenError{}
-	if reply.GetChallenge().GetCloseTime() != nil {
-		open.Until = reply.GetChallenge().GetCloseTime().AsTime()
+	if until := reply.GetChallenge().GetCloseTime(); until != nil {
+		return nil, fmt.Errorf("%w, after %s", ErrOpen, until.AsTime().Format("2006-01-02 15:04:05 MST"))
 	}
-	return nil, open
+	return nil, ErrOpen
 }
 
 // checkChallenge compares a verified attempt with its challenge: the seed and the entry in

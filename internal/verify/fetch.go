@@ -13,7 +13,7 @@ import (
 // Game reads the transcript of a game from a server and recomputes it. If the game is not over, it
 // immediately returns ErrLive. If the connection is lost, Game reconnects, and gives up after
 // several consecutive failures. For an attempt it also checks the challenge if the server still has
-// it, and returns an *OpenError while the challenge is open. All other errors come from Transcript
+// it, and returns ErrOpen while the challenge is open. All other errors come from Transcript
 // or the client.
 func Game(ctx context.Context, c *client.Client, gameID string) (Report, error) {
 	game, err := c.Game(ctx, gameID)

@@ -70,35 +70,37 @@ func differs(version int32, format string, args ...any) error {
 	return &Difference{Version: version, What: fmt.Sprintf(format, args...)}
 }
 
-// Report lists what was recomputed and confirmed.
+// Report lists what was recomputed and confirmed. The tags are those of the command verify --json.
 type Report struct {
 	// GameID and Variant identify the game and its rules.
-	GameID, Variant string
+	GameID  string `json:"gameId"`
+	Variant string `json:"variant"`
 	// Players are the names of the players and bots, by seat.
-	Players []string
+	Players []string `json:"players"`
 	// Versions is the number of events.
-	Versions int
+	Versions int `json:"versions"`
 	// Moves is the number of moves among the events.
-	Moves int
+	Moves int `json:"moves"`
 	// Spawned is the number of tiles that appeared at random, including those of the first
 	// board.
-	Spawned int
+	Spawned int `json:"spawned"`
 	// Reason is the reason why the game ended.
-	Reason game.Reason
+	Reason game.Reason `json:"-"`
 	// Scores are the final scores, by seat.
-	Scores []int32
+	Scores []int32 `json:"scores"`
 	// Winners are the seats that won.
-	Winners []int
+	Winners []int `json:"-"`
 	// Ranked reports whether the game counts for the leaderboard.
-	Ranked bool
+	Ranked bool `json:"ranked"`
 	// Begin and End are the times of the first and the last event. They cannot be recomputed.
-	Begin, End time.Time
+	Begin time.Time `json:"begin"`
+	End   time.Time `json:"end"`
 	// Commitment is the server's commitment to the seed.
-	Commitment []byte
+	Commitment []byte `json:"-"`
 	// ChallengeID is the id of the game's challenge, or empty if it has none.
-	ChallengeID string
-	// Challenge is the outcome of checking the challenge, or nil if it was not checked.
-	Challenge *Challenge
+	ChallengeID string `json:"-"`
+	// The outcome of checking the challenge, or nil if it was not checked.
+	*Challenge
 }
 
 // Transcript recomputes a game from all of its events. The error is a *Difference if an event is

@@ -38,13 +38,12 @@ func isMissing(err error) bool {
 // exitCode returns the exit code for an error.
 func exitCode(ctx context.Context, err error) int {
 	var wrong *usage.Error
-	var open *verify.OpenError
 	switch {
 	case errors.Is(err, app.ErrInterrupted), ctx.Err() != nil:
 		return exitInterrupted
 	case errors.As(err, &wrong), errors.Is(err, client.ErrInvalid):
 		return exitUsage
-	case isMissing(err), errors.As(err, &open), errors.Is(err, verify.ErrLive), errors.Is(err, verify.ErrSealed),
+	case isMissing(err), errors.Is(err, verify.ErrOpen), errors.Is(err, verify.ErrLive), errors.Is(err, verify.ErrSealed),
 		errors.Is(err, client.ErrGameNotFound), errors.Is(err, client.ErrPlayerNotFound),
 		errors.Is(err, client.ErrVariantNotFound), errors.Is(err, client.ErrNoScore),
 		errors.Is(err, client.ErrSessionNotFound), errors.Is(err, client.ErrKeyNotFound),

@@ -76,15 +76,10 @@ func (p *program) report(r verify.Report, err error) error {
 		return err
 	}
 	if p.flags.json {
-		found := map[string]any{
-			"gameId": r.GameID, "variant": r.Variant, "players": r.Players, "versions": r.Versions,
-			"moves": r.Moves, "spawned": r.Spawned, "reason": r.Reason.String(), "scores": r.Scores,
-			"ranked": r.Ranked, "begin": r.Begin, "end": r.End,
-		}
-		if ch := r.Challenge; ch != nil {
-			found["challengeId"], found["rank"], found["unproved"], found["missing"] = ch.ID, ch.Rank, ch.Unproved, ch.Missing
-		}
-		return p.printJSON(found)
+		return p.printJSON(struct {
+			verify.Report
+			Reason string `json:"reason"`
+		}{r, r.Reason.String()})
 	}
 	spawned := ""
 	if r.Spawned > 0 {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,11 +22,8 @@ type gamesOptions struct {
 	limit                   int
 }
 
-// statuses maps the values of --status to those of the API.
-var statuses = map[string]pb.GameStatus{
-	"live": pb.GameStatus_GAME_STATUS_ACTIVE, "waiting": pb.GameStatus_GAME_STATUS_WAITING,
-	"finished": pb.GameStatus_GAME_STATUS_FINISHED, "all": pb.GameStatus_GAME_STATUS_UNSPECIFIED,
-}
+// statuses are the values of --status, by those of the API.
+var statuses = []string{"all", "waiting", "live", "finished"}
 
 // defaultLimit is the default maximum number of rows.
 const defaultLimit = 20
@@ -57,9 +55,9 @@ list games of any status by default.`,
 
 // games prints a list of games.
 func (p *program) games(ctx context.Context, c *client.Client, o gamesOptions) error {
-	status, ok := statuses[o.status]
+	status := pb.GameStatus(slices.Index(statuses, o.status))
 	switch {
-	case !ok:
+	case status < 0:
 		return usage.Errorf("--status must be live, waiting, finished or all, not %q", o.status)
 	case o.mine && o.player != "":
 		return usage.Errorf("--mine and --player cannot be combined")
@@ -98,18 +96,8 @@ func (p *program) games(ctx context.Context, c *client.Client, o gamesOptions) e
 	}
 	return list[*pb.Game]{
 		all: games, more: more, row: p.gameRow,
-		empty: "There are no such games. Start one: " + p.typed("play"),
-		columns: []column{
-			{title: "GAME"},
-			{title: "VARIANT"},
-			{title: "SCORE", right: true},
-			{title: "TILE", right: true},
-			{title: "MOVES", right: true},
-			{title: "WATCHING", right: true},
-			{title: "STATUS"},
-			{title: "LAST MOVE"},
-			{title: "PLAYER"},
-		},
+		empty:   "There are no such games. Start one: " + p.typed("play"),
+		columns: []string{"GAME", "VARIANT", "SCORE>", "TILE>", "MOVES>", "WATCHING>", "STATUS", "LAST MOVE", "PLAYER"},
 	}.print(p)
 }
 

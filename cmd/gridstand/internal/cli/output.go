@@ -122,16 +122,10 @@ func (p *program) stage(g *pb.Game) string {
 	}
 }
 
-// status returns a word for a game's status.
+// status returns a word for a game's status, or "?" if this program does not know it.
 func status(s pb.GameStatus) string {
-	switch s {
-	case pb.GameStatus_GAME_STATUS_WAITING:
-		return "waiting"
-	case pb.GameStatus_GAME_STATUS_ACTIVE:
-		return "live"
-	case pb.GameStatus_GAME_STATUS_FINISHED:
-		return "finished"
-	default:
+	if s <= pb.GameStatus_GAME_STATUS_UNSPECIFIED || int(s) >= len(statuses) {
 		return "?"
 	}
+	return statuses[s]
 }

@@ -50,7 +50,5 @@ func (p *program) places(ctx context.Context, c *client.Client, games []*pb.Game
 		defer p.noteMore(len(rows))
 	}
 	defer p.notef("Take a place: %s", p.typed("join", "PLACE"))
-	return p.printTable([]column{
-		{title: "PLACE"}, {title: "GAME"}, {title: "OPEN", right: true}, {title: "WAITING", right: true}, {title: "PLAYERS"},
-	}, rows)
+	return p.printTable([]string{"PLACE", "GAME", "OPEN>", "WAITING>", "PLAYERS"}, rows)
 }

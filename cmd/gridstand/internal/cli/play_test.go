@@ -224,7 +224,7 @@ func TestTable(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	p := &program{out: &out, terminal: func(any) bool { return true }, width: func() int { return 0 }}
-	columns := []column{{title: "PLAYER"}, {title: "SCORE", right: true}, {title: "NOTE"}}
+	columns := []string{"PLAYER", "SCORE>", "NOTE"}
 	rows := [][]string{{"ada", "1,234,567", "a note"}, {"somebody with a name", "8", ""}}
 	require.NoError(t, p.printTable(columns, rows))
 	assert.Equal(t, ""+

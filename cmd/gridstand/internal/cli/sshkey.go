@@ -127,7 +127,7 @@ func (p *program) listKeys(ctx context.Context, c *client.Client, _ *pb.Player, 
 	return list[*pb.Key]{
 		all:     reply.GetKeys(),
 		empty:   "Your account has no SSH keys. Link one: " + p.typed("account", "keys", "add"),
-		columns: []column{{title: "FINGERPRINT"}, {title: "ADDED"}, {title: "COMMENT"}},
+		columns: []string{"FINGERPRINT", "ADDED", "COMMENT"},
 		row: func(key *pb.Key) []string {
 			return []string{clean(key.GetFingerprint(), maxFingerprint), p.ago(key.GetCreateTime()), clean(key.GetComment(), maxKeyComment)}
 		},

@@ -10,17 +10,13 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 )
 
-// column is a column of a table.
-type column struct {
-	title string
-	// right aligns the column to the right, for numbers.
-	right bool
-}
+// rightMark ends the title of a column that is aligned to the right, for numbers.
+const rightMark = ">"
 
 const columnGap = 2
 
-// printTable writes rows under the columns' titles. It cuts the lines at the width of the terminal.
-func (p *program) printTable(columns []column, rows [][]string) error {
+// printTable writes rows under the columns' titles, which may end in rightMark. It cuts the lines at the width of the terminal.
+func (p *program) printTable(columns []string, rows [][]string) error {
 	width := 0 // no limit
 	if p.terminal(p.out) {
 		width = p.width()
@@ -28,7 +24,8 @@ func (p *program) printTable(columns []column, rows [][]string) error {
 	widths := make([]int, len(columns))
 	titles := make([]string, len(columns))
 	for i, c := range columns {
-		titles[i], widths[i] = c.title, ansi.StringWidth(c.title)
+		titles[i] = strings.TrimSuffix(c, rightMark)
+		widths[i] = ansi.StringWidth(titles[i])
 		for _, row := range rows {
 			widths[i] = max(widths[i], ansi.StringWidth(row[i]))
 		}
@@ -37,7 +34,7 @@ func (p *program) printTable(columns []column, rows [][]string) error {
 	line := func(cells []string) {
 		var text strings.Builder
 		for i, cell := range cells {
-			if columns[i].right {
+			if columns[i] != titles[i] {
 				cell = strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)) + cell
 			}
 			text.WriteString(ui.Pad(cell, widths[i]+columnGap))
@@ -60,7 +57,7 @@ type list[M proto.Message] struct {
 	all  []M
 	more bool // whether there are more rows, which --limit shows
 	// columns and row describe the table. empty is the note in place of an empty one.
-	columns []column
+	columns []string
 	row     func(M) []string
 	empty   string
 }

@@ -238,12 +238,11 @@ func (p *program) noAttempts(ctx context.Context, c *client.Client, r reference,
 }
 
 // rankingColumns returns the columns of a ranking.
-func rankingColumns(race bool) []column {
-	columns := []column{{title: "RANK", right: true}, {title: "PLAYER"}, {title: "SCORE", right: true}}
+func rankingColumns(race bool) []string {
 	if race {
-		columns = append(columns, column{title: "TILE", right: true}, column{title: "MOVES", right: true}, column{title: "STATUS"})
+		return []string{"RANK>", "PLAYER", "SCORE>", "TILE>", "MOVES>", "STATUS", "GAME", "WHEN"}
 	}
-	return append(columns, column{title: "GAME"}, column{title: "WHEN"})
+	return []string{"RANK>", "PLAYER", "SCORE>", "GAME", "WHEN"}
 }
 
 // ranked is a line of a ranking.

@@ -36,14 +36,8 @@ func (p *program) variants(ctx context.Context, c *client.Client, args []string)
 		return err
 	}
 	return list[*pb.Variant]{
-		all: reply.GetVariants(),
-		columns: []column{
-			{title: "VARIANT"},
-			{title: "BOARD", right: true},
-			{title: "SEATS", right: true},
-			{title: "DESCRIPTION"},
-			{title: "BOTS"},
-		},
+		all:     reply.GetVariants(),
+		columns: []string{"VARIANT", "BOARD>", "SEATS>", "DESCRIPTION", "BOTS"},
 		row: func(v *pb.Variant) []string {
 			size := describe.Comma(v.GetColumns()) + "×" + describe.Comma(v.GetRows())
 			return []string{

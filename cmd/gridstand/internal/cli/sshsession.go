@@ -47,7 +47,7 @@ func (p *program) overSSH(s *sshhost.Session, c *client.Client, credential, comm
 		as.Credential, as.Key = credential, ssh.FingerprintSHA256(s.Key)
 	}
 	return &program{
-		in: s.In, out: s.Out, err: s.Err, env: s.Env, clock: p.clock,
+		out: s.Out, err: s.Err, env: s.Env, clock: p.clock,
 		terminal: func(any) bool { return s.Terminal },
 		width:    func() int { return s.Size.Width },
 		flags:    globalFlags{server: p.server()},
@@ -146,7 +146,8 @@ func (p *program) accountArgs(command sshhost.Command) ([]string, error) {
 
 // show adapts the configuration of the terminal program to the session.
 func (r *remote) show(c *app.Config, t *app.Terminal, as *client.Client) {
-	t.Height, t.Resized, t.Pace, t.Turn = r.session.Size.Height, r.session.Resized, r.session.Pace, r.session.Turn
+	t.Height, t.Resized, t.Keys = r.session.Size.Height, r.session.Resized, r.session.Keys
+	t.Pace, t.Turn = r.session.Pace, r.session.Turn
 	c.Env.Remote = true
 	c.Env.Theme.Still = true // Animations would use bandwidth and the host's CPU.
 	c.Env.Invite = r.typed

@@ -50,7 +50,6 @@ func TestLimits_Idle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const idle = time.Hour
 		h := start(t, func(ctx context.Context, s *Session) int {
-			go func() { _, _ = io.Copy(io.Discard, s.In) }()
 			return until(ctx, s)
 		}, func(c *Config) { c.Limits.Idle = idle })
 		for _, keys := range []int{0, 3} {

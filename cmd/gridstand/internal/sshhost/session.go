@@ -1,6 +1,7 @@
 package sshhost
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -26,7 +27,9 @@ type Session struct {
 	// Terminal reports whether the client has a terminal whose cursor can be moved. Without any
 	// terminal, Err is a separate stream, Size and Resized are not set, and Env has no TERM.
 	Terminal bool
-	In       io.Reader
+	// Keys delivers what the user types, in parts, until the client ends the input. Parts that
+	// arrive while maxParts of them wait are dropped.
+	Keys     <-chan []byte
 	Out, Err io.Writer
 	// Size is the size of the terminal when the session started. Resized delivers the
 	// latest size after each change.
@@ -71,9 +74,8 @@ func (ch *channel) run(s *Session, line string) {
 		defer idle.Stop()
 		pressed = func() { idle.Reset(limit) }
 	}
-	in, keys := io.Pipe()
-	defer func() { _ = in.Close() }()
-	s.In = in
+	keys := make(chan []byte, maxParts)
+	s.Keys = keys
 	ch.own.Go(func() { ch.read(keys, s.Terminal, pressed) })
 	code = ch.host.serve(ctx, s, line)
 	if why := context.Cause(ctx); why != nil && !errors.Is(why, errGone) {
@@ -81,20 +83,29 @@ func (ch *channel) run(s *Session, line string) {
 	}
 }
 
+// The input of a session that waits, in parts of at most maxPart bytes.
+const (
+	maxPart  = 1 << 10
+	maxParts = 136
+)
+
 // read passes what the client sends on to the session, which reads it only on a terminal, and
 // calls pressed for each part. The SSH library would hold 2 MB that the session does not read, and
 // take 50 bytes for each of them.
-func (ch *channel) read(keys *io.PipeWriter, terminal bool, pressed func()) {
-	buffer := make([]byte, 1024)
+func (ch *channel) read(keys chan<- []byte, terminal bool, pressed func()) {
+	buffer := make([]byte, maxPart)
 	for terminal {
 		n, err := ch.Read(buffer)
 		if n > 0 {
 			pressed()
-			_, err = keys.Write(buffer[:n])
+			select {
+			case keys <- bytes.Clone(buffer[:n]):
+			default: // The user cannot press keys this fast.
+			}
 		}
 		terminal = err == nil
 	}
-	_ = keys.Close()
+	close(keys)
 	ch.drain(ch.Channel)
 }
 

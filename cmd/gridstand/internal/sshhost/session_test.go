@@ -1,7 +1,6 @@
 package sshhost
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"strings"
@@ -18,8 +17,10 @@ func TestSession_Terminal(t *testing.T) {
 	t.Parallel()
 	h := start(t, func(ctx context.Context, s *Session) int {
 		_, _ = fmt.Fprintln(s.Out, s.Terminal, s.Size, s.Env, s.Address, s.Command)
-		in := bufio.NewReader(s.In)
-		line, _ := in.ReadString('\r')
+		line := ""
+		for !strings.HasSuffix(line, "\r") {
+			line += string(<-s.Keys)
+		}
 		_, _ = fmt.Fprintln(s.Out, line)
 		for ctx.Err() == nil {
 			select {

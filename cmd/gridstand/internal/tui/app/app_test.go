@@ -3,7 +3,6 @@ package app
 import (
 	"bytes"
 	"context"
-	"io"
 	"strings"
 	"testing"
 
@@ -271,13 +270,13 @@ func testRun(t *testing.T, canceled bool) {
 	server := &tuitest.Server{OnGame: func() (*pb.Game, error) { return nil, client.ErrGameNotFound }}
 	m := New(ctx, Config{Env: *tuitest.Env(server), Start: ui.Route{Play: tuitest.GameID}})
 	m.pages = []ui.Page{newFakePage(ctx)}
-	in, keys := io.Pipe()
-	defer func() { _ = keys.Close() }()
+	keys := make(chan []byte)
+	defer close(keys)
 	var out bytes.Buffer
 	resized, waited, done := make(chan tea.WindowSizeMsg), make(chan struct{}), make(chan error, 1)
 	go func() {
 		done <- Run(ctx, m, Terminal{
-			In: in, Out: &out, Width: 40, Height: 12, Resized: resized,
+			Keys: keys, Out: &out, Width: 40, Height: 12, Resized: resized,
 			Pace: func(ctx context.Context) error {
 				select {
 				case waited <- struct{}{}:
@@ -288,8 +287,7 @@ func testRun(t *testing.T, canceled bool) {
 			},
 		})
 	}()
-	_, err := io.WriteString(keys, "zz")
-	require.NoError(t, err)
+	keys <- []byte("zz")
 	waittest.Receive(t, "the wait before the first key", waited)
 	waittest.Receive(t, "the wait before the second key", waited)
 	resized <- tea.WindowSizeMsg{Width: 50, Height: 20}
@@ -297,8 +295,7 @@ func testRun(t *testing.T, canceled bool) {
 	if canceled {
 		cancel()
 	} else {
-		_, err = io.WriteString(keys, "\x03")
-		require.NoError(t, err)
+		keys <- []byte("\x03")
 		waittest.Receive(t, "the wait before ctrl-c", waited)
 	}
 	require.ErrorIs(t, waittest.Receive(t, "the end of the program", done), ErrInterrupted)

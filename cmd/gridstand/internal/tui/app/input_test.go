@@ -2,7 +2,7 @@ package app
 
 import (
 	"fmt"
-	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,27 +11,27 @@ import (
 	tea "charm.land/bubbletea/v2"
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // typed returns the events of a remote terminal that sends the texts, with a pause for each empty one.
 func typed(t *testing.T, texts ...string) (events []tea.Msg) {
 	t.Helper()
-	in, out := io.Pipe()
+	keys := make(chan []byte)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		readInput(t.Context(), in, "xterm", func(msg tea.Msg) { events = append(events, msg) })
+		readInput(t.Context(), keys, "xterm", func(msg tea.Msg) { events = append(events, msg) })
 	}()
 	for _, text := range texts {
 		if text == "" {
 			<-time.After(2 * inputPause)
 			continue
 		}
-		_, err := io.WriteString(out, text)
-		require.NoError(t, err)
+		for chunk := range slices.Chunk([]byte(text), 1<<10) {
+			keys <- chunk
+		}
 	}
-	require.NoError(t, out.Close())
+	close(keys)
 	<-done
 	return events
 }

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -28,10 +27,12 @@ type Terminal struct {
 	// process.
 	Width, Height int
 	// Resized is set for a remote terminal and delivers its size after each change. For a
-	// remote terminal, In is required, the color depth is detected from Env alone, the
+	// remote terminal, the input comes from Keys, the color depth is detected from Env alone, the
 	// frame rate is limited to remoteFPS, and ctrl-z is ignored because it would stop this
 	// process.
 	Resized <-chan tea.WindowSizeMsg
+	// Keys delivers the input of a remote terminal in parts, and is closed at its end.
+	Keys <-chan []byte
 	// Pace waits until the program may handle the next key, mouse movement or size of a remote
 	// terminal, and returns an error if ctx is done first. If it is nil, there is no limit.
 	Pace func(ctx context.Context) error
@@ -56,7 +57,7 @@ func Run(ctx context.Context, m *Model, t Terminal) error {
 		tea.WithOutput(t.Out), tea.WithEnvironment(t.Env), tea.WithWindowSize(t.Width, t.Height),
 		tea.WithFilter(m.filter(t.Resized != nil)),
 	}
-	if t.In != nil && t.Resized == nil {
+	if t.In != nil {
 		options = append(options, tea.WithInput(t.In))
 	}
 	if t.Plain {
@@ -78,7 +79,7 @@ func Run(ctx context.Context, m *Model, t Terminal) error {
 				program.Send(msg)
 			}
 		}
-		remote.Go(func() { readInput(running, t.In, uv.Environ(t.Env).Getenv("TERM"), send) })
+		remote.Go(func() { readInput(running, t.Keys, uv.Environ(t.Env).Getenv("TERM"), send) })
 		remote.Go(func() { each(running, t.Resized, func(size tea.WindowSizeMsg) { send(size) }) })
 	}
 	_, err := program.Run()
@@ -141,32 +142,15 @@ const (
 	inputPause   = 10 * time.Second
 	ignoredPause = time.Second
 	maxInput     = 68 << 10 // 64 KiB, and what is read while earlier events are delivered
-	maxChunk     = 1 << 10
-	maxChunks    = 2 * maxInput / maxChunk // that wait; further ones are dropped
 )
 
 // readInput parses the input of a remote terminal and sends its events until the input ends
 // or ctx is done. Bubble Tea would keep a parser for the whole session, with a table of key
 // sequences that takes 135 kB. readInput keeps one only while the user presses keys, so
 // that users who only watch need none.
-func readInput(ctx context.Context, in io.Reader, term string, send func(tea.Msg)) {
-	chunks := make(chan []byte, maxChunks)
-	go func() {
-		defer close(chunks)
-		buffer := make([]byte, maxChunk)
-		for {
-			n, err := in.Read(buffer)
-			if err != nil {
-				return
-			}
-			select {
-			case chunks <- bytes.Clone(buffer[:n]):
-			default: // The user cannot press keys this fast.
-			}
-		}
-	}()
-	each(ctx, chunks, func(chunk []byte) {
-		(&burst{ctx: ctx, unread: chunk, more: chunks}).parse(term, send)
+func readInput(ctx context.Context, keys <-chan []byte, term string, send func(tea.Msg)) {
+	each(ctx, keys, func(chunk []byte) {
+		(&burst{ctx: ctx, unread: chunk, more: keys}).parse(term, send)
 	})
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshhost"
 	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/internal/version"
 )
@@ -74,7 +73,7 @@ var removed = func() map[string]string {
 		"login":  "account new NAME (with an account: " + name + " account import)",
 		"whoami": "account", "ssh-key": "account keys",
 	}
-	maps.Copy(all, sshhost.Removed)
+	maps.Copy(all, removedOverSSH)
 	return all
 }()
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshhost"
 	"github.com/gridstand/gridstand/internal/names"
 	helptest "github.com/gridstand/gridstand/internal/testkit/help"
 )
@@ -17,7 +16,7 @@ func TestHelp(t *testing.T) {
 	root := new(program).command()
 	helptest.Check(t, root)
 	assert.LessOrEqual(t, strings.Count(root.Long+"\n\n"+root.UsageString(), "\n"), 40)
-	for line := range strings.Lines(sshhost.Help("ssh -p 2222 -t play.example")) {
+	for line := range strings.Lines(sshHelp("ssh -p 2222 -t play.example")) {
 		assert.LessOrEqual(t, utf8.RuneCountInString(line), 80, line)
 	}
 }

@@ -178,6 +178,50 @@ func TestSSHHost_Commands(t *testing.T) {
 	}
 }
 
+// Ensure that a client without a terminal receives text, and is told which commands need
+// a terminal.
+func TestSSHHost_NoTerminal(t *testing.T) {
+	t.Parallel()
+	h := startSSH(t, someServer(t), "--address", "play.example")
+	c := h.connect(nil)
+	run := func(line string, terminals ...string) (out, errs string, code int) {
+		s, err := c.NewSession()
+		require.NoError(t, err)
+		for _, terminal := range terminals {
+			require.NoError(t, s.RequestPty(terminal, 20, 60, nil))
+		}
+		var stdout, stderr strings.Builder
+		s.Stdout, s.Stderr = &stdout, &stderr
+		code = h.exit(s.Run(line))
+		return stdout.String(), stderr.String(), code
+	}
+	for _, line := range []string{"help", "games", "top  5x5 ", "variants"} {
+		_, _, code := run(line)
+		assert.Equal(t, exitOK, code, line)
+	}
+	text, _, code := run("play", "dumb")
+	assert.Equal(t, exitOK, code)
+	assert.True(t, strings.HasPrefix(text, "Your terminal is dumb: it cannot show a game's screen. These games are live:\r\n"), text)
+	for line, want := range map[string]string{
+		"":                                 "this needs a terminal: ssh -t play.example",
+		"play vt100":                       "this needs a terminal: ssh -t play.example play vt100",
+		"watch @ada":                       "this needs a terminal: ssh -t play.example watch @ada",
+		"/bin/sh":                          `there is no command "/bin/sh". Try: help`,
+		"help; sh":                         `there is no command "help;". Try: help`,
+		"standings daily":                  "standings is now: top LINK",
+		"top a b":                          "usage: top [VARIANT|CHALLENGE|daily]",
+		"games finished":                   "usage: games [waiting]",
+		"race --now 3":                     "usage: race [--now|VARIANT [LIMIT]]",
+		"top \x1b[2J":                      "the command is too long or contains characters that are not allowed. Try: help",
+		"help " + strings.Repeat(" ", 999): "the command is too long or contains characters that are not allowed. Try: help",
+	} {
+		out, errs, code := run(line)
+		assert.Equal(t, exitUsage, code, line)
+		assert.Empty(t, out)
+		assert.Equal(t, want+"\n", errs)
+	}
+}
+
 // Ensure that an SSH key is an account, on every host of the server.
 func TestSSHHost_Key(t *testing.T) {
 	t.Parallel()

@@ -145,9 +145,9 @@ func (p *program) sshHost(ctx context.Context, o sshOptions) error {
 	canPlay := checkHost(ctx, c, credential, key.PublicKey(), logger)
 	logger.Info("serving", "address", listener.Addr().String(), "server", p.server(), "host_key", o.hostKey, "can_play", canPlay)
 	err = sshhost.Serve(ctx, listener, sshhost.Config{
-		HostKey: key, Command: command, Logger: logger, Metrics: metrics, Limits: o.limits, StopTimeout: sshStopTimeout,
+		HostKey: key, Logger: logger, Metrics: metrics, Limits: o.limits, StopTimeout: sshStopTimeout,
 		Serve: func(ctx context.Context, s *sshhost.Session) int {
-			return p.overSSH(s, c, credential, command).session(ctx, s.Command, logger)
+			return p.overSSH(s, c, credential, command).session(ctx, s.Line, logger)
 		},
 	})
 	if err == nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshhost"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/app"
 	"github.com/gridstand/gridstand/internal/names"
-	"github.com/gridstand/gridstand/internal/usage"
 )
 
 // remote is the state of an ssh-host session.
@@ -80,68 +79,16 @@ func (p *program) identify(ctx context.Context, log *slog.Logger) error {
 	return err
 }
 
-// session runs the client's command and returns its exit code.
-func (p *program) session(ctx context.Context, command sshhost.Command, log *slog.Logger) int {
-	if err := p.identify(ctx, log); err != nil {
-		p.notef("%s", p.explain(err))
-		return exitFailed
-	}
-	err := p.sshCommand(ctx, command)
-	if err != nil && !errors.Is(err, app.ErrInterrupted) {
-		p.notef("%s", p.explain(err))
-	}
+// session runs the client's command line and returns its exit code.
+func (p *program) session(ctx context.Context, line string, log *slog.Logger) int {
+	err := p.sshCommand(ctx, line, log)
 	if err == nil {
 		return exitOK
 	}
+	if !errors.Is(err, app.ErrInterrupted) {
+		p.notef("%s", p.explain(err))
+	}
 	return exitCode(ctx, err)
-}
-
-// sshCommand runs the client's command.
-func (p *program) sshCommand(ctx context.Context, command sshhost.Command) error {
-	args := append([]string{command.Name, "--"}, command.Args...)
-	switch {
-	case command.Name == "":
-		return p.lobby(ctx)
-	case command.Name == "help":
-		return p.printf("%s", sshhost.Help(p.over.command))
-	case command.Name == "daily" && p.over.refusal != nil: // A guest can only see the ranking.
-		args = []string{"top", dailyWord}
-	case command.Name == "link" || command.Name == "account":
-		var err error
-		if args, err = p.accountArgs(command); err != nil {
-			return err
-		}
-	case command.Name == "games" && len(command.Args) > 0:
-		args = []string{"games", "--status=waiting"}
-	case command.String() == "race --now":
-		args = []string{"race", "--now"}
-	case command.Name == "race" && len(command.Args) > 1:
-		args = []string{"race", "--limit=" + command.Args[1], "--", command.Args[0]}
-	}
-	root := p.command()
-	root.SetArgs(args)
-	return root.ExecuteContext(ctx)
-}
-
-// accountArgs returns the arguments of a command about the client's account. A client reaches only
-// these subcommands, since a host has no token.
-func (p *program) accountArgs(command sshhost.Command) ([]string, error) {
-	const rename, end = "rename", "end"
-	switch {
-	case len(command.Args) > 0 && strings.HasPrefix(command.Args[0], "@"): // Anyone can see a player's profile.
-		return []string{"account", "--", strings.Join(command.Args, " ")}, nil
-	case p.over.refusal != nil:
-		return nil, p.over.refusal
-	case command.Name == "link":
-		return []string{"account", "link"}, nil
-	case len(command.Args) == 0:
-		return []string{"account"}, nil
-	case command.Args[0] == rename && len(command.Args) > 1:
-		return []string{"account", rename, "--", strings.Join(command.Args[1:], " ")}, nil
-	case command.Args[0] == end && len(command.Args) == 2:
-		return []string{"account", end, "--", command.Args[1]}, nil
-	}
-	return nil, usage.Errorf("usage: account, account @PLAYER, account rename NAME, or account end SESSION")
 }
 
 // show adapts the configuration of the terminal program to the session.
@@ -167,7 +114,7 @@ func (r *remote) show(c *app.Config, t *app.Terminal, as *client.Client) {
 // typed returns a command as SSH clients have to type it, or "" if they cannot run it.
 func (r *remote) typed(words ...string) string {
 	line := strings.Join(words, " ")
-	if _, err := sshhost.Parse(line); err != nil {
+	if _, err := parseSSH(line); err != nil {
 		return ""
 	}
 	return r.command + " " + line

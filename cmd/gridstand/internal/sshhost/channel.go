@@ -102,8 +102,8 @@ func (ch *channel) request(request *gossh.Request) (start func(), ok bool) {
 		}
 		ch.started = true
 		ch.unused.Stop()
-		s := ch.session()
-		return func() { ch.run(s, r.Command) }, true
+		s := ch.session(r.Command)
+		return func() { ch.run(s) }, true
 	default: // subsystems, agent forwarding, X11, signals, …
 		return nil, false
 	}
@@ -173,10 +173,11 @@ func printable(text string, limit int) string {
 	return out.String()
 }
 
-// session returns the Session of the channel.
-func (ch *channel) session() *Session {
+// session returns the Session of the channel for a client's command line.
+func (ch *channel) session(line string) *Session {
 	out := &patientWriter{to: ch.Channel, client: ch.client, terminal: ch.term != ""}
 	s := &Session{
+		Line:    line,
 		Address: netaddr.Of(ch.client.RemoteAddr()), Out: out, Err: out, Env: ch.env,
 		Pace: func(ctx context.Context) error { return ch.client.rate.WaitN(ctx, eventBytes) },
 		Turn: ch.client.turn,

@@ -1,7 +1,6 @@
 // Package sshhost serves a terminal program to SSH clients. It accepts connections,
 // identifies players by the SSH key that their client authenticated with, and calls
-// Config.Serve for each session. There is no shell: clients can only run a fixed set of
-// commands.
+// Config.Serve with the command line of each session. There is no shell.
 package sshhost
 
 import (
@@ -23,8 +22,6 @@ type Config struct {
 	// Serve runs a session until the user leaves it or ctx is done, and returns its exit
 	// code. It may be called concurrently. If it panics, only its session ends.
 	Serve func(ctx context.Context, s *Session) int
-	// Command is the start of the commands that reach the host, such as "ssh -t play.example".
-	Command string
 	// Logger logs the start and the end of each session.
 	Logger  *slog.Logger
 	Metrics *Metrics

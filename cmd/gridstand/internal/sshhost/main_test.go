@@ -42,7 +42,6 @@ func start(t *testing.T, serve serve, change ...func(*Config)) *testHost {
 	key, err := HostKey(filepath.Join(t.TempDir(), "key"))
 	require.NoError(t, err)
 	config := Config{
-		Command: "ssh -t play.example",
 		HostKey: key, Serve: serve, Metrics: NewMetrics(), Limits: DefaultLimits(), StopTimeout: limit,
 		Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}

@@ -7,8 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net/netip"
-	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -17,8 +15,8 @@ import (
 
 // Session is a screen or command that the host runs for a client.
 type Session struct {
-	// Command is the command that the client requested.
-	Command Command
+	// Line is the command line that the client sent, as it is.
+	Line string
 	// Key is the public key that the client authenticated with; nil for a guest.
 	Key gossh.PublicKey
 	// Address is the client's IP address.
@@ -50,14 +48,14 @@ type Session struct {
 // Size is the size of a terminal, in cells.
 type Size = tea.WindowSizeMsg
 
-// Exit codes of sessions that the host ends.
-const (
-	exitFailed = 1
-	exitUsage  = 2
-)
+// exitFailed is the exit code of sessions that the host ends.
+const exitFailed = 1
 
-// run runs the session of a channel with the client's command line, and then closes the channel.
-func (ch *channel) run(s *Session, line string) {
+// maxLogged is the maximum length of a command line in the log.
+const maxLogged = 256
+
+// run runs the session of a channel, and then closes the channel.
+func (ch *channel) run(s *Session) {
 	code := exitFailed
 	defer func() {
 		_, _ = ch.SendRequest("exit-status", false, gossh.Marshal(struct{ Code uint32 }{uint32(code)})) //nolint:gosec // small
@@ -77,9 +75,9 @@ func (ch *channel) run(s *Session, line string) {
 	keys := make(chan []byte, maxParts)
 	s.Keys = keys
 	ch.own.Go(func() { ch.read(keys, s.Terminal, pressed) })
-	code = ch.host.serve(ctx, s, line)
+	code = ch.host.serve(ctx, s)
 	if why := context.Cause(ctx); why != nil && !errors.Is(why, errGone) {
-		s.say(why.Error() + ".")
+		_, _ = io.WriteString(s.Err, why.Error()+".\n")
 	}
 }
 
@@ -110,24 +108,10 @@ func (ch *channel) read(keys chan<- []byte, terminal bool, pressed func()) {
 }
 
 // serve runs a session and logs it.
-func (h *host) serve(ctx context.Context, s *Session, line string) int {
+func (h *host) serve(ctx context.Context, s *Session) int {
 	log := h.config.Logger.With("address", s.Address.String(), "key", shortFingerprint(s.Key))
-	command, err := Parse(line)
-	if err == nil && command.NeedsTerminal() && slices.Contains(s.Env, "TERM=dumb") {
-		s.say("Your terminal is dumb: it cannot show a game's screen. These games are live:")
-		command = Command{Name: "games"}
-	}
-	if err == nil && command.NeedsTerminal() && !s.Terminal {
-		err = errors.New("this needs a terminal: " + strings.TrimSpace(h.config.Command+" "+command.String()))
-	}
-	if err != nil {
-		log.Info("session refused", "reason", err)
-		s.say(err.Error())
-		return exitUsage
-	}
-	s.Command = command
 	start := time.Now()
-	log.Info("session started", "command", command.String(), "terminal", s.Terminal)
+	log.Info("session started", "command", printable(s.Line, maxLogged), "terminal", s.Terminal)
 	code := exitFailed
 	defer func() {
 		attributes := []any{"code", code, "duration", time.Since(start).Round(time.Millisecond)}
@@ -139,9 +123,6 @@ func (h *host) serve(ctx context.Context, s *Session, line string) int {
 	code = h.config.Serve(ctx, s)
 	return code
 }
-
-// say writes a line to the user.
-func (s *Session) say(text string) { _, _ = io.WriteString(s.Err, text+"\n") }
 
 // shortFingerprint returns the beginning of a key's fingerprint, for logs.
 func shortFingerprint(key gossh.PublicKey) string {

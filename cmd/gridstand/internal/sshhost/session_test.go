@@ -16,7 +16,7 @@ import (
 func TestSession_Terminal(t *testing.T) {
 	t.Parallel()
 	h := start(t, func(ctx context.Context, s *Session) int {
-		_, _ = fmt.Fprintln(s.Out, s.Terminal, s.Size, s.Env, s.Address, s.Command)
+		_, _ = fmt.Fprintln(s.Out, s.Terminal, s.Size, s.Env, s.Address, s.Line)
 		line := ""
 		for !strings.HasSuffix(line, "\r") {
 			line += string(<-s.Keys)
@@ -55,7 +55,7 @@ func TestSession_Terminal(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, s.RequestPty("vt220", 20, 60, nil))
 	require.Error(t, s.RequestPty("xterm", 20, 60, nil), "a second terminal")
-	require.NoError(t, s.Start("watch  @ada   lovelace "))
+	require.NoError(t, s.Start("watch @ada lovelace"))
 
 	require.NoError(t, s.WindowChange(30, 100))
 	require.NoError(t, s.WindowChange(40_000_000, 80_000_000))
@@ -68,51 +68,6 @@ func TestSession_Terminal(t *testing.T) {
 	assert.NotContains(t, lines[0], "PATH")
 	assert.Equal(t, "q\r", lines[1]+"\r")
 	assert.Equal(t, fmt.Sprint(Size{Width: maxColumns, Height: maxRows}), lines[2])
-}
-
-// Ensure that a client without a terminal receives text, and is told which commands need
-// a terminal.
-func TestSession_NoTerminal(t *testing.T) {
-	t.Parallel()
-	h := start(t, func(_ context.Context, s *Session) int {
-		_, _ = fmt.Fprintln(s.Out, s.Command, s.Terminal)
-		return 0
-	})
-	c := h.dial()
-	for _, command := range []string{"help", "games", "top 5x5", "variants"} {
-		assert.Equal(t, command+" false\n", output(t, c, command))
-	}
-	dumb, err := c.NewSession()
-	require.NoError(t, err)
-	require.NoError(t, dumb.RequestPty("dumb", 20, 60, nil))
-	text, err := dumb.CombinedOutput("play")
-	require.NoError(t, err)
-	assert.Equal(t, "Your terminal is dumb: it cannot show a game's screen. These games are live:\r\ngames false\r\n", string(text))
-	for line, want := range map[string]string{
-		"":                                 "this needs a terminal: ssh -t play.example",
-		"play vt100":                       "this needs a terminal: ssh -t play.example play vt100",
-		"watch @ada":                       "this needs a terminal: ssh -t play.example watch @ada",
-		"/bin/sh":                          `there is no command "/bin/sh". Try: help`,
-		"help; sh":                         `there is no command "help;". Try: help`,
-		"standings daily":                  "standings is now: top LINK",
-		"top a b":                          "usage: top [VARIANT|CHALLENGE|daily]",
-		"games finished":                   "usage: games [waiting]",
-		"race --now 3":                     "usage: race [--now|VARIANT [LIMIT]]",
-		"top \x1b[2J":                      "the command is too long or contains characters that are not allowed. Try: help",
-		"help " + strings.Repeat(" ", 999): "the command is too long or contains characters that are not allowed. Try: help",
-	} {
-		s, err := c.NewSession()
-		require.NoError(t, err)
-		var out, errs strings.Builder
-		s.Stdout, s.Stderr = &out, &errs
-		err = s.Run(line)
-		var exit *gossh.ExitError
-		if assert.ErrorAs(t, err, &exit, line) {
-			assert.Equal(t, exitUsage, exit.ExitStatus())
-		}
-		assert.Empty(t, out.String())
-		assert.Equal(t, want+"\n", errs.String())
-	}
 }
 
 // Ensure that all other features of SSH are refused: there is no shell, and no access to
@@ -156,7 +111,7 @@ func TestSession_Refused(t *testing.T) {
 func TestSession_Panic(t *testing.T) {
 	t.Parallel()
 	h := start(t, func(ctx context.Context, s *Session) int {
-		if s.Command.Name == "race" {
+		if s.Line == "race" {
 			panic("broken")
 		}
 		return until(ctx, s)

@@ -8,10 +8,12 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/netip"
 	"runtime/debug"
 	"sync"
 	"time"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	gossh "golang.org/x/crypto/ssh"
 )
 
@@ -41,7 +43,8 @@ var (
 type host struct {
 	config  Config
 	clients clients
-	shares  *shares
+	// shares holds the share of each address that was used recently. Only accept uses it.
+	shares *simplelru.LRU[netip.Prefix, share]
 	// sessions ends when the host stops, with errStopping as its cause. connections ends
 	// later and closes the remaining connections.
 	sessions, connections context.Context
@@ -54,7 +57,8 @@ func Serve(ctx context.Context, listener net.Listener, c Config) error {
 	defer stop(nil)
 	connections, closeAll := context.WithCancel(context.WithoutCancel(ctx))
 	defer closeAll()
-	h := &host{config: c, clients: clients{limits: c.Limits}, shares: newShares(), sessions: sessions, connections: connections}
+	shares, _ := simplelru.NewLRU[netip.Prefix, share](maxShares, nil) // fails only for a negative size
+	h := &host{config: c, clients: clients{limits: c.Limits}, shares: shares, sessions: sessions, connections: connections}
 
 	var accepted sync.WaitGroup
 	stopListening := context.AfterFunc(ctx, func() { _ = listener.Close() })

@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/time/rate"
 )
 
@@ -72,20 +71,12 @@ type share struct {
 // renderer, a goroutine of its own, compares the frame with the last one and writes the difference.
 const renderFactor = 2
 
-// shares holds the share of each address that was used recently.
-type shares = lru.Cache[netip.Prefix, share]
-
-func newShares() *shares {
-	of, _ := lru.New[netip.Prefix, share](maxShares) // fails only for a negative size
-	return of
-}
-
 // shareOf returns the share of an address.
 func (h *host) shareOf(network netip.Prefix) share {
-	fresh := share{rate.NewLimiter(bytesPerSecond, bytesBurst), make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
-	if known, ok, _ := h.shares.PeekOrAdd(network, fresh); ok {
-		h.shares.Get(network) // marks it as used
-		return known
+	s, known := h.shares.Get(network)
+	if !known {
+		s = share{rate.NewLimiter(bytesPerSecond, bytesBurst), make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+		h.shares.Add(network, s)
 	}
-	return fresh
+	return s
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -66,7 +67,9 @@ func TestPlaces(t *testing.T) {
 // newHost returns a host without connections.
 func newHost(t *testing.T) *host {
 	t.Helper()
-	return &host{config: Config{Metrics: NewMetrics()}, clients: clients{limits: DefaultLimits()}, shares: newShares(), connections: t.Context()}
+	shares, err := simplelru.NewLRU[netip.Prefix, share](maxShares, nil)
+	require.NoError(t, err)
+	return &host{config: Config{Metrics: NewMetrics()}, clients: clients{limits: DefaultLimits()}, shares: shares, connections: t.Context()}
 }
 
 // waits adds a connection without a session.

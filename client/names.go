@@ -3,13 +3,10 @@ package client
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"google.golang.org/grpc/codes"
 
 	"github.com/gridstand/gridstand/internal/names"
 )
@@ -29,10 +26,7 @@ func inName(r rune) bool {
 // with such a name because of its size, without reading the name.
 func checkLength(name string) error {
 	if n := utf8.RuneCountInString(name); n > maxName {
-		return &Error{
-			Code:    codes.InvalidArgument,
-			Message: fmt.Sprintf("a name has at most %d characters, and this one has %d", maxName, n),
-		}
+		return invalid("a name has at most %d characters, and this one has %d", maxName, n)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -139,12 +140,7 @@ func (s *Store) write(all content) error {
 		return err
 	}
 	_, err = file.Write(append(data, '\n'))
-	if err == nil {
-		err = file.Sync()
-	}
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
+	err = cmp.Or(err, file.Sync(), file.Close())
 	if err == nil {
 		err = os.Rename(file.Name(), s.path)
 	}

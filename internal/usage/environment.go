@@ -18,10 +18,8 @@ const variableKey = "variable"
 // ReadEnvironment.
 func NameVariables(flags *pflag.FlagSet, prefix string) {
 	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Annotations == nil {
-			f.Annotations = map[string][]string{}
-		}
-		f.Annotations[variableKey] = []string{prefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))}
+		variable := prefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		_ = flags.SetAnnotation(f.Name, variableKey, []string{variable}) // fails only for an unknown flag
 	})
 }
 

@@ -54,20 +54,21 @@ const Secret = "secret"
 // Value returns the *Error for a value that a flag rejected. name is the flag or variable that the
 // user set, and why is the error that the flag returned.
 func Value(name string, flag *pflag.Flag, value string, why error) error {
-	switch flag.Value.Type() {
-	case "int", "int32":
-		return Errorf("%s must be a whole number, not %.40q", name, value)
-	case "float64":
-		return Errorf("%s must be a number, not %.40q", name, value)
-	case "duration":
-		return Errorf("%s must be a duration such as 30s, 5m or 2h, not %.40q", name, value)
-	case "bool":
-		return Errorf("%s must be true or false, not %.40q", name, value)
-	case Secret:
+	form := forms[flag.Value.Type()]
+	switch {
+	case form != "":
+		return Errorf("%s must be %s, not %.40q", name, form, value)
+	case flag.Value.Type() == Secret:
 		return Errorf("%s: %w", name, why)
 	default:
 		return Errorf("%s: %w, not %.40q", name, why, value)
 	}
+}
+
+// forms describes the values of flags, by the name of their type.
+var forms = map[string]string{
+	"int": "a whole number", "int32": "a whole number", "float64": "a number",
+	"duration": "a duration such as 30s, 5m or 2h", "bool": "true or false",
 }
 
 // Strict makes root and all its subcommands return an *Error for arguments that do not match

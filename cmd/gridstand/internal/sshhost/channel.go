@@ -18,7 +18,6 @@ type channel struct {
 	gossh.Channel
 	host   *host
 	client *client
-	conn   *gossh.ServerConn
 	// closed is done once the client has closed the channel or the connection has ended.
 	closed context.Context
 	close  context.CancelFunc
@@ -27,15 +26,20 @@ type channel struct {
 	// or does not close it after the session.
 	unused *time.Timer
 
+	session Session // what the client has asked for; it starts with a shell or command
 	started bool
-	env     []string
-	term    string // type of the terminal; "" if there is none
-	size    Size
-	resized chan Size // the latest size
+	resized chan Size // the latest size; nil without a terminal
 }
 
 func newChannel(h *host, c *client, conn *gossh.ServerConn, accepted gossh.Channel) *channel {
-	ch := &channel{Channel: accepted, host: h, client: c, conn: conn, resized: make(chan Size, 1)}
+	ch := &channel{Channel: accepted, host: h, client: c}
+	ch.session = Session{
+		Address: netaddr.Of(c.RemoteAddr()), Turn: c.turn,
+		Pace: func(ctx context.Context) error { return c.rate.WaitN(ctx, eventBytes) },
+	}
+	if conn.Permissions != nil {
+		ch.session.Key, _ = conn.Permissions.ExtraData[provedKey{}].(gossh.PublicKey) // nil for a guest
+	}
 	ch.closed, ch.close = context.WithCancel(context.Background())
 	ch.unused = time.AfterFunc(loginTimeout, func() { c.refuse(errLogin) })
 	return ch
@@ -85,12 +89,12 @@ type (
 func (ch *channel) request(request *gossh.Request) (start func(), ok bool) {
 	switch request.Type {
 	case "pty-req":
-		return nil, !ch.started && ch.term == "" && ch.allocate(request.Payload)
+		return nil, !ch.started && ch.resized == nil && ch.allocate(request.Payload)
 	case "env":
-		return nil, !ch.started && len(ch.env) < maxVariables && ch.setVariable(request.Payload)
+		return nil, !ch.started && len(ch.session.Env) < maxVariables && ch.setVariable(request.Payload)
 	case "window-change":
 		var r resizeRequest
-		if ch.term == "" || gossh.Unmarshal(request.Payload, &r) != nil {
+		if ch.resized == nil || gossh.Unmarshal(request.Payload, &r) != nil {
 			return nil, false
 		}
 		ch.resize(sizeOf(r.Columns, r.Rows))
@@ -102,8 +106,9 @@ func (ch *channel) request(request *gossh.Request) (start func(), ok bool) {
 		}
 		ch.started = true
 		ch.unused.Stop()
-		s := ch.session(r.Command)
-		return func() { ch.run(s) }, true
+		ch.session.Line = r.Command
+		ch.open()
+		return func() { ch.run(&ch.session) }, true
 	default: // subsystems, agent forwarding, X11, signals, …
 		return nil, false
 	}
@@ -115,7 +120,11 @@ func (ch *channel) allocate(payload []byte) bool {
 	if gossh.Unmarshal(payload, &r) != nil || r.Term == "" || r.Term != printable(r.Term, maxTerm) {
 		return false
 	}
-	ch.term, ch.size = r.Term, sizeOf(r.Columns, r.Rows)
+	ch.resized = make(chan Size, 1)
+	s := &ch.session
+	s.Terminal = r.Term != "dumb" // whose cursor cannot be moved
+	s.Size, s.Resized = sizeOf(r.Columns, r.Rows), ch.resized
+	s.Env = append(s.Env, "TERM="+r.Term)
 	return true
 }
 
@@ -137,7 +146,7 @@ func (ch *channel) setVariable(payload []byte) bool {
 	}
 	switch {
 	case r.Name == "LANG", r.Name == "COLORTERM", r.Name == "NO_COLOR", strings.HasPrefix(r.Name, "LC_"):
-		ch.env = append(ch.env, r.Name+"="+r.Value)
+		ch.session.Env = append(ch.session.Env, r.Name+"="+r.Value)
 		return true
 	default:
 		return false
@@ -173,26 +182,13 @@ func printable(text string, limit int) string {
 	return out.String()
 }
 
-// session returns the Session of the channel for a client's command line.
-func (ch *channel) session(line string) *Session {
-	out := &patientWriter{to: ch.Channel, client: ch.client, terminal: ch.term != ""}
-	s := &Session{
-		Line:    line,
-		Address: netaddr.Of(ch.client.RemoteAddr()), Out: out, Err: out, Env: ch.env,
-		Pace: func(ctx context.Context) error { return ch.client.rate.WaitN(ctx, eventBytes) },
-		Turn: ch.client.turn,
+// open sets the output of the session.
+func (ch *channel) open() {
+	ch.session.Out = &patientWriter{to: ch.Channel, client: ch.client, terminal: ch.resized != nil}
+	ch.session.Err = ch.session.Out
+	if ch.resized == nil {
+		ch.session.Err = &patientWriter{to: ch.Stderr(), client: ch.client}
 	}
-	if ch.conn.Permissions != nil {
-		s.Key, _ = ch.conn.Permissions.ExtraData[provedKey{}].(gossh.PublicKey) // nil for a guest
-	}
-	if ch.term == "" {
-		s.Err = &patientWriter{to: ch.Stderr(), client: ch.client}
-		return s
-	}
-	s.Terminal = ch.term != "dumb" // whose cursor cannot be moved
-	s.Size, s.Resized = ch.size, ch.resized
-	s.Env = append(s.Env, "TERM="+ch.term)
-	return s
 }
 
 // patientWriter writes to a client, and closes the connection if a write takes longer than

@@ -58,9 +58,9 @@ func stateHome() string {
 
 // localServer is the server in this program, as the terminal program shows it.
 type localServer struct {
-	// others is the address that other machines connect to, and site that of the web pages there;
-	// both are empty without --share.
-	others, site string
+	// others is the address that other machines connect to, also for the web pages; empty without
+	// --share.
+	others string
 	// pages describes the server to the terminal's pages; nil if this program runs none.
 	pages *ui.Local
 }
@@ -106,7 +106,6 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (stop func(), er
 	if o.share {
 		_, port, _ := net.SplitHostPort(listener.Addr().String())
 		p.local.others = net.JoinHostPort(ownHost(), port)
-		p.local.site = "http://" + p.local.others
 	}
 	return p.serveLocal(ctx, o, listener)
 }
@@ -119,7 +118,10 @@ const keepLocal = 100 * 365 * 24 * time.Hour
 func (p *program) serveLocal(ctx context.Context, o localFlags, listener net.Listener) (stop func(), err error) {
 	file := filepath.Join(p.state, "local.db")
 	config := server.DefaultConfig()
-	config.Listener, config.LoopbackOnly, config.PublicURL = listener, !o.share, p.local.site
+	config.Listener, config.LoopbackOnly = listener, !o.share
+	if o.share {
+		config.PublicURL = "http://" + p.local.others
+	}
 	config.StopTimeout = stopTimeout
 	config.OnlyUptime = true // games do not expire while no server is running
 	config.KeepFinished, config.KeepAccounts = keepLocal, keepLocal

@@ -96,45 +96,28 @@ func (p *program) typed(words ...string) string {
 	if p.over != nil {
 		return p.over.typed(words...)
 	}
-	server := ""
+	var flags []string
 	if target, err := client.NormalTarget(p.flags.server); err == nil && p.flags.server != "" {
-		server = p.serverFlag(target)
+		flags = p.serverFlag(target)
 	}
-	flags := p.connectionFlags()
+	switch { // --ca may name a file, which other people do not have
+	case p.flags.ca != "": // which implies --tls
+		flags = append(flags, "--ca", shellWord(p.flags.ca))
+	case p.flags.tls:
+		flags = append(flags, "--tls")
+	}
 	if words[0] == "play" && p.local.pages != nil {
 		flags = append(flags, "--local")
 		if p.local.others != "" {
 			flags = append(flags, "--share")
 		}
 	}
-	return commandFor(serverFlags(server, flags...), words...)
+	return commandFor(flags, words...)
 }
 
 // commandFor returns a command of this program with flags.
 func commandFor(flags []string, words ...string) string {
 	return strings.Join(slices.Concat([]string{name}, words, flags), " ")
-}
-
-// serverFlags returns the flags that select a server, or the default server if it is empty,
-// followed by the flags for the connection.
-func serverFlags(server string, connection ...string) []string {
-	if server == "" {
-		return connection
-	}
-	return append([]string{"--server", server}, connection...)
-}
-
-// connectionFlags returns the flags that encrypt a connection as this program's connection is
-// encrypted. They may name a file, which other people do not have.
-func (p *program) connectionFlags() []string {
-	switch {
-	case p.flags.ca != "": // which implies --tls
-		return []string{"--ca", shellWord(p.flags.ca)}
-	case p.flags.tls:
-		return []string{"--tls"}
-	default:
-		return nil
-	}
 }
 
 // shellWord returns text as one word for a shell.
@@ -145,13 +128,13 @@ func shellWord(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// serverFlag returns the value of --server that selects a server that this program uses, or
-// "" if no flag is needed.
-func (p *program) serverFlag(target string) string {
+// serverFlag returns the flag that selects a server that this program uses, or nil if none is
+// needed.
+func (p *program) serverFlag(target string) []string {
 	if other := p.getenv(serverVariable); target != client.DefaultTarget || p.flags.server != "" && other != "" {
-		return withoutPort(target)
+		return []string{"--server", withoutPort(target)}
 	}
-	return ""
+	return nil
 }
 
 // withoutPort returns a target without the default port.
@@ -168,24 +151,23 @@ func withoutPort(target string) string {
 // people have to use the address of a server that --share has started or site, the public address
 // of the server's web pages, at which the server also accepts this program's calls.
 func (p *program) shared(c *client.Client, site string) []string {
-	server, encrypted := p.serverFlag(c.Target()), p.usesTLS()
+	if p.local.others != "" {
+		return []string{"--server", p.local.others}
+	}
+	flags, encrypted := p.serverFlag(c.Target()), p.usesTLS()
 	if u, err := url.Parse(site); err == nil && u.Host != "" && loopback.Is(c.Target()) {
-		server, encrypted = withoutPort(hostPort(u)), u.Scheme == "https"
+		flags, encrypted = []string{"--server", withoutPort(hostPort(u))}, u.Scheme == "https"
 	}
-	switch {
-	case p.local.others != "":
-		return serverFlags(p.local.others)
-	case encrypted:
-		return serverFlags(server, "--tls")
-	default:
-		return serverFlags(server)
+	if encrypted {
+		flags = append(flags, "--tls")
 	}
+	return flags
 }
 
 // noticeShared warns that others can connect, and tells the user how. On the screen, the game's panel tells how.
 func (p *program) noticeShared() {
-	local := p.local
-	p.warnf("Warning: everyone who can reach %s can connect. Connections are not encrypted: others on the network can read tokens.", local.others)
-	p.notef("Others watch at %s/ or with %s, and play with %s.", local.site,
-		commandFor(serverFlags(local.others), "watch"), commandFor(serverFlags(local.others), "play"))
+	others := p.local.others
+	p.warnf("Warning: everyone who can reach %s can connect. Connections are not encrypted: others on the network can read tokens.", others)
+	flags := []string{"--server", others}
+	p.notef("Others watch at http://%s/ or with %s, and play with %s.", others, commandFor(flags, "watch"), commandFor(flags, "play"))
 }

@@ -1,18 +1,21 @@
 package usage
 
-import "io"
+import (
+	"context"
+	"fmt"
+	"io"
 
-// Output is a writer that remembers its first error, which cobra ignores when it prints help.
-type Output struct {
+	"github.com/spf13/cobra"
+)
+
+// output is a writer that remembers its first error, which cobra ignores when it prints help.
+type output struct {
 	to  io.Writer
 	err error
 }
 
-// NewOutput returns an Output that writes to another writer.
-func NewOutput(to io.Writer) *Output { return &Output{to: to} }
-
 // Write implements io.Writer.
-func (o *Output) Write(p []byte) (int, error) {
+func (o *output) Write(p []byte) (int, error) {
 	n, err := o.to.Write(p)
 	if o.err == nil {
 		o.err = err
@@ -20,5 +23,23 @@ func (o *Output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Err returns the first error of a write, or nil if all succeeded.
-func (o *Output) Err() error { return o.err }
+// Execute runs a command line with root, which has all its commands, and returns the command that ran
+// and its error, or that of writing the output. For arguments that do not match the command's Use (see Args),
+// and for help with unknown commands, it returns an *Error.
+func Execute(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) (*cobra.Command, error) {
+	out := &output{to: stdout}
+	root.SetArgs(args)
+	root.SetOut(out)
+	root.SetErr(stderr)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	strict(root)
+	if help, _, err := root.Find([]string{"help"}); err == nil && help != root {
+		help.Args = topic
+	}
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil && out.err != nil {
+		err = fmt.Errorf("output: %w", out.err)
+	}
+	return cmd, err
+}

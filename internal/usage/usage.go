@@ -71,18 +71,7 @@ var forms = map[string]string{
 	"duration": "a duration such as 30s, 5m or 2h", "bool": "true or false",
 }
 
-// Strict makes root and all its subcommands return an *Error for arguments that do not match
-// the command's Use (see Args), and makes help return one for unknown commands. Call it after
-// adding all commands and setting root's output.
-func Strict(root *cobra.Command) {
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
-	strict(root)
-	if help, _, err := root.Find([]string{"help"}); err == nil && help != root {
-		help.Args = topic
-	}
-}
-
+// strict makes cmd and its subcommands check their arguments.
 func strict(cmd *cobra.Command) {
 	cmd.Args = Args
 	cmd.SuggestionsMinimumDistance = maxTypos

@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,13 +42,7 @@ func Main() int {
 
 // run runs the program with the given arguments and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	cmd := rootCommand()
-	cmd.SetArgs(args)
-	out := usage.NewOutput(stdout)
-	cmd.SetOut(out)
-	cmd.SetErr(stderr)
-	usage.Strict(cmd)
-	err := cmp.Or(cmd.ExecuteContext(ctx), out.Err())
+	_, err := usage.Execute(ctx, rootCommand(), args, stdout, stderr)
 	if err == nil {
 		return exitOK
 	}

@@ -80,18 +80,8 @@ func newProgram() *program {
 
 // run executes a command line and returns the exit code.
 func (p *program) run(ctx context.Context, args []string) int {
-	root := p.command()
-	root.SetArgs(args)
-	root.SetIn(p.in)
-	out := usage.NewOutput(p.out)
-	root.SetOut(out)
-	root.SetErr(p.err)
-	usage.Strict(root)
 	defer p.disconnect()
-	cmd, err := root.ExecuteContextC(ctx)
-	if err == nil && out.Err() != nil {
-		err = fmt.Errorf("output: %w", out.Err())
-	}
+	cmd, err := usage.Execute(ctx, p.command(), args, p.out, p.err)
 	if err == nil {
 		return exitOK
 	}

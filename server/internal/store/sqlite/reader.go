@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -16,21 +17,15 @@ func newReaders(path string, n int) (*sqlitex.Pool, error) {
 // inReader runs work in a read transaction. If ctx is done, it interrupts work.
 func (d *db) inReader(ctx context.Context, work func(c *sqlite3.Conn) error) (err error) {
 	c, err := d.readers.Take(ctx)
-	switch {
-	case ctx.Err() != nil:
-		d.readers.Put(c)
-		return ctx.Err()
-	case err != nil:
-		return err
+	if err != nil {
+		return cmp.Or(ctx.Err(), err)
 	}
 	defer func() {
-		c.SetInterrupt(nil) // also resets the statements, some of which an error or a panic may have left unfinished
-		if !c.AutocommitEnabled() {
-			_ = exec(c, "ROLLBACK") // fails only if there is no transaction
-		}
+		c.SetInterrupt(nil)     // also resets the statements, some of which an error or a panic may have left unfinished
+		_ = exec(c, "ROLLBACK") // fails only if there is no transaction
 		d.readers.Put(c)
-		if ctx.Err() != nil && sqlite3.ErrCode(err) == sqlite3.ResultInterrupt {
-			err = ctx.Err()
+		if sqlite3.ErrCode(err) == sqlite3.ResultInterrupt {
+			err = cmp.Or(ctx.Err(), err)
 		}
 	}()
 	if err := exec(c, "BEGIN"); err != nil {

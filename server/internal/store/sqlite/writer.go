@@ -26,6 +26,7 @@ type writer struct {
 	closed  bool
 	wake    chan struct{} // holds one value if requests are waiting
 	stopped chan struct{} // closed when the goroutine has exited
+	ran     chan struct{} // closed before the commit, when no work of the batch uses its caller's data anymore
 
 	// syncs reports whether commits currently wait for the disk. If never is set, no
 	// commit waits.
@@ -74,23 +75,10 @@ type request struct {
 	// unsynced reports whether the request may complete before its writes are on the
 	// disk.
 	unsynced bool
-	// The writer advances stage from queued to running, and then to committing. If the
-	// caller's context is done, the caller changes it to dropped or leaving.
-	stage atomic.Int32
-	// notified reports whether a caller in the stage leaving has been told that the work
-	// has ended.
-	notified bool
+	ran      chan struct{} // the writer's, set when the request is taken off its queue
 	err      error
 	done     chan struct{} // receives a value when err is final; buffered
 }
-
-const (
-	queued     int32 = iota
-	dropped          // the caller has returned; the work must not run
-	running          // the work may be using the caller's data
-	leaving          // the caller's context is done; the caller waits for the work, but not for the commit
-	committing       // the caller may return early
-)
 
 var errClosed = &store.Error{Kind: store.Connection, Err: errors.New("the store is closed")}
 
@@ -151,19 +139,27 @@ func (w *writer) do(ctx context.Context, priority int, unsynced bool, work func(
 	case <-r.done:
 		return r.err
 	case <-ctx.Done():
-		return r.leave(ctx)
+		return w.leave(ctx, r, priority)
 	}
 }
 
-// leave waits until the work can no longer use the caller's data. It returns
-// store.ErrUnsettled if the outcome is still unknown then.
-func (r *request) leave(ctx context.Context) error {
-	if r.stage.CompareAndSwap(queued, dropped) {
+// leave removes a request from its queue or, if its work has begun, waits until that can no longer use
+// the caller's data. It returns store.ErrUnsettled if the outcome is still unknown then.
+func (w *writer) leave(ctx context.Context, r *request, priority int) error {
+	w.mu.Lock()
+	queue := w.waiting[priority]
+	at := slices.Index(queue, r)
+	if at >= 0 {
+		w.waiting[priority] = slices.Delete(queue, at, at+1)
+	}
+	w.mu.Unlock()
+	if at >= 0 {
 		return ctx.Err()
 	}
-	if r.stage.CompareAndSwap(running, leaving) {
-		<-r.done
-		return unsettled(ctx.Err())
+	select {
+	case <-r.done:
+		return r.err
+	case <-r.ran:
 	}
 	select {
 	case <-r.done:
@@ -242,11 +238,12 @@ func (w *writer) repair() error {
 	return nil
 }
 
-// take removes up to maxBatch requests of each priority from the queues, and skips
-// dropped ones. If durable is not set, it stops at requests that must be durable.
+// take removes up to maxBatch requests of each priority from the queues. If durable is not set, it
+// stops at requests that must be durable.
 func (w *writer) take(durable bool) (batch []*request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.ran = make(chan struct{})
 	for p, queue := range w.waiting {
 		n := min(len(queue), maxBatch)
 		for i, r := range queue[:n] {
@@ -254,9 +251,8 @@ func (w *writer) take(durable bool) (batch []*request) {
 				n = i
 				break
 			}
-			if r.stage.CompareAndSwap(queued, running) {
-				batch = append(batch, r)
-			}
+			r.ran = w.ran
+			batch = append(batch, r)
 		}
 		w.waiting[p] = slices.Delete(queue, 0, n)
 	}
@@ -336,13 +332,7 @@ func (r *request) run(c *sqlite3.Conn) (err error) {
 
 // commit commits the writes of a batch.
 func (w *writer) commit(batch []*request) {
-	// From here on callers may return early, because no work uses their data anymore.
-	for _, r := range batch {
-		if !r.stage.CompareAndSwap(running, committing) {
-			r.notified = true
-			r.done <- struct{}{}
-		}
-	}
+	close(w.ran)
 	err := exec(w.conn, "COMMIT")
 	switch {
 	case err == nil:
@@ -366,9 +356,6 @@ func (w *writer) settle(batch []*request, err error) {
 		w.setFailing(failure)
 	}
 	for _, r := range batch {
-		if r.notified {
-			continue
-		}
 		if err != nil {
 			r.err = err
 		}

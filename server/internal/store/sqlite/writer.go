@@ -24,7 +24,7 @@ type writer struct {
 	mu      sync.Mutex
 	waiting [priorities][]*request
 	closed  bool
-	wake    chan struct{} // holds one value if requests are waiting
+	wake    sync.Cond     // signaled for each request that begins to wait, and when closed is set
 	stopped chan struct{} // closed when the goroutine has exited
 	ran     chan struct{} // closed before the commit, when no work of the batch uses its caller's data anymore
 
@@ -86,8 +86,9 @@ var errClosed = &store.Error{Kind: store.Connection, Err: errors.New("the store 
 func newWriter(c *sqlite3.Conn, volatile bool, free func() int64, n *notes, logger *slog.Logger) *writer {
 	w := &writer{
 		conn: c, syncs: !volatile, never: volatile, free: free, notes: n, logger: logger,
-		wake: make(chan struct{}, 1), stopped: make(chan struct{}),
+		stopped: make(chan struct{}),
 	}
+	w.wake.L = &w.mu
 	go w.run()
 	return w
 }
@@ -98,15 +99,8 @@ func (w *writer) close() {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
-	w.nudge()
+	w.wake.Signal()
 	<-w.stopped
-}
-
-func (w *writer) nudge() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
 }
 
 // do runs work in a transaction, and returns once the transaction is durable, or committed
@@ -133,7 +127,7 @@ func (w *writer) do(ctx context.Context, priority int, unsynced bool, work func(
 	if full {
 		return store.Failed(store.QueueFull, "%d writes are waiting for the disk", maxWaiting)
 	}
-	w.nudge()
+	w.wake.Signal()
 
 	select {
 	case <-r.done:
@@ -180,28 +174,30 @@ func unsettled(err error) error {
 
 func (w *writer) run() {
 	defer close(w.stopped)
-	for range w.wake {
-		waiting, durable, closed := w.look()
-		for waiting {
-			w.transact(durable)
-			waiting, durable, closed = w.look()
-		}
-		if closed {
+	for {
+		durable, ended := w.await()
+		if ended {
 			return
 		}
+		w.transact(durable)
 	}
 }
 
-// look reports whether requests are waiting, whether any of them must be durable before it
-// completes, and whether the writer rejects new ones.
-func (w *writer) look() (waiting, durable, closed bool) {
+// await waits for requests, and reports whether any of them must be durable before it completes. If
+// there are none and the writer rejects new ones, ended is set.
+func (w *writer) await() (durable, ended bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	for len(w.waiting[forBackground])+len(w.waiting[forCalls]) == 0 {
+		if w.closed {
+			return false, true
+		}
+		w.wake.Wait()
+	}
 	for _, queue := range w.waiting {
-		waiting = waiting || len(queue) > 0
 		durable = durable || slices.ContainsFunc(queue, func(r *request) bool { return !r.unsynced })
 	}
-	return waiting, durable, w.closed
+	return durable, false
 }
 
 // sync sets whether the next commits wait for the disk. A commit that waits for the disk

@@ -268,15 +268,16 @@ func TestWriter_Take(t *testing.T) {
 	a, b, c, d := ask(true), ask(true), ask(false), ask(true)
 	w.waiting[forBackground] = []*request{a}
 	w.waiting[forCalls] = []*request{b}
-	_, durable, _ := w.look()
+	durable, _ := w.await()
 	require.False(t, durable)
 	w.waiting[forCalls] = append(w.waiting[forCalls], c, d)
 	assert.Equal(t, []*request{a, b}, w.take(false))
-	_, durable, _ = w.look()
+	durable, _ = w.await()
 	require.True(t, durable)
 	assert.Equal(t, []*request{c, d}, w.take(true))
-	waiting, _, _ := w.look()
-	assert.False(t, waiting)
+	w.closed = true
+	_, ended := w.await()
+	assert.True(t, ended, "no request is waiting")
 }
 
 // Ensure that a disk that refuses writes is logged once, and that the store is not ready, until a write

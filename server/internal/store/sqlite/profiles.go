@@ -25,21 +25,15 @@ func (p profiles) Get(ctx context.Context, playerID string) (found store.Profile
 }
 
 func (p profiles) Update(ctx context.Context, playerID string, to store.Profile) error {
-	return wrap("writing a profile", p.write(ctx, func(c *sqlite3.Conn) (err error) {
-		now := p.now()
-		if to.Revision == 0 {
-			err = exec(c, `INSERT INTO profiles (player, revision, encoded)
-				SELECT id, 1, ?2 FROM accounts WHERE id = ?1 AND (expires IS NULL OR expires > ?3) ON CONFLICT DO NOTHING`, playerID, to.Encoded, now)
-		} else {
-			err = exec(c, "UPDATE profiles SET revision = revision + 1, encoded = ?2 WHERE player = ?1 AND revision = ?3", playerID, to.Encoded, to.Revision)
-		}
-		if err != nil || c.Changes() > 0 {
+	return wrap("writing a profile", p.write(ctx, func(c *sqlite3.Conn) error {
+		stored, exists, err := one(c, `SELECT coalesce(p.revision, 0) FROM accounts a LEFT JOIN profiles p ON p.player = a.id
+			WHERE a.id = ? AND `+accountExists, firstInt, playerID, p.now())
+		switch {
+		case err != nil || !exists:
 			return err
+		case stored != to.Revision:
+			return refusal{store.ErrMoved}
 		}
-		exists, err := has(c, "SELECT 1 FROM accounts a WHERE id = ? AND "+accountExists, playerID, now)
-		if err == nil && exists {
-			err = refusal{store.ErrMoved}
-		}
-		return err
+		return exec(c, "INSERT OR REPLACE INTO profiles (player, revision, encoded) VALUES (?, ?, ?)", playerID, to.Revision+1, to.Encoded)
 	}))
 }

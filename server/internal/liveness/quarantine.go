@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -70,15 +71,11 @@ func (r *Recovery) quarantineEach(ctx context.Context, gameIDs []string) (quaran
 // time, by the store's clock. It returns the ids of the quarantined games even if there is an
 // error.
 func (r *Recovery) QuarantineBefore(ctx context.Context, before time.Time) (quarantined []string, err error) {
-	err = r.Log.IDs(ctx, func(gameIDs []string) error {
-		heads, err := r.Log.Heads(ctx, gameIDs)
-		if err != nil {
-			return err
-		}
+	err = r.eachHead(ctx, func(heads []gamelog.Head) error {
 		var open []string
-		for i, head := range heads {
-			if head.State != nil && head.State.Status != replay.Finished && head.State.CreateTime.Before(before) {
-				open = append(open, gameIDs[i])
+		for _, head := range heads {
+			if s := head.State; s != nil && s.Status != replay.Finished && s.CreateTime.Before(before) {
+				open = append(open, s.ID)
 			}
 		}
 		ids, err := r.quarantineEach(ctx, open)

@@ -104,7 +104,7 @@ func (a accounts) Create(ctx context.Context, account store.Account, keep time.D
 	if len(forms) == 2 { // An account of early versions may hold this very name, and another one its folded form.
 		switch holder, err := a.client.Get(ctx, nameKey(forms[0])).Result(); {
 		case err == nil:
-			return a.holding(ctx, holder)
+			return a.existing(ctx, holder, store.ErrNameHeld)
 		case !errors.Is(err, goredis.Nil):
 			return store.Account{}, failed(err)
 		}
@@ -117,7 +117,7 @@ func (a accounts) Create(ctx context.Context, account store.Account, keep time.D
 	// Another account holds the name, or this one has held it since an earlier call and
 	// may have expired since. An expired account must not be recreated.
 	if claimed.holder != account.ID || claimed.lasting {
-		return a.holding(ctx, claimed.holder)
+		return a.existing(ctx, claimed.holder, store.ErrNameHeld)
 	}
 	created, err := a.write(ctx, account, keep)
 	if err != nil {
@@ -130,7 +130,7 @@ func (a accounts) Create(ctx context.Context, account store.Account, keep time.D
 	// If this call hung until its claim expired, another call may have taken the name. Then no
 	// caller learns of the account that this one wrote.
 	if claimed.holder != account.ID {
-		return a.holding(ctx, claimed.holder)
+		return a.existing(ctx, claimed.holder, store.ErrNameHeld)
 	}
 	return created, nil
 }
@@ -156,17 +156,15 @@ func (a accounts) claim(ctx context.Context, key, owner string, keep time.Durati
 	return claimResult{holder: reply[0], lasting: reply[1] == "1", isNew: reply[2] == "1"}, nil
 }
 
-// holding returns the account with the given ID, which holds the requested name.
-func (a accounts) holding(ctx context.Context, id string) (store.Account, error) {
+// existing returns the account with the given ID, or the error otherwise if it does not exist: an account
+// that holds a name may still be in creation, or have expired.
+func (a accounts) existing(ctx context.Context, id string, otherwise error) (store.Account, error) {
 	found, err := a.Get(ctx, []string{id})
-	if err != nil {
-		return store.Account{}, err
-	}
 	account, ok := found[id]
-	if !ok { // The account is still being created, or it has expired.
-		return store.Account{}, store.ErrNameHeld
+	if err == nil && !ok {
+		err = otherwise
 	}
-	return account, nil
+	return account, err
 }
 
 // write stores an account unless it already exists. It returns the stored account.
@@ -205,10 +203,8 @@ func parseAccount(id string, values []any) (account store.Account, exists bool, 
 // one name, and a call that fails in between leaves the account with a name that it holds
 // but does not have, until the call is repeated.
 func (a accounts) Rename(ctx context.Context, id, from, name string, every time.Duration) (store.Account, error) {
-	stored, err := a.holding(ctx, id)
-	if errors.Is(err, store.ErrNameHeld) {
-		return store.Account{}, store.ErrNoAccount
-	} else if err != nil || stored.Name != from {
+	stored, err := a.existing(ctx, id, store.ErrNoAccount)
+	if err != nil || stored.Name != from {
 		return stored, err
 	}
 	holder, err := a.Holder(ctx, name)

@@ -32,9 +32,7 @@ func linkedKey(link string) string       { return "player:link:{" + link + "}" }
 
 // Offer writes the player of the link first, since a link is valid only if the account has it.
 func (s sessions) Offer(ctx context.Context, playerID, link string, valid time.Duration) (time.Time, error) {
-	if _, err := s.holding(ctx, playerID); errors.Is(err, store.ErrNameHeld) {
-		return time.Time{}, store.ErrNoAccount
-	} else if err != nil {
+	if _, err := s.existing(ctx, playerID, store.ErrNoAccount); err != nil {
 		return time.Time{}, err
 	}
 	pipe := s.client.Pipeline()

@@ -157,7 +157,10 @@ func (k *Keys) Remove(ctx context.Context, playerID, fingerprint string) error {
 	if !ValidFingerprint(fingerprint) {
 		return invalid.Field("fingerprint", "must be SHA256: followed by 43 characters of base64, as shown by ssh-keygen -l")
 	}
-	if err := k.disown(ctx, playerID, fingerprint); err != nil {
+	// Replace the secret of an account that was created with the key. Otherwise whoever has the key could
+	// repeat the call that created the account, which would link the key again.
+	created, other := createdWith(fingerprint).String(), digestOf(rand.Text()).String()
+	if _, err := k.accounts.accounts.SetSecret(ctx, playerID, created, other); err != nil {
 		return fmt.Errorf("removing a key: %w", err)
 	}
 	found, err := k.keys.Unlink(ctx, playerID, fingerprint)
@@ -169,18 +172,6 @@ func (k *Keys) Remove(ctx context.Context, playerID, fingerprint string) error {
 		return ErrKeyNotLinked
 	}
 	return nil
-}
-
-// disown replaces the secret of an account that was created with the key. Otherwise whoever has the key could
-// repeat the call that created the account, which would link the key again.
-func (k *Keys) disown(ctx context.Context, playerID, fingerprint string) error {
-	found, err := k.accounts.accounts.Get(ctx, []string{playerID})
-	created := createdWith(fingerprint)
-	if err != nil || !created.matches(found[playerID].Secret) {
-		return err
-	}
-	_, err = k.accounts.accounts.SetSecret(ctx, playerID, created.String(), digestOf(rand.Text()).String())
-	return err
 }
 
 const fingerprintPrefix = "SHA256:"

@@ -81,7 +81,9 @@ func Of(s *replay.State, watchers int) store.Listing {
 // changed, and makes Shared read its pages again. It drops the game's queued listing, if any. It is
 // idempotent, so it may be retried after an error.
 func (d *Directory) Put(ctx context.Context, listing store.Listing) error {
-	d.drop(listing.GameID)
+	d.mu.Lock()
+	delete(d.pending, listing.GameID)
+	d.mu.Unlock()
 	defer d.changes.Add(1)
 	return d.Enter(ctx, listing)
 }
@@ -90,13 +92,6 @@ func (d *Directory) Put(ctx context.Context, listing store.Listing) error {
 // It does not affect queued listings or replace newer listings. It is idempotent.
 func (d *Directory) Enter(ctx context.Context, listings ...store.Listing) error {
 	return d.writes.Write(ctx, listings, d.keep)
-}
-
-// drop removes the queued listing of a game.
-func (d *Directory) drop(gameID string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.pending, gameID)
 }
 
 // Forget removes games that no longer exist or are in quarantine from a list.

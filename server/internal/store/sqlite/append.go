@@ -44,7 +44,7 @@ func (g games) damage(ctx context.Context, gameID string, corrupt error) error {
 	err := g.db.read(ctx, func(c *sqlite3.Conn) error {
 		e, err := findHead(c, gameID, g.db.now())
 		if err == nil && e.exists {
-			_, _, err = one(c, "SELECT count(*) FROM entries WHERE game = ?", firstInt, e.game) // reads all its pages
+			_, err = number(c, "SELECT count(*) FROM entries WHERE game = ?", e.game) // reads all its pages
 		}
 		return err
 	})
@@ -52,12 +52,6 @@ func (g games) damage(ctx context.Context, gameID string, corrupt error) error {
 		return errors.Join(store.ErrBroken, corrupt)
 	}
 	return corrupt
-}
-
-// findGame returns a game's key, or 0 if the game does not exist.
-func findGame(c *sqlite3.Conn, gameID string) (game int64, err error) {
-	game, _, err = one(c, "SELECT game FROM games WHERE id = ?", firstInt, gameID)
-	return game, err
 }
 
 // put writes an entry and its head, unless the entry is already in the log, and returns the entry's

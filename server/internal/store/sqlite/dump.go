@@ -234,10 +234,8 @@ func restoreGame(c *sqlite3.Conn, i store.Item) error {
 	if i.Log == nil {
 		return nil
 	}
-	if err := exec(c, "INSERT INTO games (id, version, digest, time, head) VALUES (?, 0, 0, 0, x'') ON CONFLICT DO NOTHING", i.Log.GameID); err != nil {
-		return err
-	}
-	game, err := findGame(c, i.Log.GameID)
+	game, err := number(c, `INSERT INTO games (id, version, digest, time, head) VALUES (?, 0, 0, 0, x'')
+		ON CONFLICT (id) DO UPDATE SET id = id RETURNING game`, i.Log.GameID)
 	for _, r := range i.Log.Entries {
 		if err == nil {
 			err = insertEntry(c, game, store.Entry{Next: r.ID, Raw: r.Raw, Seed: r.Seed}, r.Time)

@@ -170,13 +170,10 @@ const (
 )
 
 func (s lists) Moving(ctx context.Context, within time.Duration) (int, error) {
-	games, err := readOne(ctx, s.db, func(c *sqlite3.Conn) ([]int64, error) {
-		return all(c, movingGames, firstInt, s.db.now().Add(-within))
+	games, err := readOne(ctx, s.db, func(c *sqlite3.Conn) (int64, error) {
+		return number(c, movingGames, s.db.now().Add(-within))
 	})
-	if err != nil {
-		return 0, err
-	}
-	return int(games[0]), nil
+	return int(games), err
 }
 
 // Trim implements store.Lists. It removes finished games, including those in players'

@@ -61,7 +61,7 @@ func (n *notes) read(c *sqlite3.Conn) error {
 		}
 	}
 	for id, version := range versions {
-		found, _, err := one(c, "SELECT max(e.version) FROM games g JOIN entries e USING (game) WHERE g.id = ?", firstInt, id)
+		found, err := number(c, "SELECT max(e.version) FROM games g JOIN entries e USING (game) WHERE g.id = ?", id)
 		if err != nil && !isCorrupt(err) {
 			return err
 		}

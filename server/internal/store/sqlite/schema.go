@@ -209,9 +209,3 @@ func requireLatest(c *sqlite3.Conn) error {
 	}
 	return err
 }
-
-// number runs a query that returns one number.
-func number(c *sqlite3.Conn, query string) (n int64, err error) {
-	n, _, err = one(c, query, firstInt)
-	return n, err
-}

@@ -65,6 +65,12 @@ func has(c *sqlite3.Conn, text string, args ...any) (found bool, err error) {
 	return found, err
 }
 
+// number returns the only number in a query's result, or 0 if there is none.
+func number(c *sqlite3.Conn, text string, args ...any) (n int64, err error) {
+	n, _, err = one(c, text, firstInt, args...)
+	return n, err
+}
+
 func firstText(s *sqlite3.Stmt) string { return s.ColumnText(0) }
 
 func firstInt(s *sqlite3.Stmt) int64 { return s.ColumnInt64(0) }

@@ -119,7 +119,7 @@ func (a accounts) Create(ctx context.Context, account store.Account, keep time.D
 	if claimed.holder != account.ID || claimed.lasting {
 		return a.existing(ctx, claimed.holder, store.ErrNameHeld)
 	}
-	created, err := a.write(ctx, account, keep)
+	created, _, err := a.run(ctx, createAccountScript, account.ID, account.Name, account.Secret, account.Bot, keep.Milliseconds())
 	if err != nil {
 		return store.Account{}, err
 	}
@@ -167,15 +167,13 @@ func (a accounts) existing(ctx context.Context, id string, otherwise error) (sto
 	return account, err
 }
 
-// write stores an account unless it already exists. It returns the stored account.
-func (a accounts) write(ctx context.Context, account store.Account, keep time.Duration) (store.Account, error) {
-	values, err := createAccountScript.Run(ctx, a.client, []string{playerKey(account.ID)},
-		account.Name, account.Secret, account.Bot, keep.Milliseconds()).Slice()
+// run runs a script that writes an account, and returns the account as stored, or false if it does not exist.
+func (a accounts) run(ctx context.Context, script *goredis.Script, id string, args ...any) (stored store.Account, exists bool, err error) {
+	values, err := script.Run(ctx, a.client, []string{playerKey(id)}, args...).Slice()
 	if err != nil {
-		return store.Account{}, failed(err)
+		return store.Account{}, false, failed(err)
 	}
-	stored, _, err := parseAccount(account.ID, values)
-	return stored, err
+	return parseAccount(id, values)
 }
 
 // accountFields are the fields of an account's hash, in the order that parseAccount
@@ -224,11 +222,7 @@ func (a accounts) Rename(ctx context.Context, id, from, name string, every time.
 	if claimed.holder != id {
 		return store.Account{}, store.ErrNameHeld
 	}
-	values, err := renameAccountScript.Run(ctx, a.client, []string{playerKey(id)}, from, name, every.Milliseconds()).Slice()
-	if err != nil {
-		return store.Account{}, failed(err)
-	}
-	stored, exists, err := parseAccount(id, values)
+	stored, exists, err := a.run(ctx, renameAccountScript, id, from, name, every.Milliseconds())
 	if err != nil {
 		return store.Account{}, err
 	}

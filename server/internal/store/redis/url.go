@@ -62,11 +62,9 @@ func parseURL(value string) (*goredis.UniversalOptions, error) {
 	if several && options.MasterName == "" && options.DB != 0 {
 		return nil, errors.New("a cluster only has database 0")
 	}
-	if several || options.MasterName != "" {
-		if options.TLSConfig != nil {
-			// Verify each node's certificate against that node's own address.
-			options.TLSConfig.ServerName = ""
-		}
+	if options.TLSConfig != nil && (several || options.MasterName != "") {
+		// Verify each node's certificate against that node's own address.
+		options.TLSConfig.ServerName = ""
 	}
 	return options, nil
 }

@@ -17,10 +17,13 @@ type queue struct{ db *db }
 // EnqueueIn implements store.Queue. An earlier due time may be the end of a lease.
 // Changing it by a millisecond ends the lease.
 func (q queue) EnqueueIn(ctx context.Context, gameID string, delay time.Duration) error {
-	return q.enqueue(ctx, func(c *sqlite3.Conn) error {
-		return exec(c, "INSERT INTO jobs VALUES (?, ?) ON CONFLICT DO UPDATE SET due = min(excluded.due, due - 1)",
-			gameID, q.db.now().Add(delay))
-	})
+	return q.exec(ctx, "enqueueing", "INSERT INTO jobs VALUES (?, ?) ON CONFLICT DO UPDATE SET due = min(excluded.due, due - 1)",
+		gameID, q.db.now().Add(delay))
+}
+
+// exec runs a statement. If it fails, the error begins with what the statement does.
+func (q queue) exec(ctx context.Context, what, text string, args ...any) error {
+	return wrap(what, q.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error { return exec(c, text, args...) }))
 }
 
 func (q queue) EnqueueBy(ctx context.Context, at time.Time, gameIDs ...string) error {
@@ -36,11 +39,7 @@ func (q queue) each(ctx context.Context, text string, at time.Time, gameIDs []st
 	if len(gameIDs) == 0 {
 		return nil
 	}
-	return q.enqueue(ctx, func(c *sqlite3.Conn) error { return execEach(c, text, gameIDs, at) })
-}
-
-func (q queue) enqueue(ctx context.Context, work func(c *sqlite3.Conn) error) error {
-	return wrap("enqueueing", q.db.writeUnsynced(ctx, work))
+	return wrap("enqueueing", q.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error { return execEach(c, text, gameIDs, at) }))
 }
 
 func (q queue) Scheduled(ctx context.Context, gameID string) (time.Time, error) {
@@ -52,10 +51,7 @@ func (q queue) Scheduled(ctx context.Context, gameID string) (time.Time, error) 
 }
 
 func (q queue) Remove(ctx context.Context, gameID string) error {
-	err := q.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
-		return exec(c, "DELETE FROM jobs WHERE game = ?", gameID)
-	})
-	return wrap("removing a job", err)
+	return q.exec(ctx, "removing a job", "DELETE FROM jobs WHERE game = ?", gameID)
 }
 
 // Lease implements store.Queue. It writes only if a job is due, because an idle server
@@ -83,13 +79,11 @@ func (q queue) Lease(ctx context.Context, n int, d time.Duration) (jobs []store.
 }
 
 func (q queue) Ack(ctx context.Context, job store.Job, next time.Time) error {
-	err := q.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
-		if next.IsZero() {
-			return exec(c, "DELETE FROM jobs WHERE game = ? AND due = ?", job.GameID, job.Expires)
-		}
-		return exec(c, "UPDATE jobs SET due = ? WHERE game = ? AND due = ?", next, job.GameID, job.Expires)
-	})
-	return wrap("acknowledging a job", err)
+	const what = "acknowledging a job"
+	if next.IsZero() {
+		return q.exec(ctx, what, "DELETE FROM jobs WHERE game = ? AND due = ?", job.GameID, job.Expires)
+	}
+	return q.exec(ctx, what, "UPDATE jobs SET due = ? WHERE game = ? AND due = ?", next, job.GameID, job.Expires)
 }
 
 func (q queue) Due(ctx context.Context, from, to time.Duration, n int) ([]string, error) {

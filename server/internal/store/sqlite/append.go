@@ -187,8 +187,5 @@ func updateHead(c *sqlite3.Conn, game int64, last store.ID, at time.Time, head [
 }
 
 func removeGame(c *sqlite3.Conn, game int64) error {
-	if err := exec(c, "DELETE FROM entries WHERE game = ?", game); err != nil {
-		return err
-	}
-	return exec(c, "DELETE FROM games WHERE game = ?", game)
+	return execAll(c, []string{"DELETE FROM entries WHERE game = ?", "DELETE FROM games WHERE game = ?"}, game)
 }

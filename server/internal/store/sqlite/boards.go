@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"time"
 
@@ -223,7 +222,7 @@ func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]boo
 
 func (b boards) Clear(ctx context.Context) error {
 	err := b.write(ctx, func(c *sqlite3.Conn) error {
-		return errors.Join(exec(c, "DELETE FROM score_ranges"), exec(c, "DELETE FROM scores"), exec(c, "DELETE FROM boards"))
+		return execAll(c, []string{"DELETE FROM score_ranges", "DELETE FROM scores", "DELETE FROM boards"})
 	})
 	return wrap("clearing the boards", err)
 }

@@ -97,3 +97,16 @@ func TestBoards_Ranges(t *testing.T) {
 		}
 	}
 }
+
+// Ensure that nothing is cleared if an error ends the transaction, as one of the disk does.
+func TestBoards_ClearFails(t *testing.T) {
+	t.Parallel()
+	d := openDB(t, Options{Memory: true})
+	b := newBoards(d)
+	require.NoError(t, b.Record(t.Context(), store.BoardEntry{PlayerID: "a", Member: "a"}, forever))
+	require.NoError(t, d.write(t.Context(), func(c *sqlite3.Conn) error {
+		return exec(c, "CREATE TRIGGER fail BEFORE DELETE ON score_ranges BEGIN SELECT RAISE(ROLLBACK, 'failed'); END")
+	}))
+	require.ErrorContains(t, b.Clear(t.Context()), "failed")
+	assert.Equal(t, []int{1}, numbers(t, d, "SELECT count(*) FROM scores"))
+}

@@ -24,6 +24,17 @@ func execEach(c *sqlite3.Conn, text string, values []string, args ...any) error 
 	return nil
 }
 
+// execAll is like exec, but runs several statements with the same arguments, until one fails: that may
+// have ended the transaction, and the next ones would be committed by themselves.
+func execAll(c *sqlite3.Conn, texts []string, args ...any) error {
+	for _, text := range texts {
+		if err := exec(c, text, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // query runs a statement and calls row for each row of its result.
 func query(c *sqlite3.Conn, text string, row func(s *sqlite3.Stmt), args ...any) error {
 	return each(c, text, func(s *sqlite3.Stmt) error {

@@ -133,14 +133,9 @@ func resume(c *sqlite3.Conn, now time.Time) error {
 	if err != nil || before == 0 || away < resumeAfter.Milliseconds() {
 		return err
 	}
-	for _, text := range []string{
+	return execAll(c, []string{
 		"UPDATE games SET expires = expires + ? WHERE expires IS NOT NULL",
 		"UPDATE accounts SET expires = expires + ? WHERE expires IS NOT NULL",
 		"UPDATE sessions SET expires = expires + ? WHERE expires IS NOT NULL",
-	} {
-		if err := exec(c, text, away); err != nil {
-			return err
-		}
-	}
-	return nil
+	}, away)
 }

@@ -21,14 +21,14 @@ const (
 	stopTimeout = 2 * time.Second
 )
 
-// Touch queues the listing of a game that has a new event or a different number of watchers.
-// Run writes it within a second. If a game is queued repeatedly, only its last listing is
-// written. Touch never blocks.
-func (d *Directory) Touch(listing store.Listing) {
+// Touch queues a game that has a new event or a different number of watchers. Run writes its listing
+// within a second. If a game is queued repeatedly, it is written once. listing returns the listing when it
+// is written, because a player may make many moves until then. Touch never blocks.
+func (d *Directory) Touch(gameID string, listing func() store.Listing) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, ok := d.pending[listing.GameID]; ok || len(d.pending) < maxPending {
-		d.pending[listing.GameID] = listing
+	if _, ok := d.pending[gameID]; ok || len(d.pending) < maxPending {
+		d.pending[gameID] = listing
 	}
 }
 
@@ -41,7 +41,7 @@ func (d *Directory) Mend(listings ...store.Listing) {
 	defer d.mu.Unlock()
 	for _, listing := range listings {
 		if _, ok := d.pending[listing.GameID]; !ok && len(d.pending) < maxPending {
-			d.pending[listing.GameID] = listing
+			d.pending[listing.GameID] = func() store.Listing { return listing }
 		}
 	}
 }
@@ -72,10 +72,14 @@ func (d *Directory) Run(ctx context.Context) {
 // games with newer listings.
 func (d *Directory) flush(ctx context.Context) error {
 	d.mu.Lock()
-	listings := slices.AppendSeq(make([]store.Listing, 0, len(d.pending)), maps.Values(d.pending))
+	pending := slices.Collect(maps.Values(d.pending))
 	clear(d.pending)
 	d.mu.Unlock()
 
+	listings := make([]store.Listing, len(pending))
+	for i, listing := range pending {
+		listings[i] = listing()
+	}
 	if err := d.writes.Write(ctx, listings, d.keep); err != nil {
 		d.Mend(listings...)
 		return err

@@ -13,6 +13,11 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
+// touch queues a listing.
+func (d *Directory) touch(listing store.Listing) {
+	d.Touch(listing.GameID, func() store.Listing { return listing })
+}
+
 // Ensure that the last listing passed to Touch is written within a second, and that listings
 // that are queued when Run stops are not lost.
 func TestDirectory_Touch(t *testing.T) {
@@ -25,14 +30,14 @@ func TestDirectory_Touch(t *testing.T) {
 		touched := listing(1)
 		for range 3 {
 			touched.Score++
-			d.Touch(touched)
+			d.touch(touched)
 		}
 		time.Sleep(writeEvery) //nolint:forbidigo // The bubble's clock is fake.
 		synctest.Wait()
 		assert.Equal(t, map[string]store.Listing{game(1): touched}, lists.games)
 
 		touched.Score++
-		d.Touch(touched)
+		d.touch(touched)
 		cancel()
 		synctest.Wait()
 		assert.Equal(t, map[string]store.Listing{game(1): touched}, lists.games)
@@ -47,7 +52,7 @@ func TestDirectory_Mend(t *testing.T) {
 	for _, mend := range []bool{false, true} {
 		current.Score++
 		if !mend {
-			d.Touch(current)
+			d.touch(current)
 			d.Mend(listing(2))
 		} else {
 			d.Mend(current)
@@ -62,7 +67,7 @@ func TestDirectory_Mend(t *testing.T) {
 func TestDirectory_Touch_ThenPut(t *testing.T) {
 	t.Parallel()
 	d, lists := open(0)
-	d.Touch(listing(1))
+	d.touch(listing(1))
 	finished := listing(1)
 	finished.Status = store.Finished
 	require.NoError(t, d.Put(t.Context(), finished))
@@ -78,11 +83,11 @@ func TestDirectory_Touch_StoreFails(t *testing.T) {
 	lists.err = store.Failed(store.Connection, "no connection")
 	recent := listing(1)
 	recent.Score = 7
-	d.Touch(listing(1))
-	d.Touch(listing(2))
+	d.touch(listing(1))
+	d.touch(listing(2))
 	require.ErrorIs(t, d.flush(t.Context()), lists.err)
 	require.ErrorIs(t, d.Put(t.Context(), listing(3)), lists.err)
-	d.Touch(recent)
+	d.touch(recent)
 	require.ErrorIs(t, d.flush(t.Context()), lists.err)
 
 	lists.err = nil
@@ -95,9 +100,9 @@ func TestDirectory_Touch_Bound(t *testing.T) {
 	t.Parallel()
 	d, _ := open(0)
 	for n := range maxPending {
-		d.pending[strconv.Itoa(n)] = store.Listing{}
+		d.pending[strconv.Itoa(n)] = nil
 	}
-	d.Touch(listing(0))
+	d.touch(listing(0))
 	d.Mend(listing(0))
 	assert.Len(t, d.pending, maxPending)
 }

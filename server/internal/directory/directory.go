@@ -40,7 +40,7 @@ type Directory struct {
 
 	mu sync.Mutex
 	// pending contains the queued listings, by game.
-	pending map[string]store.Listing
+	pending map[string]func() store.Listing
 }
 
 // New returns a Directory. It reads pages through reads, which may be the same as writes, or
@@ -51,7 +51,7 @@ type Directory struct {
 func New(writes, reads store.Lists, tokens *page.Tokens, keep time.Duration, log *slog.Logger) *Directory {
 	return &Directory{
 		writes: writes, reads: reads, tokens: tokens, keep: keep, log: log,
-		pending: map[string]store.Listing{},
+		pending: map[string]func() store.Listing{},
 	}
 }
 

@@ -41,8 +41,8 @@ func (plain) EnqueueSoon(context.Context, string) error     { return nil }
 func (plain) Within(context.Context, *replay.State) error   { return nil }
 func (plain) Appended(context.Context, *replay.State, bool) {}
 func (plain) Attended(context.Context, *match.Match)        {}
-func (plain) Watched(*replay.State, int)                    {}
-func (plain) Changed(*replay.State, int)                    {}
+func (plain) Watched(*match.Match)                          {}
+func (plain) Changed(*match.Match)                          {}
 
 // Ensure that a simpler bot moves in place of one that panics, so that a player in a game
 // without clocks does not wait forever.

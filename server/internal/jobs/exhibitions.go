@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/match"
 )
 
 // runsUnwatched is how long after its creation a game between bots continues without watchers.
@@ -23,9 +24,9 @@ func watchedOrYoung(state *replay.State, watchers int) bool {
 
 // Watched implements match.Jobs. It updates the list of the most watched games, and continues a game
 // between bots that may have been paused while no client watched it.
-func (m *Manager) Watched(state *replay.State, spectators int) {
-	if pausable(state) {
+func (m *Manager) Watched(served *match.Match) {
+	if state := served.State(); pausable(state) {
 		m.bots.schedule(state, 0)
 	}
-	m.Changed(state, spectators)
+	m.Changed(served)
 }

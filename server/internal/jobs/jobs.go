@@ -158,8 +158,8 @@ func (m *Manager) Appended(ctx context.Context, state *replay.State, within bool
 }
 
 // Changed implements match.Jobs. It updates the lists.
-func (m *Manager) Changed(state *replay.State, spectators int) {
-	m.Directory.Touch(directory.Of(state, spectators))
+func (m *Manager) Changed(served *match.Match) {
+	m.Directory.Touch(served.State().ID, func() store.Listing { return directory.Of(served.State(), served.Spectators()) })
 }
 
 // Run processes due games until ctx is done, and returns when all goroutines that it started have

@@ -133,7 +133,7 @@ func (m *Match) finishAppend(ctx context.Context, prev gamelog.Tip, next gamelog
 	}
 	state := next.Tip.State
 	m.setRemoteWatchers(next.Watchers)
-	m.hub.Jobs.Changed(state, m.Spectators()) // before unlocking, so that it sees the entries in order
+	m.hub.Jobs.Changed(m)
 	<-m.writing
 	m.hub.Jobs.Appended(ctx, state, next.Then)
 	return shown, nil

@@ -171,7 +171,7 @@ func (w *work) counts() (soon, ended int) {
 type observer struct {
 	mu         sync.Mutex
 	appended   []int32
-	spectators int // number of spectators passed to the last call of Changed
+	spectators int // number of spectators at the last call of Changed
 	watched    []int
 	delivered  int // number of deliveries; an event counts once per watcher
 }
@@ -188,17 +188,17 @@ func (o *observer) deliveries() int {
 	return o.delivered
 }
 
-func (o *observer) Changed(s *replay.State, spectators int) {
+func (o *observer) Changed(m *Match) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.appended = append(o.appended, s.Version)
-	o.spectators = spectators
+	o.appended = append(o.appended, m.State().Version)
+	o.spectators = m.Spectators()
 }
 
-func (o *observer) Watched(_ *replay.State, n int) {
+func (o *observer) Watched(m *Match) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.watched = append(o.watched, n)
+	o.watched = append(o.watched, m.Spectators())
 }
 
 func (o *observer) versions() []int32 {

@@ -36,12 +36,11 @@ type Jobs interface {
 	// Attended is called every few seconds while players of a game that waits for others watch
 	// it on this server.
 	Attended(ctx context.Context, m *Match)
-	// Changed is called with the state after each entry that this server appended, in their order, and
-	// with the number of the game's spectators on all servers. It must not block.
-	Changed(state *replay.State, spectators int)
+	// Changed is called after each entry that this server appended to an existing game. It must not block.
+	Changed(m *Match)
 	// Watched is called when the number that Match.Spectators returns has changed, and
 	// periodically while the game is watched. It must not block.
-	Watched(state *replay.State, spectators int)
+	Watched(m *Match)
 }
 
 // Windows looks up when attempts at challenges may be played.
@@ -369,7 +368,6 @@ func (h *Hub) Create(
 	var conflict *store.ConflictError
 	switch {
 	case err == nil:
-		h.Jobs.Changed(appended.Tip.State, 0)
 		h.Jobs.Appended(ctx, appended.Tip.State, false)
 		return appended.Tip.State, nil
 	case errors.As(err, &conflict), errors.Is(err, store.ErrBroken):

@@ -61,7 +61,7 @@ func TestDo_LostReply(t *testing.T) {
 		lost = proxy.Lose(1)
 		m.do(t, resign(0))
 		<-lost
-		assert.Equal(t, []int32{1, 2, 3, 4, 5, 6, 7}, s.seen.versions())
+		assert.Equal(t, []int32{2, 3, 4, 5, 6, 7}, s.seen.versions())
 		_, ended := s.work.counts()
 		assert.Equal(t, 1, ended)
 		env.check(name("a"), s)

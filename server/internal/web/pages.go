@@ -120,6 +120,13 @@ func pages(about about, find find, public string) http.Handler {
 			mux.HandleFunc("GET "+kind.pattern+"/{$}", withoutSlash)
 		}
 	}
+	for _, name := range atRoot {
+		mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) {
+			r.SetPathValue("file", name)
+			w.Header().Set("Cache-Control", cachedFor(finishedAge))
+			files.ServeHTTP(w, r)
+		})
+	}
 	mux.Handle("GET /assets/{version}/{file}", files) // another version is that of another server
 	mux.HandleFunc("GET "+s.assets+"/{file}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
@@ -128,6 +135,9 @@ func pages(about about, find find, public string) http.Handler {
 	mux.HandleFunc("/", s.missing)
 	return mux
 }
+
+// atRoot are the files with which phones install the pages as an app. Their paths stay the same.
+var atRoot = []string{"apple-touch-icon.png", "icon-192.png", "icon-512.png", "manifest.webmanifest"}
 
 // withoutSlash redirects to the path without the slash at its end.
 func withoutSlash(w http.ResponseWriter, r *http.Request) {
@@ -256,6 +266,7 @@ type asset struct {
 // operating system.
 var contentTypes = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+	".png": "image/png", ".webmanifest": "application/manifest+json",
 }
 
 // assets maps the names of the pages' files to their contents.

@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -229,7 +230,7 @@ func TestPages_Assets(t *testing.T) {
 	directory := readSite().directory()
 	for name, kind := range map[string]string{
 		"main.js": "text/javascript; charset=utf-8", "style.css": "text/css; charset=utf-8",
-		"icon.svg": "image/svg+xml",
+		"icon.svg": "image/svg+xml", "icon-192.png": "image/png", "manifest.webmanifest": "application/manifest+json",
 	} {
 		r := get(t, "/assets/other/"+name)
 		plain := body(t, r)
@@ -278,7 +279,7 @@ func TestPages_Size(t *testing.T) {
 	t.Parallel()
 	total := 0
 	for name, f := range readSite() {
-		if path.Ext(name) != ".svg" {
+		if slices.Contains([]string{".html", ".css", ".js"}, path.Ext(name)) {
 			total += len(f.gzip)
 		}
 	}

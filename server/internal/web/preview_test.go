@@ -40,10 +40,16 @@ func TestPreviews(t *testing.T) {
 	response, page := s.do(t, http.MethodGet, "/g/"+g.GetId()[:8], "")
 	assert.Equal(t, "/g/"+g.GetId(), response.Request.URL.Path, string(page))
 	_, manifest := s.do(t, http.MethodGet, "/manifest.webmanifest", "")
-	for _, icon := range []string{"/icon-192.png", "/icon-512.png"} {
-		assert.Contains(t, string(manifest), icon)
-		response, _ := s.do(t, http.MethodGet, icon, "")
+	for icon, side := range map[string]int{"/apple-touch-icon.png": 180, "/icon-192.png": 192, "/icon-512.png": 512} {
+		if side > 180 {
+			assert.Contains(t, string(manifest), icon)
+		}
+		response, data := s.do(t, http.MethodGet, icon, "")
 		assert.Equal(t, "image/png", response.Header.Get("Content-Type"), icon)
+		assert.Equal(t, "public, max-age=86400", response.Header.Get("Cache-Control"), icon)
+		config, err := png.DecodeConfig(bytes.NewReader(data))
+		require.NoError(t, err, icon)
+		assert.Equal(t, side, config.Width, icon)
 	}
 }
 

@@ -87,11 +87,6 @@ func newHandler(c Config, r *readers) http.Handler {
 	for kind := range pictured {
 		mux.Handle("GET /"+kind+"/{id}/picture.png", drawn)
 	}
-	mux.HandleFunc("GET /apple-touch-icon.png", icon(touchSide))
-	for _, side := range iconSides {
-		mux.HandleFunc("GET "+iconPath(side), icon(side))
-	}
-	mux.HandleFunc("GET /manifest.webmanifest", manifest)
 	site := pages(c.about, c.find, c.Service.WebURL)
 	mux.Handle("GET /assets/{version}/{file}", site) // Without its files a page shows nothing, so they do not wait.
 	mux.Handle("/", c.inTurn(site))

@@ -2,7 +2,6 @@
 package picture
 
 import (
-	"bytes"
 	"image"
 	"image/color"
 	"image/png"
@@ -44,8 +43,8 @@ func (c *canvas) brand(x, y int) {
 	c.text("Gridstand", bold, size, float64(x)+side+14, float64(y)+side/2+size*capHeight/2, left, colors.Ground, colors.Text)
 }
 
-// The colors of the icon, which is a board with three tiles. site/icon.svg in package web
-// shows the same icon.
+// The colors of the icon, which is a board with three tiles. The icons in the directory site of package web
+// show the same.
 var iconColors = [4]color.Color{colors.Tile(8).Ground, colors.Empty, colors.Tile(256).Ground, colors.Tile(2048).Ground}
 
 // icon draws the program's icon.
@@ -71,18 +70,6 @@ func (c *canvas) state(words string, live bool, x, y, width float64, ink color.C
 		x, width = x+dot+12, width-dot-12
 	}
 	c.line(words, bold, 22, size, x, y, width, ink)
-}
-
-// Icon returns the program's icon for home screens, a square PNG file with sides of the given number of
-// pixels. Phones round the icon's corners.
-func Icon(side int) []byte {
-	c := newCanvas(side, side, colors.Board, 1+len(iconColors), len(iconColors), 1)
-	c.icon(c.img.Rect, 0, colors.Board)
-	var b bytes.Buffer
-	if err := encoder.Encode(&b, c.img); err != nil {
-		panic("picture: cannot encode the icon: " + err.Error())
-	}
-	return b.Bytes()
 }
 
 // bufferPool pools the encoder's buffers.

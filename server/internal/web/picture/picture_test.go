@@ -55,12 +55,6 @@ func TestDraw(t *testing.T) {
 	assert.Len(t, versions, 6)
 }
 
-// Ensure that the home screen icon matches the recorded one.
-func TestIcon(t *testing.T) {
-	t.Parallel()
-	compare(t, "icon", picture.Icon(180))
-}
-
 // Ensure that an invalid or unknown board is drawn, and never crashes the server.
 func TestDraw_OddBoards(t *testing.T) {
 	t.Parallel()

@@ -92,7 +92,7 @@ func Restore(ctx context.Context, c Config, r io.Reader, replace bool, progress 
 		if err != nil {
 			return fmt.Errorf("restoring the dump: %w", err)
 		}
-		return liveness.NewRecovery(c.recovery(s, c.NewLogger())).ReindexAll(ctx)
+		return liveness.NewRecovery(c.background(s, c.NewLogger())).ReindexAll(ctx)
 	}
 	if path == "" {
 		return restored, c.restoreRedis(ctx, replace, fill)

@@ -17,17 +17,14 @@ import (
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/version"
 	"github.com/gridstand/gridstand/server/internal/account"
-	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/jobs"
-	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/liveness"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/metrics"
 	"github.com/gridstand/gridstand/server/internal/page"
-	"github.com/gridstand/gridstand/server/internal/profile"
 	"github.com/gridstand/gridstand/server/internal/rpc"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/web"
@@ -159,26 +156,23 @@ const keepIdle = time.Minute
 
 // connect creates the server's components, and the gRPC and HTTP servers that use them.
 func (n *node) connect(transport []grpc.ServerOption) {
-	c := n.Config.recovery(n.store, n.logger)
+	behind := n.background(n.store, n.logger)
 	serverID := id.New()
 	n.monitor = liveness.New(liveness.Config{
-		ServerID: serverID, Heartbeats: c.Heartbeats, Logger: n.logger, Alone: !n.store.Shared(),
+		ServerID: serverID, Heartbeats: behind.Heartbeats, Logger: n.logger, Alone: !n.store.Shared(),
 	})
-	c.Monitor = n.monitor
-	c.Challenges.Outages = n.monitor
-	n.recovery, n.directory = liveness.NewRecovery(c), c.Directory
+	behind.Monitor = n.monitor
+	behind.Challenges.Outages = n.monitor
+	n.recovery, n.directory = liveness.NewRecovery(behind), behind.Directory
 	n.jobs = jobs.New(jobs.Config{
-		Log: c.Log, Leaderboard: c.Leaderboard,
-		Challenges: c.Challenges, Profiles: c.Profiles, Directory: c.Directory, Queue: c.Queue, Monitor: c.Monitor, Time: n.store.Time, Logger: n.logger,
-		AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, OnlyUptime: n.OnlyUptime, KeepFinished: n.KeepFinished,
+		Stores: behind, AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, OnlyUptime: n.OnlyUptime,
 		Showcase: n.Exhibition, BotPace: n.BotPace,
 	})
 	n.log = gamelog.New(n.front.History(n.store.Games))
-	settings := n.Config.challenges(n.store.Challenges, n.log)
-	settings.Outages = n.monitor
-	challenges := challenge.New(settings) // used by calls; background work has its own instance
+	stores := n.stores(n.store, n.log, n.logger) // for calls
+	stores.Challenges.Outages = n.monitor
 	n.hub = match.NewHub(match.Config{
-		Log: n.log, Feed: n.store.Feed, Windows: challenges, Transactional: n.store.Transactional(),
+		Log: n.log, Feed: n.store.Feed, Windows: stores.Challenges, Transactional: n.store.Transactional(),
 		Jobs: n.jobs, Delivered: n.metrics.Delivered,
 		ServerID: serverID, Idle: keepIdle, MaxEvents: n.Limits.EventsPerGame,
 	})
@@ -187,14 +181,13 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		n.metrics.File(file.LogSize)
 	}
 
-	accounts := account.New(n.store.Accounts, n.KeepAccounts)
-	tokens := page.NewTokens(n.store.Secrets)
+	accounts := stores.Accounts
 	games := rpc.New(rpc.Config{
 		Hub: n.hub, Log: n.log, Accounts: accounts, Keys: account.NewKeys(n.store.Keys, accounts),
 		Sessions:    account.NewSessions(n.store.Sessions, accounts),
 		Credentials: account.NewCredentials(n.store.Credentials),
-		Leaderboard: leaderboard.New(n.store.Boards, tokens, n.store.Time), Directory: n.directory,
-		Challenges: challenges, Profiles: &profile.Profiles{Store: n.store.Profiles, Challenges: challenges}, Tokens: tokens,
+		Leaderboard: stores.Leaderboard, Directory: n.directory,
+		Challenges: stores.Challenges, Profiles: stores.Profiles, Tokens: page.NewTokens(n.store.Secrets),
 		Planner: n.jobs, Metrics: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		Version: version.String(), WebURL: n.PublicURL, Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits, Reactions: n.Reactions,

@@ -62,9 +62,9 @@ func operate(ctx context.Context, c Config, options sqlite.Options) (_ *Operator
 		}
 	}()
 	logger := c.NewLogger()
-	config := c.recovery(o.store, logger)
-	o.accounts, o.boards, o.recovery = config.Accounts, config.Leaderboard, liveness.NewRecovery(config)
-	o.challenges = config.Challenges
+	stores := c.background(o.store, logger)
+	o.accounts, o.boards, o.recovery = stores.Accounts, stores.Leaderboard, liveness.NewRecovery(stores)
+	o.challenges = stores.Challenges
 	o.hosts = account.NewCredentials(o.store.Credentials)
 	return o, nil
 }
@@ -168,25 +168,22 @@ func (o *Operator) QuarantineBefore(ctx context.Context, before time.Time) ([]st
 	return o.recovery.QuarantineBefore(ctx, before)
 }
 
-// recovery returns the configuration of a liveness.Recovery for the store s. A server must
-// add its Monitor.
-func (c *Config) recovery(s *store.Store, logger *slog.Logger) liveness.RecoveryConfig {
-	log := gamelog.New(s.Background.Games)
-	challenges := challenge.New(c.challenges(s.Background.Challenges, log))
-	return liveness.RecoveryConfig{
-		Challenges: challenges, Profiles: &profile.Profiles{Store: s.Background.Profiles, Challenges: challenges},
-		Engine: s.Background, Heartbeats: s.Background.Heartbeats, Log: log,
-		Accounts:    account.New(s.Background.Accounts, c.KeepAccounts),
-		Leaderboard: leaderboard.New(s.Background.Boards, page.NewTokens(s.Background.Secrets), s.Background.Time),
-		Directory:   directory.New(s.Background.Lists, s.Lists, page.NewTokens(s.Secrets), max(c.KeepFinished, c.AbandonAfter), logger),
-		Queue:       s.Background.Queue, Logger: logger,
-		KeepFinished: c.KeepFinished,
-	}
+// background returns the stores in s for work that must not queue behind clients' calls.
+func (c *Config) background(s *store.Store, logger *slog.Logger) liveness.Stores {
+	stores := c.stores(s.Background, gamelog.New(s.Background.Games), logger)
+	stores.Directory = directory.New(s.Background.Lists, s.Lists, page.NewTokens(s.Secrets), max(c.KeepFinished, c.AbandonAfter), logger)
+	return stores
 }
 
-// challenges returns the configuration of package challenge without the outages.
-func (c *Config) challenges(s store.Challenges, log *gamelog.Log) challenge.Config {
-	return challenge.Config{
-		Store: s, Log: log, Dailies: c.dailies(), Keep: c.KeepFinished, WaitingFor: c.WaitingFor,
+// stores returns the stores in s, without a directory. A server must add its Monitor, also to Challenges.
+func (c *Config) stores(s *store.Store, log *gamelog.Log, logger *slog.Logger) liveness.Stores {
+	challenges := challenge.New(challenge.Config{
+		Store: s.Challenges, Log: log, Dailies: c.dailies(), Keep: c.KeepFinished, WaitingFor: c.WaitingFor,
+	})
+	return liveness.Stores{
+		Engine: s, Heartbeats: s.Heartbeats, Log: log, Accounts: account.New(s.Accounts, c.KeepAccounts),
+		Leaderboard: leaderboard.New(s.Boards, page.NewTokens(s.Secrets), s.Time),
+		Challenges:  challenges, Profiles: &profile.Profiles{Store: s.Profiles, Challenges: challenges},
+		Queue: s.Queue, Logger: logger, KeepFinished: c.KeepFinished,
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/server/internal/liveness"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
@@ -19,7 +20,7 @@ import (
 // that it ends if it stays unwatched for as long as finished games are kept.
 func TestManager_Pause(t *testing.T) {
 	t.Parallel()
-	m := &Manager{Config: Config{AbandonAfter: time.Hour, KeepFinished: 5 * time.Hour}}
+	m := &Manager{Config: Config{AbandonAfter: time.Hour, Stores: liveness.Stores{KeepFinished: 5 * time.Hour}}}
 	created := time.Now()
 	for _, tt := range []struct {
 		age      time.Duration

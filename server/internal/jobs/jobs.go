@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,27 +10,15 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
-	"github.com/gridstand/gridstand/server/internal/gamelog"
-	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/liveness"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/periodic"
-	"github.com/gridstand/gridstand/server/internal/profile"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // Config configures a Manager. All fields are required.
 type Config struct {
-	Log         *gamelog.Log
-	Leaderboard *leaderboard.Boards
-	Challenges  *challenge.Challenges
-	Profiles    *profile.Profiles
-	Directory   *directory.Directory
-	Queue       store.Queue
-	Monitor     *liveness.Monitor
-	// Time returns the store's time.
-	Time   func(context.Context) (time.Time, error)
-	Logger *slog.Logger
+	liveness.Stores
 	// A game without clocks ends if it has no moves for AbandonAfter. A game that is waiting
 	// for players ends if no player joins within WaitingFor, or when all have left; see
 	// desertedFor.
@@ -39,8 +26,6 @@ type Config struct {
 	// OnlyUptime makes AbandonAfter and WaitingFor begin again after a period in which no
 	// server was running.
 	OnlyUptime bool
-	// KeepFinished is how long a game is kept after its end.
-	KeepFinished time.Duration
 	// Showcase makes this server start showcases; see showcase.
 	Showcase bool
 	// BotPace is how long a bot waits before it moves, so that people can follow the game.

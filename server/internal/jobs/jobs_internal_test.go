@@ -27,12 +27,12 @@ import (
 func newManager(s *store.Store, jobs store.Queue) *Manager {
 	logger, tokens, log := slog.New(slog.DiscardHandler), page.NewTokens(s.Secrets), gamelog.New(s.Games)
 	challenges := challenge.New(challenge.Config{Store: s.Challenges, Log: log, Keep: time.Hour, WaitingFor: time.Hour})
-	return New(Config{
-		Log: log, Leaderboard: leaderboard.New(s.Boards, tokens, s.Time),
+	return New(Config{WaitingFor: 24 * time.Hour, Stores: liveness.Stores{
+		Engine: s, Log: log, Leaderboard: leaderboard.New(s.Boards, tokens, s.Time),
 		Directory: directory.New(s.Lists, s.Lists, tokens, 0, logger), Challenges: challenges,
 		Profiles: &profile.Profiles{Store: s.Profiles, Challenges: challenges}, Queue: jobs, Monitor: new(liveness.Monitor),
-		Time: s.Time, Logger: logger, WaitingFor: 24 * time.Hour, KeepFinished: time.Hour,
-	})
+		Logger: logger, KeepFinished: time.Hour,
+	}})
 }
 
 // Ensure that if OnlyUptime is set, and only then, the time until a game counts as abandoned begins
@@ -42,9 +42,9 @@ func TestManager_OnlyUptime(t *testing.T) {
 	const abandonAfter, off = 10 * time.Second, 30 * 24 * time.Hour
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		serve := func(id string) *Manager {
-			return &Manager{Config: Config{AbandonAfter: abandonAfter, OnlyUptime: true, Monitor: liveness.New(liveness.Config{
+			return &Manager{Config: Config{AbandonAfter: abandonAfter, OnlyUptime: true, Stores: liveness.Stores{Monitor: liveness.New(liveness.Config{
 				ServerID: id, Heartbeats: s.Background.Heartbeats, Logger: slog.New(slog.DiscardHandler),
-			})}}
+			})}}}
 		}
 		now := func() time.Time {
 			now, err := s.Time(t.Context())

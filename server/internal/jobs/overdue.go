@@ -36,7 +36,7 @@ func (m *Manager) postpone(ctx context.Context, served *match.Match) error {
 	if err != nil {
 		return err
 	}
-	now, err := m.Time(ctx)
+	now, err := m.Engine.Time(ctx)
 	if err != nil || !at.After(now.Add(leaseFor)) {
 		return err
 	}

@@ -33,7 +33,7 @@
 // heartbeats.
 //
 // A quarantined game stays damaged: its log accepts no more entries, clients that request it
-// get an error, and it is removed after RecoveryConfig.KeepFinished.
+// get an error, and it is removed after Stores.KeepFinished.
 //
 // Leaderboards, lists and the queue of jobs are derived from the logs. Rebuild derives them
 // again, and Run reconciles them hourly. A store with transactions writes them together with

@@ -17,7 +17,7 @@ const quarantineTries = 10
 
 // Quarantine permanently marks a game that is not over as damaged, because the store may have
 // lost some of its moves. The game accepts no more moves, and clients that request it get an
-// error. It is omitted from the lists, and is deleted after RecoveryConfig.KeepFinished. The lists and
+// error. It is omitted from the lists, and is deleted after Stores.KeepFinished. The lists and
 // the queue lose the game when they are next read.
 //
 // Errors: gamelog.ErrNotFound, replay.ErrGameOver, *gamelog.DamagedError if the game was

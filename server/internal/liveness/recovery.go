@@ -22,8 +22,9 @@ import (
 // workers is the number of logs that are read concurrently.
 const workers = 8
 
-// RecoveryConfig configures a Recovery. All fields are required, except Monitor, which only Run uses.
-type RecoveryConfig struct {
+// Stores are the logs of all games, what is derived from them, and what else background work and operators
+// need. All fields are required, except Monitor, which only a server has.
+type Stores struct {
 	Engine      store.Engine
 	Heartbeats  store.Heartbeats
 	Log         *gamelog.Log
@@ -42,10 +43,10 @@ type RecoveryConfig struct {
 
 // Recovery quarantines games, and derives leaderboards and lists from the logs, for a server or an
 // operator.
-type Recovery struct{ RecoveryConfig }
+type Recovery struct{ Stores }
 
-// NewRecovery returns a Recovery with the given configuration.
-func NewRecovery(c RecoveryConfig) *Recovery { return &Recovery{c} }
+// NewRecovery returns a Recovery of the games in s.
+func NewRecovery(s Stores) *Recovery { return &Recovery{s} }
 
 // Run checks for lost moves after rollbacks and reconciles leaderboards, lists and queue with the
 // logs, until ctx is done.

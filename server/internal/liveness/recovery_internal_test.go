@@ -43,7 +43,7 @@ type rig struct {
 
 func newRig(t *testing.T, s *store.Store) rig {
 	logger, tokens := slog.New(slog.DiscardHandler), page.NewTokens(s.Secrets)
-	return rig{NewRecovery(RecoveryConfig{
+	return rig{NewRecovery(Stores{
 		Engine: s.Background, Heartbeats: s.Background.Heartbeats, Log: gamelog.New(s.Games),
 		Accounts: account.New(s.Accounts, keepAccounts), Leaderboard: leaderboard.New(s.Boards, tokens, s.Time),
 		Directory: directory.New(s.Lists, s.Lists, tokens, keepGames, logger),

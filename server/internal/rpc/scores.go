@@ -13,26 +13,32 @@ import (
 	"github.com/gridstand/gridstand/server/internal/page"
 )
 
-// window converts a request's window to the leaderboard's.
-func window(w pb.Window) (leaderboard.Window, error) {
-	switch w {
-	case pb.Window_WINDOW_UNSPECIFIED, pb.Window_WINDOW_ALL_TIME:
-		return leaderboard.All, nil
-	case pb.Window_WINDOW_WEEK:
-		return leaderboard.Week, nil
-	case pb.Window_WINDOW_DAY:
-		return leaderboard.Day, nil
-	default:
-		return leaderboard.All, invalid.Field("window", "must be all time, week or day")
+// board returns the board that a request names.
+func board(request interface {
+	GetVariant() string
+	GetWindow() pb.Window
+}) (b leaderboard.Board, err error) {
+	if b.Variant = request.GetVariant(); b.Variant == "" {
+		return b, missing("variant")
 	}
+	switch request.GetWindow() {
+	case pb.Window_WINDOW_UNSPECIFIED, pb.Window_WINDOW_ALL_TIME:
+	case pb.Window_WINDOW_WEEK:
+		b.Window = leaderboard.Week
+	case pb.Window_WINDOW_DAY:
+		b.Window = leaderboard.Day
+	default:
+		return b, invalid.Field("window", "must be all time, week or day")
+	}
+	if _, ok := variants.Current(b.Variant); !ok {
+		return b, errVariantNotFound
+	}
+	return b, nil
 }
 
 // ListScores implements pb.LeaderboardServiceServer.
 func (s *Service) ListScores(ctx context.Context, request *pb.ListScoresRequest) (*pb.ListScoresResponse, error) {
-	if request.GetVariant() == "" {
-		return nil, missing("variant")
-	}
-	w, err := window(request.GetWindow())
+	of, err := board(request)
 	if err != nil {
 		return nil, err
 	}
@@ -40,10 +46,7 @@ func (s *Service) ListScores(ctx context.Context, request *pb.ListScoresRequest)
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := variants.Current(request.GetVariant()); !ok {
-		return nil, errVariantNotFound
-	}
-	listed, err := s.Leaderboard.List(ctx, leaderboard.Board{Variant: request.GetVariant(), Window: w}, request.GetPageToken(), size)
+	listed, err := s.Leaderboard.List(ctx, of, request.GetPageToken(), size)
 	if err != nil {
 		return nil, err
 	}
@@ -56,10 +59,7 @@ func (s *Service) ListScores(ctx context.Context, request *pb.ListScoresRequest)
 
 // GetRank implements pb.LeaderboardServiceServer.
 func (s *Service) GetRank(ctx context.Context, request *pb.GetRankRequest) (*pb.GetRankResponse, error) {
-	if request.GetVariant() == "" {
-		return nil, missing("variant")
-	}
-	w, err := window(request.GetWindow())
+	of, err := board(request)
 	if err != nil {
 		return nil, err
 	}
@@ -70,13 +70,10 @@ func (s *Service) GetRank(ctx context.Context, request *pb.GetRankRequest) (*pb.
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := variants.Current(request.GetVariant()); !ok {
-		return nil, errVariantNotFound
-	}
 	if _, err := s.Accounts.Get(ctx, id); err != nil {
 		return nil, err
 	}
-	ranked, own, _, err := s.Leaderboard.Rank(ctx, leaderboard.Board{Variant: request.GetVariant(), Window: w}, id, request.GetNeighbors())
+	ranked, own, _, err := s.Leaderboard.Rank(ctx, of, id, request.GetNeighbors())
 	if err != nil {
 		return nil, err
 	}

@@ -8,9 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/challenge"
-	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/match"
 )
 
@@ -40,7 +41,6 @@ type liveChallenges struct {
 type liveChallenge struct {
 	service *Service
 	id      string
-	payer   string                            // address of the first stream
 	latest  atomic.Pointer[challengeSnapshot] // has neither message nor err before the first update
 
 	// players and addresses are the numbers of open streams of each player, with "" for callers without
@@ -48,10 +48,11 @@ type liveChallenge struct {
 	players, addresses map[string]int
 
 	ctx    context.Context
-	cancel context.CancelFunc // cancels ctx
-	done   chan struct{}      // closed when the goroutine has ended
+	cancel context.CancelFunc  // cancels ctx
+	group  sync.WaitGroup      // the goroutine
+	making *semaphore.Weighted // held by the stream that makes the first snapshot
 
-	// The fields below belong to the goroutine, which accesses them without a lock.
+	// The fields below belong to that stream, and then to the goroutine, which accesses them without a lock.
 
 	c      *challenge.Challenge
 	readAt time.Time     // local time at which the server last read c
@@ -68,21 +69,19 @@ type liveChallenge struct {
 }
 
 // addStream adds a stream from an address, of the player who makes the call or of a caller without a
-// token, to a challenge. The caller must call removeStream when the stream ends. The first stream pays
-// for the games that are loaded for it.
+// token, to a challenge. The caller must call removeStream when the stream ends.
 func (s *Service) addStream(ctx context.Context, id, address string) *liveChallenge {
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()
 	l := s.live.all[id]
 	if l == nil || l.latest.Load().err != nil {
 		l = &liveChallenge{
-			service: s, id: id, payer: address, done: make(chan struct{}),
+			service: s, id: id, making: semaphore.NewWeighted(1),
 			entrants: map[string]*entrantGame{}, players: map[string]int{}, addresses: map[string]int{},
 		}
 		l.latest.Store(&challengeSnapshot{replaced: make(chan struct{})})
 		s.live.all[id] = l
 		l.ctx, l.cancel = context.WithCancel(context.Background())
-		go l.run(front.For(l.ctx, ctx))
 	}
 	l.players[caller(ctx).ID]++
 	if l.addresses[address]++; l.addresses[address] == 1 {
@@ -91,8 +90,8 @@ func (s *Service) addStream(ctx context.Context, id, address string) *liveChalle
 	return l
 }
 
-// removeStream removes a stream that addStream added. If no stream remains, it stops the goroutine and waits
-// for it to exit.
+// removeStream removes a stream that addStream added. If no stream remains, it stops the goroutine, waits
+// for it to exit, and stops following the games.
 func (s *Service) removeStream(l *liveChallenge, playerID, address string) {
 	s.live.mu.Lock()
 	if l.addresses[address]--; l.addresses[address] == 0 {
@@ -113,7 +112,18 @@ func (s *Service) removeStream(l *liveChallenge, playerID, address string) {
 	}
 	s.live.mu.Unlock()
 	l.cancel()
-	<-l.done
+	l.group.Wait()
+	l.leave() // The goroutine may not have begun.
+}
+
+// leave stops following the games.
+func (l *liveChallenge) leave() {
+	for _, g := range l.entrants {
+		if g != nil {
+			g.leave()
+		}
+	}
+	clear(l.entrants)
 }
 
 // attended reports whether an entrant of the challenge has a stream on this server.
@@ -137,18 +147,23 @@ func (l *liveChallenge) spacing() time.Duration {
 	return time.Duration(fewest) * time.Second / liveReads
 }
 
-// first returns the latest snapshot. It waits until there is one.
-func (l *liveChallenge) first(ctx context.Context) (*challengeSnapshot, error) {
-	snapshot := l.latest.Load()
-	if snapshot.message == nil && snapshot.err == nil {
-		select {
-		case <-snapshot.replaced:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-		snapshot = l.latest.Load()
+// first returns the latest snapshot. If there is none, one of the streams that call it makes the snapshot, pays
+// for the games that are loaded for it, and starts the goroutine, while the others wait. If that fails, only
+// that stream gets the error, and the next one tries.
+func (l *liveChallenge) first(ctx context.Context) (_ *challengeSnapshot, err error) {
+	defer l.service.recovered(pb.ChallengeService_WatchChallenge_FullMethodName, &err)
+	if l.making.Acquire(ctx, 1) != nil {
+		return nil, context.Cause(ctx)
 	}
-	return snapshot, snapshot.err
+	defer l.making.Release(1)
+	if latest := l.latest.Load(); latest.message == nil && latest.err == nil {
+		if err := l.update(ctx); err != nil {
+			return nil, err
+		}
+		l.group.Go(l.run)
+	}
+	latest := l.latest.Load()
+	return latest, latest.err
 }
 
 // publish replaces the latest snapshot and wakes the streams.
@@ -157,43 +172,31 @@ func (l *liveChallenge) publish(next *challengeSnapshot) {
 	close(l.latest.Swap(next).replaced)
 }
 
-// run creates snapshots, the first with the context first, until one is final, an error ends the
-// streams, or l.cancel is called.
-func (l *liveChallenge) run(first context.Context) {
-	defer close(l.done)
-	defer func() {
-		for _, g := range l.entrants {
-			if g != nil {
-				g.leave()
-			}
+// run creates more snapshots until one is final, an error ends the streams, or l.cancel is called.
+func (l *liveChallenge) run() {
+	defer l.leave()
+	if err := l.repeat(); err != nil {
+		l.publish(&challengeSnapshot{err: err})
+	}
+}
+
+// repeat does the work of run. It returns the error that ends the streams.
+func (l *liveChallenge) repeat() (err error) {
+	defer l.service.recovered(pb.ChallengeService_WatchChallenge_FullMethodName, &err)
+	for next := l.due(); !l.latest.Load().final; {
+		if err := l.wait(next); err != nil {
+			return err
 		}
-	}()
-	defer l.cancel()
-	defer func() {
-		if p := recover(); p != nil {
-			LogPanic(l.service.Logger, pb.ChallengeService_WatchChallenge_FullMethodName, p)
-			l.publish(&challengeSnapshot{err: errInternal})
-		}
-	}()
-	for ctx := first; ; ctx = l.ctx {
-		err := l.update(ctx)
-		latest := l.latest.Load()
-		switch {
-		case err == nil && latest.final:
-			return
-		case err != nil && (latest.message == nil || errors.Is(err, challenge.ErrNotFound)):
-			l.publish(&challengeSnapshot{err: err})
-			return
-		}
-		next := l.due()
-		if err != nil { // The store did not answer.
+		switch err := l.update(l.ctx); {
+		case err == nil:
+			next = l.due()
+		case errors.Is(err, challenge.ErrNotFound):
+			return err
+		default: // The store did not answer.
 			next = time.Now().Add(max(rosterEvery, l.spaced))
 		}
-		if err = l.wait(next); err != nil {
-			l.publish(&challengeSnapshot{err: err})
-			return
-		}
 	}
+	return nil
 }
 
 // wait waits until the given time. It returns an error if l.ctx is done or the server stops first.

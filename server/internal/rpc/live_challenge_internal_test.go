@@ -170,7 +170,10 @@ func TestLiveChallenge_Payer(t *testing.T) {
 		read := &payers{budgets: s.Budgets}
 		s.Log = gamelog.New(read)
 		ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}})
-		l := s.addStream(metadata.NewIncomingContext(ctx, metadata.Pairs("x-forwarded-for", "192.0.2.1")), raceID(0), "")
+		ctx = metadata.NewIncomingContext(ctx, metadata.Pairs("x-forwarded-for", "192.0.2.1"))
+		l := s.addStream(ctx, raceID(0), "")
+		_, err := l.first(ctx)
+		require.NoError(t, err)
 		time.Sleep(rosterEvery) //nolint:forbidigo // The bubble's clock is fake.
 		synctest.Wait()
 		s.removeStream(l, "", "")

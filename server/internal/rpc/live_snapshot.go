@@ -139,8 +139,7 @@ func (l *liveChallenge) attend(ctx context.Context) error {
 	return err
 }
 
-// read reads the challenge, and its standings unless it is a race. The stream that needs the first read
-// has paid for it.
+// read reads the challenge, and its standings unless it is a race.
 func (l *liveChallenge) read(ctx context.Context) error {
 	s := l.service
 	l.spaced = l.spacing()

@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"google.golang.org/grpc"
@@ -11,7 +10,6 @@ import (
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/front"
-	"github.com/gridstand/gridstand/server/limits"
 )
 
 // WatchChallenge implements pb.ChallengeServiceServer.
@@ -51,17 +49,11 @@ func (s *Service) OpenWatchChallenge(ctx context.Context, request *pb.WatchChall
 		playerID: caller(ctx).ID, address: address,
 	}
 	v.updates = v
-	var first *challengeSnapshot
-	for {
-		v.live = s.addStream(ctx, id, address)
-		if first, err = v.live.first(ctx); err == nil {
-			break
-		}
+	v.live = s.addStream(ctx, id, address)
+	first, err := v.live.first(ctx)
+	if err != nil {
 		v.Close()
-		// If another client could not pay for the first snapshot, this one does.
-		if _, exceeded := errors.AsType[*limits.ExceededError](err); !exceeded || v.live.payer == address {
-			return nil, err
-		}
+		return nil, err
 	}
 	if first.message.GetEtag() == request.GetEtag() {
 		v.sent = first

@@ -17,7 +17,6 @@ import (
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/version"
 	"github.com/gridstand/gridstand/server/internal/account"
-	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/jobs"
@@ -38,13 +37,11 @@ type node struct {
 	// refusals counts and logs refused calls.
 	refusals *refusals
 
-	store     *store.Store
-	log       *gamelog.Log // used by calls; background work has its own instance
-	directory *directory.Directory
-	monitor   *liveness.Monitor
-	recovery  *liveness.Recovery
-	jobs      *jobs.Manager
-	hub       *match.Hub
+	store    *store.Store
+	log      *gamelog.Log // used by calls; background work has its own instance
+	recovery *liveness.Recovery
+	jobs     *jobs.Manager
+	hub      *match.Hub
 
 	grpc   *grpc.Server
 	web    *web.Server
@@ -158,19 +155,18 @@ const keepIdle = time.Minute
 func (n *node) connect(transport []grpc.ServerOption) {
 	behind := n.background(n.store, n.logger)
 	serverID := id.New()
-	n.monitor = liveness.New(liveness.Config{
+	behind.Monitor = liveness.New(liveness.Config{
 		ServerID: serverID, Heartbeats: behind.Heartbeats, Logger: n.logger, Alone: !n.store.Shared(),
 	})
-	behind.Monitor = n.monitor
-	behind.Challenges.Outages = n.monitor
-	n.recovery, n.directory = liveness.NewRecovery(behind), behind.Directory
+	behind.Challenges.Outages = behind.Monitor
+	n.recovery = liveness.NewRecovery(behind)
 	n.jobs = jobs.New(jobs.Config{
 		Stores: behind, AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, OnlyUptime: n.OnlyUptime,
 		Showcase: n.Exhibition, BotPace: n.BotPace,
 	})
 	n.log = gamelog.New(n.front.History(n.store.Games))
 	stores := n.stores(n.store, n.log, n.logger) // for calls
-	stores.Challenges.Outages = n.monitor
+	stores.Challenges.Outages = behind.Monitor
 	n.hub = match.NewHub(match.Config{
 		Log: n.log, Feed: n.store.Feed, Windows: stores.Challenges, Transactional: n.store.Transactional(),
 		Jobs: n.jobs, Delivered: n.metrics.Delivered,
@@ -186,7 +182,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		Hub: n.hub, Log: n.log, Accounts: accounts, Keys: account.NewKeys(n.store.Keys, accounts),
 		Sessions:    account.NewSessions(n.store.Sessions, accounts),
 		Credentials: account.NewCredentials(n.store.Credentials),
-		Leaderboard: stores.Leaderboard, Directory: n.directory,
+		Leaderboard: stores.Leaderboard, Directory: behind.Directory,
 		Challenges: stores.Challenges, Profiles: stores.Profiles, Tokens: page.NewTokens(n.store.Secrets),
 		Planner: n.jobs, Metrics: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		Version: version.String(), WebURL: n.PublicURL, Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,

@@ -23,12 +23,8 @@ import (
 // Operator performs administrative operations on a store, even while servers use it.
 type Operator struct {
 	store    *store.Store
-	accounts *account.Store
-	boards   *leaderboard.Boards
 	recovery *liveness.Recovery
 	hosts    *account.Credentials
-
-	challenges *challenge.Challenges
 }
 
 // Rebuilt is the result of Operator.Rebuild.
@@ -61,10 +57,7 @@ func operate(ctx context.Context, c Config, options sqlite.Options) (_ *Operator
 			o.Close()
 		}
 	}()
-	logger := c.NewLogger()
-	stores := c.background(o.store, logger)
-	o.accounts, o.boards, o.recovery = stores.Accounts, stores.Leaderboard, liveness.NewRecovery(stores)
-	o.challenges = stores.Challenges
+	o.recovery = liveness.NewRecovery(c.background(o.store, c.NewLogger()))
 	o.hosts = account.NewCredentials(o.store.Credentials)
 	return o, nil
 }
@@ -83,20 +76,20 @@ func (o *Operator) Rebuild(ctx context.Context) (Rebuilt, error) { return o.reco
 // Hide removes a player from all leaderboards, and the player's page and games from those that
 // others see. player is a name or an ID. Hide returns the player's name and ID.
 func (o *Operator) Hide(ctx context.Context, player string) (name, playerID string, err error) {
-	p, err := o.accounts.Find(ctx, player)
+	p, err := o.recovery.Accounts.Find(ctx, player)
 	if err != nil {
 		return "", "", err
 	}
-	return p.Name, p.ID, o.boards.Hide(ctx, p.ID)
+	return p.Name, p.ID, o.recovery.Leaderboard.Hide(ctx, p.ID)
 }
 
 // Unhide reverses Hide. It also records the results that the player achieved while hidden.
 func (o *Operator) Unhide(ctx context.Context, player string) (name, playerID string, err error) {
-	p, err := o.accounts.Find(ctx, player)
+	p, err := o.recovery.Accounts.Find(ctx, player)
 	if err != nil {
 		return "", "", err
 	}
-	if err := o.boards.Unhide(ctx, p.ID); err != nil {
+	if err := o.recovery.Leaderboard.Unhide(ctx, p.ID); err != nil {
 		return "", "", err
 	}
 	return p.Name, p.ID, o.recovery.ReindexAll(ctx)
@@ -109,7 +102,7 @@ var ErrNoChallenge = challenge.ErrNotFound
 // Each group is a sorted list of game IDs. The attempts in a group most likely come from
 // one person with several accounts.
 func (o *Operator) Identical(ctx context.Context, challengeID string) ([][]string, error) {
-	return o.challenges.Identical(ctx, o.boards, challengeID)
+	return o.recovery.Challenges.Identical(ctx, o.recovery.Leaderboard, challengeID)
 }
 
 // IdenticalDaily is like Identical but examines today's daily game of a variant.

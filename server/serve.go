@@ -66,11 +66,11 @@ func (n *node) serve(ctx context.Context) error {
 		base.serve("metrics", n.admin.run)
 	}
 	lists := newStage(ctx, fail)
-	lists.run(n.directory.Run)
+	lists.run(n.recovery.Directory.Run)
 	matches := newStage(ctx, fail)
 	matches.run(n.hub.Run)
 	background := newStage(ctx, fail)
-	background.run(n.monitor.Run)
+	background.run(n.recovery.Monitor.Run)
 	background.run(func(ctx context.Context) { n.recovery.Run(ctx, n.hub) })
 	background.run(func(ctx context.Context) { n.jobs.Run(ctx, n.hub) })
 	calls := newStage(ctx, fail)
@@ -92,7 +92,7 @@ func (n *node) serve(ctx context.Context) error {
 	n.health.Shutdown()
 	background.stop()
 	leaving := newStage(ctx, fail)
-	leaving.run(n.monitor.RunStopping)
+	leaving.run(n.recovery.Monitor.RunStopping)
 	// Cancel the matches first, so that they end their watch streams. Wait for them later,
 	// because the calls in progress need them.
 	matches.cancel()
@@ -102,7 +102,7 @@ func (n *node) serve(ctx context.Context) error {
 	matches.stop()
 	lists.stop()
 	leaving.stop()
-	n.monitor.Leave(ctx)
+	n.recovery.Monitor.Leave(ctx)
 	base.stop()
 	n.close()
 	n.logger.Info("stopped", "took", time.Since(began).Round(time.Millisecond))

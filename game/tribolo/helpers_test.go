@@ -1,7 +1,6 @@
 package tribolo_test
 
 import (
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -66,28 +65,4 @@ func position(t *testing.T, b tribolo.Board, turn int, resigned ...int) *tribolo
 	p, err := tribolo.NewPosition(b, turn, set)
 	require.NoError(t, err)
 	return p
-}
-
-// randomBoards returns boards of all densities with a random number of walls. Most of them cannot
-// occur in a game.
-func randomBoards(n int) []tribolo.Board {
-	r := rand.New(rand.NewPCG(1, 2))
-	boards := make([]tribolo.Board, n)
-	for i := range boards {
-		cells := make([]tribolo.Owner, tribolo.Size)
-		full, walls, seats := r.IntN(101), r.IntN(20), 1+r.IntN(tribolo.Seats)
-		for at := range cells {
-			switch {
-			case r.IntN(100) < walls:
-				cells[at] = tribolo.Wall
-			case r.IntN(100) < full:
-				cells[at] = tribolo.OwnerOf(r.IntN(seats))
-			}
-		}
-		var err error
-		if boards[i], err = tribolo.NewBoard(cells); err != nil {
-			panic(err)
-		}
-	}
-	return boards
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// Ensure that a move takes a whole row. TestBoard_EqualsTheRules compares all moves of random boards with
-// the rules, but no line there is that long.
+// Ensure that a move takes a whole row. TestProperty_Game compares all moves of whole games with the rules,
+// but no line there is that long.
 func TestJumps_Row(t *testing.T) {
 	t.Parallel()
 	cells := make([]tribolo.Owner, tribolo.Size)

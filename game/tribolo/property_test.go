@@ -81,6 +81,11 @@ func TestProperty_Game(t *testing.T) {
 // requireMove checks how a move changed the cells.
 func requireMove(t *rapid.T, p, next *tribolo.Position, m game.Move, change game.Change) {
 	mover, g := p.Turn(), gridOf(p.Cells())
+	var legal []game.Cell
+	for _, move := range p.LegalMoves() {
+		legal = append(legal, move.Cell)
+	}
+	require.Equal(t, g.moves(mover), legal, "%s on\n%s", tribolo.OwnerOf(mover), p.Board())
 	taken := g.taken(mover, m.Cell)
 	g.play(mover, m.Cell)
 	require.Equal(t, gridOf(next.Cells()), g, "%s, after %v on\n%s", next.Board(), m.Cell, p.Board())

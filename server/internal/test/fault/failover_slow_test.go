@@ -5,7 +5,9 @@ package fault
 import (
 	"net"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
@@ -66,3 +68,43 @@ func (c *caller) awaitDamaged(t *testing.T, gameID, version string) {
 	wantDamaged(t, err, version)
 	wantDamaged(t, c.watch(t, gameID, watching{after: fromStart()}).awaitEnd(t), version)
 }
+
+// heartbeats returns the time of each server's last heartbeat.
+func (env *env) heartbeats(t *testing.T) map[string]time.Time {
+	t.Helper()
+	now, err := env.ports().Heartbeats.Servers(t.Context())
+	require.NoError(t, err)
+	last := map[string]time.Time{}
+	for id, s := range now.Servers {
+		last[id] = s.At
+	}
+	return last
+}
+
+// awaitAckedHeartbeats waits until every running server has had a heartbeat acknowledged that
+// it sent after this call began.
+func (env *env) awaitAckedHeartbeats(t *testing.T, servers int) {
+	t.Helper()
+	began := env.heartbeats(t)
+	for range 2 { // Once it sends a second heartbeat, the server knows that the first one was stored.
+		waittest.Until(t, "every server has sent a heartbeat", func() bool {
+			newer := 0
+			for id, at := range env.heartbeats(t) {
+				if at.After(began[id]) {
+					newer++
+				}
+			}
+			return newer == servers
+		})
+		began = env.heartbeats(t)
+	}
+}
+
+// requirePlayable requires that a game can be continued from the given event.
+func (c *caller) requirePlayable(t *testing.T, last *pb.Event) {
+	t.Helper()
+	direction := last.GetPosition().GetTwenty48().GetLegalMoves()[0]
+	assert.Equal(t, last.GetVersion()+1, resend(t, c, last.GetGameId(), last.GetVersion(), direction).GetVersion())
+}
+
+func logKey(gameID string) string { return "game:{" + gameID + "}:log" }

@@ -4,7 +4,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"regexp"
@@ -28,81 +27,55 @@ func TestVectors(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/verify.md")
 	require.NoError(t, err)
-	blocks := regexp.MustCompile("(?ms)^```vectors\n(.*?)^```").FindAllSubmatch(page, -1)
-	require.Len(t, blocks, 6, "blocks of vectors on the page")
-
+	var stands strings.Builder
+	for _, block := range regexp.MustCompile("(?ms)^```vectors\n(.*?)^```").FindAllSubmatch(page, -1) {
+		stands.Write(block[1])
+	}
+	var counting [game.SeedSize]byte
+	for i := range counting {
+		counting[i] = byte(i)
+	}
 	v := vectors{t: t}
-	for _, block := range blocks {
-		stands := string(block[1])
-		computed := v.recompute(strings.Split(strings.TrimSuffix(stands, "\n"), "\n"))
-		assert.Equal(t, stands, computed, "computed:\n%s", computed)
+	v.seed, err = game.SeedFromBytes(counting[:])
+	require.NoError(t, err)
+	v.numbers()
+	v.slides()
+	for _, variant := range []string{"classic", "3x3", "5x5", "6x6", "twos", "restless", "vt100"} {
+		v.printf("start of %s: %s\n", variant, board(v.create(variant).State.Position))
 	}
+	v.classic()
+	v.tribolo(regexp.MustCompile(`(?m)^ *\d+ (?:blue|red|green) +(\d+),(\d+) takes`).FindAllStringSubmatch(stands.String(), -1))
+	assert.Equal(t, stands.String(), v.computed.String())
 }
 
-// vectors recomputes the lines of the test vectors.
+// vectors computes the test vectors.
 type vectors struct {
-	t    *testing.T
-	seed game.Seed
+	t        *testing.T
+	seed     game.Seed
+	computed strings.Builder
 }
 
-var (
-	lineSeed  = regexp.MustCompile(`^seed = ([0-9a-f]+)$`)
-	lineBlock = regexp.MustCompile(`^block\((\d+), (\d+)\)`)
-	lineDraws = regexp.MustCompile(`^version (\d+): draw`)
-	oneDraw   = regexp.MustCompile(`draw\((\d+)\)`)
-	lineSlide = regexp.MustCompile(`^\[([0-9 ]+)\] (left|right)`)
-	lineStart = regexp.MustCompile(`^start of (\w+):`)
-	lineGame  = regexp.MustCompile(`^(start|game) of (\w+)$`)
-)
+func (v *vectors) printf(format string, args ...any) { fmt.Fprintf(&v.computed, format, args...) }
 
-func (v *vectors) recompute(lines []string) string {
-	var b strings.Builder
-	for i, line := range lines {
-		if m := lineGame.FindStringSubmatch(line); m != nil {
-			return b.String() + line + "\n" + v.game(m[1], m[2], lines[i+1:])
-		}
-		b.WriteString(v.line(line) + "\n")
+func (v *vectors) numbers() {
+	v.printf("seed = %x\nSHA-256(seed) = %x\n", v.seed.SeedBytes(), v.seed.Commitment())
+	for _, of := range [][2]int{{1, 0}, {1, 1}, {2, 0}, {300, 7}} {
+		v.printf("block(%d, %d) = %x\n", of[0], of[1], v.block(of[0], of[1]))
 	}
-	return b.String()
-}
-
-func (v *vectors) line(line string) string {
-	switch {
-	case lineSeed.MatchString(line):
-		raw, err := hex.DecodeString(lineSeed.FindStringSubmatch(line)[1])
-		require.NoError(v.t, err)
-		v.seed, err = game.SeedFromBytes(raw)
-		require.NoError(v.t, err)
-		return line
-	case strings.HasPrefix(line, "SHA-256(seed)"):
-		return fmt.Sprintf("SHA-256(seed) = %x", v.seed.Commitment())
-	case lineBlock.MatchString(line):
-		m := lineBlock.FindStringSubmatch(line)
-		return fmt.Sprintf("block(%s, %s) = %x", m[1], m[2], v.block(v.number(m[1]), v.number(m[2])))
-	case lineDraws.MatchString(line):
-		version := lineDraws.FindStringSubmatch(line)[1]
-		draws := v.seed.Draws(int32(v.number(version)))
+	const rejecting = 1<<62 + 1 // the first number of version 5 is discarded
+	for _, tt := range []struct {
+		version int32
+		of      []int
+	}{
+		{1, []int{16, 10, 15, 10, 1000, 1000}}, {2, []int{14, 10}}, {5, []int{rejecting, rejecting, rejecting}},
+	} {
 		var drawn []string
-		for _, m := range oneDraw.FindAllStringSubmatch(line, -1) {
-			drawn = append(drawn, fmt.Sprintf("draw(%s) = %d", m[1], draws.Draw(v.number(m[1]))))
+		draws := v.seed.Draws(tt.version)
+		for _, n := range tt.of {
+			drawn = append(drawn, fmt.Sprintf("draw(%d) = %d", n, draws.Draw(n)))
 		}
-		return "version " + version + ": " + strings.Join(drawn, ", ")
-	case lineSlide.MatchString(line):
-		m := lineSlide.FindStringSubmatch(line)
-		return v.slide(m[1], m[2])
-	case lineStart.MatchString(line):
-		m := lineStart.FindStringSubmatch(line)
-		return fmt.Sprintf("start of %s: %s", m[1], board(v.create(m[1]).State.Position))
-	default:
-		require.Failf(v.t, "unknown kind of line", "%q", line)
-		return ""
+		v.printf("version %d: %s\n", tt.version, strings.Join(drawn, ", "))
 	}
-}
-
-func (v *vectors) number(s string) int {
-	n, err := strconv.Atoi(s)
-	require.NoError(v.t, err)
-	return n
 }
 
 // block computes a block of random bytes without package game, and compares it with the numbers
@@ -123,24 +96,28 @@ func (v *vectors) block(version, k int) []byte {
 	return block
 }
 
-func (v *vectors) slide(tiles, direction string) string {
-	var values []int32
-	for _, s := range strings.Fields(tiles) {
-		values = append(values, int32(v.number(s)))
-	}
-	columns := len(values)
-	rules := twenty48.New(twenty48.Config{Rows: 2, Columns: columns, Start: twenty48.StartTwoTwos, Goal: 2048})
-	position, err := rules.Position(append(values, make([]int32, columns)...), 0, 0)
-	require.NoError(v.t, err)
-	moved, change, err := rules.Move(position, 0, game.Slide(directions[direction]), v.seed.Draws(1))
-	require.NoError(v.t, err)
-	slid := moved.(*twenty48.Position).Tiles()
-	slid[change.Spawned.Index] = 0
-	return fmt.Sprintf("[%s] %s → %v, %d points", tiles, direction, slid[:columns], change.Gained)
-}
-
 var directions = map[string]game.Direction{
 	"up": game.Up, "right": game.Right, "down": game.Down, "left": game.Left,
+}
+
+func (v *vectors) slides() {
+	for _, tt := range []struct {
+		direction string
+		tiles     []int32
+	}{
+		{"left", []int32{2, 2, 2, 0}}, {"left", []int32{2, 2, 2, 2}}, {"left", []int32{4, 2, 2, 0}}, {"left", []int32{2, 0, 2, 4}},
+		{"right", []int32{0, 2, 2, 2}}, {"right", []int32{4, 4, 8, 16}}, {"left", []int32{2, 4, 2, 4, 4}},
+	} {
+		columns := len(tt.tiles)
+		rules := twenty48.New(twenty48.Config{Rows: 2, Columns: columns, Start: twenty48.StartTwoTwos, Goal: 2048})
+		position, err := rules.Position(append(tt.tiles, make([]int32, columns)...), 0, 0)
+		require.NoError(v.t, err)
+		moved, change, err := rules.Move(position, 0, game.Slide(directions[tt.direction]), v.seed.Draws(1))
+		require.NoError(v.t, err)
+		slid := moved.(*twenty48.Position).Tiles()
+		slid[change.Spawned.Index] = 0
+		v.printf("%v %s → %v, %d points\n", tt.tiles, tt.direction, slid[:columns], change.Gained)
+	}
 }
 
 // create creates a game of the given variant in which one player has all seats.
@@ -158,82 +135,56 @@ func (v *vectors) create(variant string) *replay.Event {
 	return e
 }
 
-// game plays the moves in lines and describes the results.
-func (v *vectors) game(what, variant string, lines []string) string {
-	e := v.create(variant)
-	if variant != "tribolo" {
-		return v.classic(e, lines)
-	}
-	if what == "start" {
-		position := e.State.Position.(*tribolo.Position)
-		return position.Board().String() + "first to move: " + seatName(position.Turn()) + "\n"
-	}
-	return v.tribolo(e, lines)
-}
-
-var lineDone = regexp.MustCompile(`^ *\d+ +(created|resigned|moved (\w+)|undone to (\d+))`)
-
-func (v *vectors) classic(e *replay.Event, lines []string) string {
-	b := &strings.Builder{}
-	states := []*replay.State{e.State}
-	for i, line := range lines {
-		m := lineDone.FindStringSubmatch(line)
-		require.NotNil(v.t, m, "%q", line)
-		if i > 0 {
-			e = v.apply(states, m)
-			states = append(states, e.State)
+func (v *vectors) classic() {
+	v.printf("game of classic\n")
+	e := v.create("classic")
+	var states []*replay.State
+	for _, what := range []string{
+		"created", "moved left", "moved down", "moved left", "moved up", "undone to 4", "moved up", "undone to 4", "undone to 3",
+		"moved right", "moved down", "undone to 1", "moved left", "moved right", "resigned",
+	} {
+		var err error
+		switch words := strings.Fields(what); words[0] {
+		case "moved":
+			e, err = e.State.Apply(replay.Entry{Action: replay.Moved{Move: game.Slide(directions[words[1]])}}, noon)
+		case "undone":
+			to, _ := strconv.Atoi(words[2])
+			e, err = e.State.Undo(replay.Entry{Action: replay.Undone{To: int32(to)}}, states[to-1], noon)
+		case "resigned":
+			e, err = e.State.Apply(replay.Entry{Action: replay.Resigned{}}, noon)
 		}
+		require.NoError(v.t, err, what)
+		states = append(states, e.State)
 		gained, spawned := "", ""
 		if e.Change.Spawned != nil {
 			gained = fmt.Sprintf("gains %d,", e.Change.Gained)
 			spawned = fmt.Sprintf("cell %d = %d", e.Change.Spawned.Index, e.Change.Spawned.Value)
 		}
-		fmt.Fprintf(b, "%2d %-11s %-9s %-12s %s  moves %d, score %d, undo %d\n", e.State.Version, m[1], gained, spawned,
+		v.printf("%2d %-11s %-9s %-12s %s  moves %d, score %d, undo %d\n", e.State.Version, what, gained, spawned,
 			board(e.State.Position), e.State.Position.MoveCount(), e.State.Position.Scores()[0], e.State.UndoTo)
 	}
-	return b.String()
 }
 
-func (v *vectors) apply(states []*replay.State, done []string) *replay.Event {
-	s := states[len(states)-1]
-	var e *replay.Event
-	var err error
-	switch {
-	case done[3] != "":
-		to := v.number(done[3])
-		e, err = s.Undo(replay.Entry{Action: replay.Undone{To: int32(to)}}, states[to-1], noon)
-	case done[2] != "":
-		e, err = s.Apply(replay.Entry{Action: replay.Moved{Move: game.Slide(directions[done[2]])}}, noon)
-	default:
-		e, err = s.Apply(replay.Entry{Action: replay.Resigned{}}, noon)
-	}
-	require.NoError(v.t, err, done[0])
-	return e
-}
-
-var lineTo = regexp.MustCompile(`^ *\d+ \w+ +(\d+),(\d+) `)
-
-func (v *vectors) tribolo(e *replay.Event, lines []string) string {
-	b := &strings.Builder{}
-	for _, line := range lines {
-		m := lineTo.FindStringSubmatch(line)
-		if m == nil {
-			continue // the result, which is computed below
-		}
+// tribolo plays the moves that stand on the page.
+func (v *vectors) tribolo(moves [][]string) {
+	e := v.create("tribolo")
+	v.printf("start of tribolo\n%sfirst to move: %s\ngame of tribolo\n", e.State.Position.(*tribolo.Position).Board(), seatName(e.State.Turn()))
+	for _, m := range moves {
 		seat := e.State.Turn()
-		to := game.Cell{X: int32(v.number(m[1])), Y: int32(v.number(m[2]))}
-		next, err := e.State.Apply(replay.Entry{Seat: seat, Action: replay.Moved{Move: game.To(to)}}, noon)
-		require.NoError(v.t, err, line)
-		e = next
-		fmt.Fprintf(b, "%3d %-5s %s takes", e.State.Version, seatName(seat), cellName(to))
+		x, _ := strconv.Atoi(m[1])
+		y, _ := strconv.Atoi(m[2])
+		to := game.Cell{X: int32(x), Y: int32(y)}
+		var err error
+		e, err = e.State.Apply(replay.Entry{Seat: seat, Action: replay.Moved{Move: game.To(to)}}, noon)
+		require.NoError(v.t, err, m[0])
+		v.printf("%3d %-5s %s takes", e.State.Version, seatName(seat), cellName(to))
 		for _, taken := range e.Change.Taken {
-			fmt.Fprint(b, " ", cellName(taken))
+			v.printf(" %s", cellName(taken))
 		}
-		fmt.Fprintf(b, "; next %s\n", seatName(e.State.Turn()))
+		v.printf("; next %s\n", seatName(e.State.Turn()))
 	}
 	require.NotNil(v.t, e.State.Result, "the game is not over: %v", e.State.LegalMoves())
-	fmt.Fprintf(b, "scores %v, winners %v\n", e.State.Position.Scores(), e.State.Result.Winners)
-	return b.String()
+	v.printf("scores %v, winners %v\n", e.State.Position.Scores(), e.State.Result.Winners)
 }
 
 func cellName(c game.Cell) string { return fmt.Sprintf("%d,%d", c.X, c.Y) }

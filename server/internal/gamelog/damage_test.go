@@ -147,40 +147,6 @@ func TestLoad_RolledBack(t *testing.T) {
 	})
 }
 
-// Ensure that a change of any bit of an entry is detected. If the changed entry looks like
-// one that a newer server wrote, the error is ErrUnknown, because the digest covers the
-// resulting board, which cannot be computed.
-func TestApply_EveryBit(t *testing.T) {
-	t.Parallel()
-	gameID, sd := name("a"), seed(t, 1)
-	first, err := NewGame(gameID, created(t, "classic", sd), sd)
-	require.NoError(t, err)
-	first.Event.SetTime(time.UnixMilli(1_800_000_000_000))
-	begun := first.next
-	move := replay.Moved{Move: begun.State.LegalMoves()[0], ByBot: true}
-	second, err := begun.Draft(replay.Entry{Seat: 0, Action: move}, time.Time{}, nil)
-	require.NoError(t, err)
-	for d, prev := range map[*Draft]Tip{first: {ID: Genesis(gameID)}, second: begun} {
-		good := store.Record{ID: d.entry.Next, Time: begun.State.UpdateTime, Raw: d.entry.Raw, Seed: d.entry.Seed}
-		_, _, err := prev.Apply(gameID, good, nil)
-		require.NoError(t, err)
-		for bit := range len(d.entry.Raw) * 8 {
-			bad := good
-			bad.Raw = slices.Clone(d.entry.Raw)
-			bad.Raw[bit/8] ^= 1 << (bit % 8)
-			tip, event, err := prev.Apply(gameID, bad, nil)
-			require.Nil(t, event)
-			require.Equal(t, prev.ID, tip.ID)
-			var damaged *DamagedError
-			if !errors.As(err, &damaged) {
-				require.ErrorIs(t, err, replay.ErrUnknown)
-				continue
-			}
-			require.Equal(t, prev.ID.Version, damaged.Version)
-		}
-	}
-}
-
 // Ensure that a game that a newer server has written to is neither reported as damaged nor
 // repaired.
 func TestLoad_Unknown(t *testing.T) {

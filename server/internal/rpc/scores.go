@@ -14,14 +14,11 @@ import (
 )
 
 // board returns the board that a request names.
-func board(request interface {
-	GetVariant() string
-	GetWindow() pb.Window
-}) (b leaderboard.Board, err error) {
-	if b.Variant = request.GetVariant(); b.Variant == "" {
+func board(variant string, window pb.Window) (b leaderboard.Board, err error) {
+	if b.Variant = variant; variant == "" {
 		return b, missing("variant")
 	}
-	switch request.GetWindow() {
+	switch window {
 	case pb.Window_WINDOW_UNSPECIFIED, pb.Window_WINDOW_ALL_TIME:
 	case pb.Window_WINDOW_WEEK:
 		b.Window = leaderboard.Week
@@ -30,7 +27,7 @@ func board(request interface {
 	default:
 		return b, invalid.Field("window", "must be all time, week or day")
 	}
-	if _, ok := variants.Current(b.Variant); !ok {
+	if _, ok := variants.Current(variant); !ok {
 		return b, errVariantNotFound
 	}
 	return b, nil
@@ -38,7 +35,7 @@ func board(request interface {
 
 // ListScores implements pb.LeaderboardServiceServer.
 func (s *Service) ListScores(ctx context.Context, request *pb.ListScoresRequest) (*pb.ListScoresResponse, error) {
-	of, err := board(request)
+	of, err := board(request.GetVariant(), request.GetWindow())
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +56,7 @@ func (s *Service) ListScores(ctx context.Context, request *pb.ListScoresRequest)
 
 // GetRank implements pb.LeaderboardServiceServer.
 func (s *Service) GetRank(ctx context.Context, request *pb.GetRankRequest) (*pb.GetRankResponse, error) {
-	of, err := board(request)
+	of, err := board(request.GetVariant(), request.GetWindow())
 	if err != nil {
 		return nil, err
 	}

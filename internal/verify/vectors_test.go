@@ -105,8 +105,13 @@ func (v *vectors) slides() {
 		direction string
 		tiles     []int32
 	}{
-		{"left", []int32{2, 2, 2, 0}}, {"left", []int32{2, 2, 2, 2}}, {"left", []int32{4, 2, 2, 0}}, {"left", []int32{2, 0, 2, 4}},
-		{"right", []int32{0, 2, 2, 2}}, {"right", []int32{4, 4, 8, 16}}, {"left", []int32{2, 4, 2, 4, 4}},
+		{"left", []int32{2, 2, 2, 0}},
+		{"left", []int32{2, 2, 2, 2}},
+		{"left", []int32{4, 2, 2, 0}},
+		{"left", []int32{2, 0, 2, 4}},
+		{"right", []int32{0, 2, 2, 2}},
+		{"right", []int32{4, 4, 8, 16}},
+		{"left", []int32{2, 4, 2, 4, 4}},
 	} {
 		columns := len(tt.tiles)
 		rules := twenty48.New(twenty48.Config{Rows: 2, Columns: columns, Start: twenty48.StartTwoTwos, Goal: 2048})

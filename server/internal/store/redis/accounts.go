@@ -119,7 +119,8 @@ func (a accounts) Create(ctx context.Context, account store.Account, keep time.D
 	if claimed.holder != account.ID || claimed.lasting {
 		return a.existing(ctx, claimed.holder, store.ErrNameHeld)
 	}
-	created, _, err := a.run(ctx, createAccountScript, account.ID, account.Name, account.Secret, account.Bot, keep.Milliseconds())
+	created, _, err := a.run(ctx, createAccountScript, account.ID,
+		account.Name, account.Secret, account.Bot, keep.Milliseconds())
 	if err != nil {
 		return store.Account{}, err
 	}
@@ -168,7 +169,7 @@ func (a accounts) existing(ctx context.Context, id string, otherwise error) (sto
 }
 
 // run runs a script that writes an account, and returns the account as stored, or false if it does not exist.
-func (a accounts) run(ctx context.Context, script *goredis.Script, id string, args ...any) (stored store.Account, exists bool, err error) {
+func (a accounts) run(ctx context.Context, script *goredis.Script, id string, args ...any) (store.Account, bool, error) {
 	values, err := script.Run(ctx, a.client, []string{playerKey(id)}, args...).Slice()
 	if err != nil {
 		return store.Account{}, false, failed(err)

@@ -34,6 +34,7 @@ func (p profiles) Update(ctx context.Context, playerID string, to store.Profile)
 		case stored != to.Revision:
 			return refusal{store.ErrMoved}
 		}
-		return exec(c, "INSERT OR REPLACE INTO profiles (player, revision, encoded) VALUES (?, ?, ?)", playerID, to.Revision+1, to.Encoded)
+		return exec(c, "INSERT OR REPLACE INTO profiles (player, revision, encoded) VALUES (?, ?, ?)",
+			playerID, to.Revision+1, to.Encoded)
 	}))
 }

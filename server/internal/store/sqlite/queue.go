@@ -17,8 +17,8 @@ type queue struct{ db *db }
 // EnqueueIn implements store.Queue. An earlier due time may be the end of a lease.
 // Changing it by a millisecond ends the lease.
 func (q queue) EnqueueIn(ctx context.Context, gameID string, delay time.Duration) error {
-	return q.exec(ctx, "enqueueing", "INSERT INTO jobs VALUES (?, ?) ON CONFLICT DO UPDATE SET due = min(excluded.due, due - 1)",
-		gameID, q.db.now().Add(delay))
+	return q.exec(ctx, "enqueueing",
+		"INSERT INTO jobs VALUES (?, ?) ON CONFLICT DO UPDATE SET due = min(excluded.due, due - 1)", gameID, q.db.now().Add(delay))
 }
 
 // exec runs a statement. If it fails, the error begins with what the statement does.

@@ -182,7 +182,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if cmd, done := m.key(msg); done {
 			return m, cmd
 		}
-		return m, m.top().Key(msg)
+		return m, ui.Press(m.env, m.top(), msg)
 	}
 	if t, ok := m.top().(ui.Typing); ok {
 		return m, t.Input(msg)

@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/palette"
@@ -108,7 +107,7 @@ func TestFlash_Width(t *testing.T) {
 	for _, profile := range []colorprofile.Profile{colorprofile.ANSI, colorprofile.ANSI256, colorprofile.TrueColor} {
 		theme := ui.Theme{Profile: profile}
 		drawn := board.Twenty48{Board: tuitest.Board(4, 4), Marks: board.NoMarks}.Draw(board.Size{Width: 7, Pitch: 2}, theme)
-		over := (&gamestate.Flash{Text: "New best"}).Over(drawn, theme)
+		over := (&ui.Flash{Text: "New best"}).Over(drawn, theme)
 		require.NotEqual(t, drawn, over)
 		for line := range strings.Lines(over) {
 			assert.Equal(t, lipgloss.Width(drawn), lipgloss.Width(strings.TrimSuffix(line, "\n")), profile)

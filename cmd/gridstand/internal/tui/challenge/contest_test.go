@@ -27,7 +27,7 @@ func follow(t *testing.T, env *ui.Env) *gamestate.Contest {
 	t.Helper()
 	tasks := ui.NewTasks(t.Context())
 	t.Cleanup(tasks.Stop)
-	c := gamestate.NewContest(env, tasks, tuitest.ChallengeID, "", &gamestate.Flash{})
+	c := gamestate.NewContest(env, tasks, tuitest.ChallengeID, "")
 	c.Watch()
 	return c
 }
@@ -136,7 +136,7 @@ func TestContest_Boards(t *testing.T) {
 		env.Clock = func() time.Time { return tuitest.Noon.Add(time.Since(start)) }
 		tasks := ui.NewTasks(t.Context())
 		d := tuitest.Drive(t, env, emptyPage{tasks})
-		c := gamestate.NewContest(env, tasks, race.GetId(), tuitest.GameID, &gamestate.Flash{})
+		c := gamestate.NewContest(env, tasks, race.GetId(), tuitest.GameID)
 		c.Watch()
 		for _, c1 := range []*pb.Challenge{tuitest.WaitingRace(), race} {
 			d.Send(tuitest.Result(c.Update, tuitest.Snapshot(c1, env.Clock()), nil))

@@ -57,7 +57,7 @@ func NewWatch(ctx context.Context, env *ui.Env, id string) ui.Page {
 
 func newPage(ctx context.Context, env *ui.Env, id string) *page {
 	tasks := ui.NewTasks(ctx)
-	return &page{Contest: gamestate.NewContest(env, tasks, id, "", &gamestate.Flash{}), env: env, Tasks: tasks}
+	return &page{Contest: gamestate.NewContest(env, tasks, id, ""), env: env, Tasks: tasks}
 }
 
 func (p *page) Init() tea.Cmd { return tea.Batch(p.Load(), p.Watch()) }
@@ -180,19 +180,10 @@ func (p *page) Keys() ui.KeyTable {
 			return ui.Replace(p.Tasks, ui.Route{NewChallenge: p.Contest.Again()})
 		}).Footer(3),
 		ui.On("left", "←", "day before", daily, p.dayBefore).Footer(2),
-		ui.On("y", "y", "copy", true, func() tea.Cmd { return p.Copy(p.Invite()) }).Footer(6),
-		ui.On("r", "r", "rules", true, func() tea.Cmd { return ui.Open(ui.Route{Rules: p.GetVariant()}) }).Footer(7),
+		ui.On("y", "y", "copy", p.Challenge != nil, func() tea.Cmd { return p.Copy(p.Invite()) }).Footer(6),
+		ui.On("r", "r", "rules", p.Challenge != nil, func() tea.Cmd { return ui.Open(ui.Route{Rules: p.GetVariant()}) }).Footer(7),
 		ui.On("q esc", "q", ui.BackText, true, p.leave),
 	}}
-}
-
-func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
-	p.Moment.Key(p.env.Now)
-	if p.Challenge == nil && msg.String() != "q" && msg.String() != "esc" {
-		return nil
-	}
-	cmd, _ := p.Keys().Press(msg)
-	return cmd
 }
 
 // dayBefore opens the daily game of the day before.

@@ -34,16 +34,13 @@ type Contest struct {
 	// Err is the reason why the challenge is unknown or no longer followed, or nil.
 	Err error
 
-	// Moment says who overtakes whom in a race, and that it ends soon.
-	Moment *Flash
-
 	env    *ui.Env
 	tasks  *ui.Tasks
 	online client.Connection
 	ahead  time.Duration // server clock minus client clock
 	timed  bool          // whether ahead is known
-	passed time.Time     // when Moment last said who overtakes whom
-	hurry  bool          // whether Moment has said that the race ends soon
+	passed time.Time     // when Tasks.Moment last said who overtakes whom
+	hurry  bool          // whether it has said that the race ends soon
 	next   ui.Timer      // waits for the next tick
 	tries  int           // number of calls of LookUp
 
@@ -54,10 +51,10 @@ type Contest struct {
 
 // NewContest returns a contest that knows only the challenge's id. It follows the boards of a race once the
 // race is open. If the page plays the game own, it does not follow that game's board, and the server
-// does not count the user as a watcher of the others. Otherwise, own is "". The contest says in moment what
-// happens.
-func NewContest(env *ui.Env, tasks *ui.Tasks, id, own string, moment *Flash) *Contest {
-	return &Contest{ID: id, env: env, tasks: tasks, own: own, Moment: moment}
+// does not count the user as a watcher of the others. Otherwise, own is "". The contest says in the page's
+// moment who overtakes whom in a race, and that it ends soon.
+func NewContest(env *ui.Env, tasks *ui.Tasks, id, own string) *Contest {
+	return &Contest{ID: id, env: env, tasks: tasks, own: own}
 }
 
 // Load requests the challenge and the user's attempt.
@@ -134,11 +131,10 @@ func (c *Contest) passing(s *pb.WatchChallengeResponse) tea.Cmd {
 	text := describe.Overtaking(c.Lines, s.GetStandings(), c.own, func(s *pb.Standing) string {
 		return client.CleanName(cmp.Or(s.GetPlayer().GetName(), s.GetBot()))
 	})
-	if text == "" {
-		return nil
+	if text != "" {
+		c.passed = c.env.Now
 	}
-	c.passed = c.env.Now
-	return c.Moment.Show(c.env, c.tasks, text)
+	return c.tasks.Celebrate(c.env, text)
 }
 
 // Is reports whether the challenge is known to be of the given kind.
@@ -257,7 +253,7 @@ func (c *Contest) Countdown() int {
 	return int((c.GetOpenTime().AsTime().Sub(c.Now()) + time.Second - 1) / time.Second)
 }
 
-// lastTime is the time before the end of a race from which Moment says so.
+// lastTime is the time before the end of a race from which the moment says so.
 const lastTime = 10 * time.Second
 
 // tick waits until the countdown or the stage of the challenge changes or a race ends soon, and then
@@ -276,7 +272,7 @@ func (c *Contest) tick() tea.Cmd {
 			wait -= lastTime
 		default:
 			c.hurry = true
-			hurry = c.Moment.Show(c.env, c.tasks, describe.SecondsLeft(int((wait+time.Second-1)/time.Second)))
+			hurry = c.tasks.Celebrate(c.env, describe.SecondsLeft(int((wait+time.Second-1)/time.Second)))
 		}
 	default:
 		return nil

@@ -30,8 +30,6 @@ type State struct {
 	unmark ui.Timer // see Show
 	// Log lists the last events, newest first.
 	Log []Entry
-	// Moment celebrates what has just happened in the game, and Reactions shows those of watchers.
-	Moment, Reactions Flash
 
 	largest    int32 // largest tile so far
 	record     int32 // see SetRecord
@@ -57,7 +55,7 @@ type Change struct {
 	Gained int32
 	// Jump is the last move of Tribolo, or nil if it was undone or is unknown.
 	Jump *pb.TriboloMove
-	// Milestone celebrates the last event, or is "".
+	// Milestone is a text that celebrates the last event, or "".
 	Milestone string
 }
 
@@ -260,9 +258,6 @@ func (s *State) Show(env *ui.Env, t *ui.Tasks, fast bool) tea.Cmd {
 	}
 	if env.Theme.Colored() {
 		unmark = s.unmark.Start(t, markTime, func() tea.Cmd { s.Marks = board.NoMarks; return nil })
-	}
-	if s.Milestone != "" {
-		return tea.Batch(move, unmark, s.Moment.Show(env, t, s.Milestone))
 	}
 	return tea.Batch(move, unmark)
 }

@@ -25,6 +25,7 @@ type form struct {
 	times    []time.Duration
 	fields   []field
 	focus    int // index of the focused field
+	closed   bool
 }
 
 // field is a line of the form: a label and the chosen option.
@@ -120,31 +121,24 @@ func (f *form) addSeats() {
 
 // Keys implements ui.Dialog.
 func (f *form) Keys() ui.KeyTable {
+	chooses := func(by int) func() tea.Cmd { return func() tea.Cmd { f.choose(by); return nil } }
+	moves := func(by int) func() tea.Cmd {
+		return func() tea.Cmd { f.focus = max(min(f.focus+by, len(f.fields)-1), 0); return nil }
+	}
+	closes := func(cmd tea.Cmd) tea.Cmd { f.closed = true; return cmd }
 	return ui.KeyTable{{
-		ui.Listed("← →", "change").Footer(1), ui.Listed("↑ ↓", "field").Footer(2), ui.Listed("r", "rules").Footer(3),
-		ui.Listed("enter", "start").Footer(4), ui.Listed("esc", "close").Footer(5),
+		ui.On("left", "← →", "change", true, chooses(-1)).Footer(1), ui.Unlisted("right", chooses(1)),
+		ui.On("up shift+tab", "↑ ↓", "field", true, moves(-1)).Footer(2), ui.Unlisted("down tab", moves(1)),
+		ui.On("r", "r", "rules", true, func() tea.Cmd { return f.open(ui.Route{Rules: f.variant().GetId()}) }).Footer(3),
+		ui.On("enter", "enter", "start", true, func() tea.Cmd { return closes(f.open(f.route())) }).Footer(4),
+		ui.On("esc q", "esc", "close", true, func() tea.Cmd { return closes(nil) }).Footer(5),
 	}}
 }
 
 // Key implements ui.Dialog.
 func (f *form) Key(msg tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
-	switch msg.String() {
-	case "esc", "q":
-		return nil, false
-	case "enter":
-		return f.open(f.route()), false
-	case "r":
-		return f.open(ui.Route{Rules: f.variant().GetId()}), true
-	case "down", "tab":
-		f.focus = min(f.focus+1, len(f.fields)-1)
-	case "up", "shift+tab":
-		f.focus = max(f.focus-1, 0)
-	case "left":
-		f.choose(-1)
-	case "right":
-		f.choose(1)
-	}
-	return nil, true
+	cmd, _ = f.Keys().Press(msg)
+	return cmd, !f.closed
 }
 
 // choose chooses the next or the previous option of the focused field.

@@ -2,7 +2,6 @@ package lobby
 
 import (
 	"cmp"
-	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -14,6 +13,8 @@ import (
 func (p *page) Keys() ui.KeyTable {
 	player := p.env.WatchOnly == ""
 	selects := func(do func()) func() tea.Cmd { return func() tea.Cmd { do(); return p.selected() } }
+	cursor := &p.cursors[p.pane]
+	moves := func(rows int) func() tea.Cmd { return selects(func() { cursor.move(rows) }) }
 	opens := func(r ui.Route) func() tea.Cmd { return func() tea.Cmd { return p.open(r) } }
 	begin := func(race bool) func() tea.Cmd { return func() tea.Cmd { return p.beginForm(race) } }
 	what, _ := p.opens()
@@ -34,45 +35,30 @@ func (p *page) Keys() ui.KeyTable {
 			ui.On("r", "r", "rules", true, opens(ui.Route{Rules: p.chosen()})).Footer(10),
 		},
 		{
-			ui.On("", "↑ ↓", "select", p.cursors[p.pane].id() != "", nil).Footer(2),
+			ui.On("up k", "↑ ↓", "select", cursor.id() != "", moves(-1)).Footer(2),
 			ui.On("tab", "tab", "next list", true, selects(func() { p.turn(1, 0) })).FooterAs(4, "tab", "list"),
 			period, variant,
 			ui.On("q", "q", "quit", true, ui.Run(ui.Back)),
 		},
+		{
+			ui.Unlisted("down j", moves(1)),
+			ui.Unlisted("pgup", moves(-screenful)),
+			ui.Unlisted("pgdown", moves(screenful)),
+			ui.Unlisted("home", moves(-len(cursor.ids))),
+			ui.Unlisted("end", moves(len(cursor.ids))),
+			ui.Unlisted("shift+tab", selects(func() { p.turn(panes-1, 0) })),
+			ui.Unlisted("left", selects(func() { p.turn(0, len(windows)-1) })),
+			ui.Unlisted("n s R", func() tea.Cmd { return p.Refuse(p.env.WatchOnly) }), // for players, they are above
+		},
 	}
 }
 
-func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
-	if p.env.WatchOnly != "" && slices.Contains([]string{"n", "s", "R"}, msg.String()) {
-		return p.Refuse(p.env.WatchOnly)
-	}
-	cmd, done := p.Keys().Press(msg)
-	if !done {
-		p.move(msg)
-		cmd = p.selected()
-	}
-	return cmd
-}
+// screenful is the number of rows that PgUp and PgDn move the cursor.
+const screenful = 10
 
 // turn changes the focused list and the leaderboard's period.
 func (p *page) turn(pane, window int) {
 	p.pane, p.window = (p.pane+pane)%panes, (p.window+window)%len(windows)
-}
-
-// move handles the keys that move the focused list's cursor, and those that turn back.
-func (p *page) move(msg tea.KeyPressMsg) {
-	const screenful = 10
-	switch c := &p.cursors[p.pane]; msg.String() {
-	case "shift+tab":
-		p.turn(panes-1, 0)
-	case "left":
-		p.turn(0, len(windows)-1)
-	default:
-		c.move(map[string]int{
-			"up": -1, "k": -1, "down": 1, "j": 1, "pgup": -screenful, "pgdown": screenful,
-			"home": -len(c.ids), "end": len(c.ids),
-		}[msg.String()])
-	}
 }
 
 // follows opens the games of the selected player.

@@ -186,18 +186,18 @@ func TestRace_Moments(t *testing.T) {
 	assert.Empty(t, at(1*time.Second, tuitest.RaceStandings()))
 	assert.Equal(t, "You overtake bob", at(2*time.Second, leading))
 	assert.Equal(t, "You overtake bob", at(3*time.Second, tuitest.RaceStandings()))
-	p.Key(tuitest.Key("x"))
+	ui.Press(p.env, p, tuitest.Key("x"))
 	assert.Empty(t, p.Moment.Text)
 	assert.Equal(t, "You overtake bob", at(6*time.Second, leading))
 	assert.Equal(t, "bob overtakes you", at(9*time.Second, tuitest.RaceStandings()))
 	assert.Equal(t, "10 seconds left", at(130*time.Second, tuitest.RaceStandings()))
-	p.Key(tuitest.Key("x"))
+	ui.Press(p.env, p, tuitest.Key("x"))
 	env.Now = env.Now.Add(time.Second)
-	p.Key(tuitest.Key("x"))
+	ui.Press(p.env, p, tuitest.Key("x"))
 	assert.Empty(t, at(132*time.Second, tuitest.RaceStandings()), "once")
-	watcher := gamestate.NewContest(env, p.Tasks, tuitest.ChallengeID, "", &gamestate.Flash{})
+	watcher := gamestate.NewContest(env, p.Tasks, tuitest.ChallengeID, "")
 	for i, lines := range [][]*pb.Standing{tuitest.RaceStandings(), leading} {
 		watcher.Update(tuitest.Snapshot(tuitest.Race(), tuitest.Noon.Add(time.Duration(i)*time.Second), lines...), nil)
 	}
-	assert.Equal(t, "ada takes the lead", watcher.Moment.Text)
+	assert.Equal(t, "ada takes the lead", p.Moment.Text)
 }

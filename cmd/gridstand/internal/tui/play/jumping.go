@@ -21,12 +21,6 @@ type jumping struct {
 	targets bool     // whether legal targets are shown
 }
 
-// steps are the cursor's steps in each direction.
-var steps = map[pb.Direction]struct{ x, y int32 }{
-	pb.Direction_DIRECTION_UP: {y: -1}, pb.Direction_DIRECTION_DOWN: {y: 1},
-	pb.Direction_DIRECTION_LEFT: {x: -1}, pb.Direction_DIRECTION_RIGHT: {x: 1},
-}
-
 // at returns the cursor. Until the player moves it, it is on the legal target closest to the center.
 func (m *jumping) at(b *pb.TriboloBoard) *pb.Cell {
 	if m.cursor != nil {
@@ -72,29 +66,19 @@ func (m *jumping) target(b *pb.TriboloBoard, step int) {
 	m.cursor = targets[(i+step+n)%n]
 }
 
-func (m *jumping) Keys() []ui.Key {
-	return append(arrowKeys("cursor"), ui.Listed("enter space", "jump, as a click does").FooterAs(2, "enter", "jump"),
-		ui.Listed("tab", "next target").FooterAs(3, "tab", "next"), ui.Listed("shift-tab", "previous target"),
-		ui.Listed("t", "show where jumps lead").FooterAs(4, "t", "targets"))
+func (m *jumping) Keys(p *page) []ui.Key {
+	targets := func(step int) func() tea.Cmd { return func() tea.Cmd { m.target(p.Tribolo(), step); return nil } }
+	return append(directionKeys("cursor", func(d direction) tea.Cmd { m.move(p.Tribolo(), d); return nil }),
+		ui.On("enter space", "enter space", "jump, as a click does", true, func() tea.Cmd { return m.jump(p) }).FooterAs(2, "enter", "jump"),
+		ui.On("tab", "tab", "next target", true, targets(1)).FooterAs(3, "tab", "next"),
+		ui.On("shift+tab", "shift-tab", "previous target", true, targets(-1)),
+		ui.On("t", "t", "show where jumps lead", true, func() tea.Cmd { m.targets = !m.targets; return nil }).FooterAs(4, "t", "targets"))
 }
 
-func (m *jumping) Key(p *page, msg tea.KeyPressMsg) tea.Cmd {
-	b := p.Tribolo()
+// move moves the cursor by one cell. At an edge, it goes to the opposite one.
+func (m *jumping) move(b *pb.TriboloBoard, d direction) {
 	columns, rows, at := b.GetColumns(), b.GetRows(), m.at(b)
-	if step, ok := steps[arrows[msg.String()]]; ok {
-		m.cursor = &pb.Cell{X: (at.GetX() + step.x + columns) % columns, Y: (at.GetY() + step.y + rows) % rows}
-	}
-	switch msg.String() {
-	case "tab":
-		m.target(b, 1)
-	case "shift+tab":
-		m.target(b, -1)
-	case "t":
-		m.targets = !m.targets
-	case "enter", "space":
-		return m.jump(p)
-	}
-	return nil
+	m.cursor = &pb.Cell{X: (at.GetX() + d.X + columns) % columns, Y: (at.GetY() + d.Y + rows) % rows}
 }
 
 func (m *jumping) Click(p *page, c board.Size, x, y int) tea.Cmd {

@@ -14,7 +14,7 @@ func (p *page) Keys() ui.KeyTable {
 	case p.Over():
 		return p.resultKeys()
 	default:
-		return append(ui.KeyTable{p.mode.Keys()}, p.playKeys()...)
+		return append(ui.KeyTable{p.mode.Keys(p)}, p.playKeys()...)
 	}
 }
 
@@ -47,6 +47,7 @@ func (p *page) playKeys() ui.KeyTable {
 	}
 	table := ui.KeyTable{{
 		ui.On("u", "u", "undo", undo, p.wantUndo).Footer(6),
+		ui.On("u", "", "", p.contest != nil, func() tea.Cmd { return p.Refuse("Moves of an attempt cannot be undone.") }),
 		ui.On("n S", "n S", what, true, p.wantNew).FooterAs(5, "n", again),
 		p.rulesKey(), p.copyKey().Footer(8), p.backKey(),
 	}}
@@ -100,33 +101,22 @@ func (p *page) resultKeys() ui.KeyTable {
 
 func (p *page) copyResult() tea.Cmd { return p.Copy(p.share()) }
 
+// Key implements ui.Pressing. Any key stops a solver and takes the user's seat back from a stand-in.
 func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
-	p.Moment.Key(p.env.Now)
-	if p.solving != nil {
-		if _, done := p.solverKeys().Press(msg); !done {
-			p.Say(p.solving.solver.Name() + " has stopped.")
-			p.solving, p.queue = nil, nil
-		}
-		return nil
+	table := p.Keys()
+	_, _, shown := p.place(p.env.Body())
+	held := p.held() != nil
+	if p.solving == nil && !p.Over() && (held || !shown) { // The user must not play without seeing the board.
+		table = ui.KeyTable{{p.rulesKey(), p.copyKey(), p.backKey()}}
 	}
-	if cmd, done := (ui.KeyTable{{p.rulesKey(), p.copyKey(), p.backKey()}}).Press(msg); done {
-		return cmd
-	}
-	if p.Over() {
-		cmd, _ := p.resultKeys().Press(msg)
-		return cmd
-	}
-	if _, _, shown := p.place(p.env.Body()); !shown { // The user must not play without seeing the board.
-		return nil
-	}
-	if p.held() != nil {
+	cmd, done := table.Press(msg)
+	switch {
+	case done:
+	case p.solving != nil:
+		p.Say(p.solving.solver.Name() + " has stopped.")
+		p.solving, p.queue = nil, nil
+	case held && shown:
 		return p.takeBack()
 	}
-	if p.contest != nil && msg.String() == "u" {
-		return p.Refuse("Moves of an attempt cannot be undone.")
-	}
-	if cmd, done := p.playKeys().Press(msg); done {
-		return cmd
-	}
-	return p.mode.Key(p, msg)
+	return cmd
 }

@@ -13,10 +13,8 @@ import (
 // Mode is the part of the page that differs between kinds of games: the keys, the board and
 // the wording.
 type Mode interface {
-	// Keys returns the mode's own keys, for the footer and for the help.
-	Keys() []ui.Key
-	// Key handles a key. It ignores keys that are not the mode's own.
-	Key(p *page, msg tea.KeyPressMsg) tea.Cmd
+	// Keys returns the mode's own keys.
+	Keys(p *page) []ui.Key
 	// Board returns the board to draw. mine is set if it is the user's turn.
 	Board(s *gamestate.State, mine bool) board.Board
 	// Panel returns the blocks of the panel, most important first.
@@ -52,18 +50,27 @@ type Move struct {
 	Legal func(s *gamestate.State) bool
 }
 
-// arrows are the directions that keys stand for, by their names.
-var arrows = map[string]pb.Direction{
-	"up": pb.Direction_DIRECTION_UP, "w": pb.Direction_DIRECTION_UP, "k": pb.Direction_DIRECTION_UP,
-	"down": pb.Direction_DIRECTION_DOWN, "s": pb.Direction_DIRECTION_DOWN, "j": pb.Direction_DIRECTION_DOWN,
-	"left": pb.Direction_DIRECTION_LEFT, "a": pb.Direction_DIRECTION_LEFT, "h": pb.Direction_DIRECTION_LEFT,
-	"right": pb.Direction_DIRECTION_RIGHT, "d": pb.Direction_DIRECTION_RIGHT, "l": pb.Direction_DIRECTION_RIGHT,
+// direction is a direction of moves, with its keys.
+type direction struct {
+	*pb.Cell // the step to the next cell
+	to       pb.Direction
+	keys     string
+	label    string
+	name     string
 }
 
-// arrowKeys lists the keys of directions. what is their description in the footer.
-func arrowKeys(what string) []ui.Key {
-	return []ui.Key{
-		ui.Listed("↑ w k", "up").FooterAs(1, "↑↓←→", what), ui.Listed("↓ s j", "down"),
-		ui.Listed("← a h", "left"), ui.Listed("→ d l", "right"),
+var directions = []direction{
+	{&pb.Cell{Y: -1}, pb.Direction_DIRECTION_UP, "up w k", "↑ w k", "up"},
+	{&pb.Cell{Y: 1}, pb.Direction_DIRECTION_DOWN, "down s j", "↓ s j", "down"},
+	{&pb.Cell{X: -1}, pb.Direction_DIRECTION_LEFT, "left a h", "← a h", "left"},
+	{&pb.Cell{X: 1}, pb.Direction_DIRECTION_RIGHT, "right d l", "→ d l", "right"},
+}
+
+// directionKeys returns the keys of directions. what is their description in the footer.
+func directionKeys(what string, do func(d direction) tea.Cmd) (keys []ui.Key) {
+	for _, d := range directions {
+		keys = append(keys, ui.On(d.keys, d.label, d.name, true, func() tea.Cmd { return do(d) }))
 	}
+	keys[0] = keys[0].FooterAs(1, "↑↓←→", what)
+	return keys
 }

@@ -175,7 +175,7 @@ func (p *page) updated(u client.Update, err error) tea.Cmd {
 		}
 		return nil
 	}
-	return tea.Batch(p.changed(p.State.Update(u, p.env.Now), u.Event), p.React(p.env, p.Tasks, u.Reactions))
+	return tea.Batch(p.changed(p.State.Update(u, p.env.Now), u.Event), p.React(p.env, u.Reactions))
 }
 
 // changed handles a change to the game. It animates or briefly marks the change, rings the
@@ -192,7 +192,7 @@ func (p *page) changed(changed bool, e *pb.Event) tea.Cmd {
 	if e.GetUndone() != nil && p.shared() {
 		cmds = append(cmds, p.fetch(p.fetched)) // an undo can change the seats
 	}
-	cmds = append(cmds, p.Show(p.env, p.Tasks, len(p.queue) == 0))
+	cmds = append(cmds, p.Show(p.env, p.Tasks, len(p.queue) == 0), p.Celebrate(p.env, p.Milestone))
 	if p.Over() {
 		p.ended = p.env.Now
 		p.queue, p.Dialog, p.solving, p.places = nil, nil, nil, places{}

@@ -19,7 +19,7 @@ import (
 func New(ctx context.Context, env *ui.Env, g *pb.Game) ui.Page {
 	p := &page{State: gamestate.New(g), Tasks: ui.NewTasks(ctx), env: env, mode: newMode(g)}
 	if g.GetChallengeId() != "" && p.Twenty48() != nil {
-		p.contest = gamestate.NewContest(env, p.Tasks, g.GetChallengeId(), g.GetId(), &p.Moment)
+		p.contest = gamestate.NewContest(env, p.Tasks, g.GetChallengeId(), g.GetId())
 	}
 	return p
 }

@@ -417,7 +417,7 @@ func TestGuest_Asked(t *testing.T) {
 			})
 			p.Continue(func() tea.Cmd { return nil })
 			screen := func() string { return ansi.Strip(ui.Draw(env, p, false).Content) }
-			press := func() tea.Cmd { return p.Key(tea.KeyPressMsg{Code: 'e', Text: "e"}) }
+			press := func() tea.Cmd { return ui.Press(p.env, p, tea.KeyPressMsg{Code: 'e', Text: "e"}) }
 			const question = "Press e to choose a name"
 			assert.Equal(t, c.want, strings.Contains(screen(), question))
 			if c.named {

@@ -17,16 +17,12 @@ import (
 // sliding is the mode for 2048.
 type sliding struct{}
 
-func (sliding) Keys() []ui.Key { return arrowKeys("slide") }
-
-func (sliding) Key(p *page, msg tea.KeyPressMsg) tea.Cmd {
-	d := arrows[msg.String()]
-	if d == pb.Direction_DIRECTION_UNSPECIFIED {
-		return nil
-	}
-	return p.push(&Move{Move: client.Slide(d), Legal: func(s *gamestate.State) bool {
-		return slices.Contains(s.Twenty48().GetLegalMoves(), d)
-	}})
+func (sliding) Keys(p *page) []ui.Key {
+	return directionKeys("slide", func(d direction) tea.Cmd {
+		return p.push(&Move{Move: client.Slide(d.to), Legal: func(s *gamestate.State) bool {
+			return slices.Contains(s.Twenty48().GetLegalMoves(), d.to)
+		}})
+	})
 }
 
 func (sliding) Board(s *gamestate.State, _ bool) board.Board { return s.Board() }

@@ -103,7 +103,7 @@ func (d *Driver) Send(msg tea.Msg) {
 		if d.Page.Own().Dialog != nil {
 			d.run(d.Page.Own().Answer(msg))
 		} else {
-			d.run(d.Page.Key(msg))
+			d.run(ui.Press(d.Env, d.Page, msg))
 		}
 	default:
 		if t, ok := d.Page.(ui.Typing); ok {

@@ -46,6 +46,9 @@ func On(keys, name, what string, when bool, do func() tea.Cmd) Key {
 // Listed returns a key that is only listed.
 func Listed(name, what string) Key { return Key{Binding: Bind(name, what)} }
 
+// Unlisted returns a key that is not listed, such as the one that turns back.
+func Unlisted(keys string, do func() tea.Cmd) Key { return On(keys, "", "", true, do) }
+
 // Footer gives a key a place in the footer, which shows enabled keys in the order of their places, and
 // leaves out the last ones if there is no room.
 func (k Key) Footer(place int) Key { return k.FooterAs(place, k.Help().Key, k.Help().Desc) }
@@ -82,7 +85,9 @@ func (t KeyTable) shown(last bool) (footer []key.Binding, groups [][]key.Binding
 			if last && k.Help().Desc == BackText {
 				k.SetHelp(k.Help().Key, "quit")
 			}
-			all = append(all, k.Binding)
+			if k.Help().Key != "" {
+				all = append(all, k.Binding)
+			}
 			switch {
 			case !k.Enabled():
 			case k.place > 0:

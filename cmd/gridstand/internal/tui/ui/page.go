@@ -19,15 +19,13 @@ import (
 type Page interface {
 	// Init returns the page's first command.
 	Init() tea.Cmd
-	// Key handles a key while the page is shown. The program itself handles window sizes,
+	// View draws the page for a body of the given size. The program itself handles window sizes,
 	// themes and the time, and keeps Env up to date.
-	Key(msg tea.KeyPressMsg) tea.Cmd
-	// View draws the page for a body of the given size.
 	View(width, height int) View
-	// Keys returns the keys that the page handles now, for its footer and its help.
+	// Keys returns the keys that the page handles now, with their actions, footer and help.
 	Keys() KeyTable
-	// Continue calls a continuation of the page's tasks. Pages that have to handle what it
-	// changed override it.
+	// Continue calls a continuation of the page's tasks, or the action of a key. Pages that have to
+	// handle what it changed override it.
 	Continue(then Then) tea.Cmd
 	// Own returns the page's tasks. The program stops them when the page closes.
 	Own() *Tasks
@@ -49,6 +47,20 @@ type View struct {
 	OnClick func(x, y int) tea.Cmd
 
 	dialog string // what Draw puts over the body
+}
+
+// Pressing is implemented by pages that handle other keys than those of their table. Key gets all keys.
+type Pressing interface {
+	Key(msg tea.KeyPressMsg) tea.Cmd
+}
+
+// Press passes a key to a page.
+func Press(env *Env, p Page, msg tea.KeyPressMsg) tea.Cmd {
+	p.Own().Moment.press(env.Now)
+	if own, ok := p.(Pressing); ok {
+		return own.Key(msg)
+	}
+	return p.Continue(func() tea.Cmd { cmd, _ := p.Keys().Press(msg); return cmd })
 }
 
 // Typing is implemented by pages for typing text. They get all keys except ctrl-c, and Input gets

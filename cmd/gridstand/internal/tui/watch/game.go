@@ -51,7 +51,7 @@ func (g *game) onUpdate(u client.Update, err error) tea.Cmd {
 		}
 		return nil
 	}
-	cmds := []tea.Cmd{g.state.React(g.env, g.tasks, u.Reactions)}
+	cmds := []tea.Cmd{g.tasks.React(g.env, u.Reactions)}
 	if !g.state.Update(u, g.env.Now) {
 		return cmds[0]
 	}
@@ -61,7 +61,8 @@ func (g *game) onUpdate(u client.Update, err error) tea.Cmd {
 	if u.Event.GetUndone() != nil && len(g.state.Game.GetSeats()) > 1 {
 		cmds = append(cmds, g.fetch()) // an undo can change the seats
 	}
-	return tea.Batch(append(cmds, g.state.Show(g.env, g.tasks, !g.lookingBack()))...)
+	cmds = append(cmds, g.state.Show(g.env, g.tasks, !g.lookingBack()), g.tasks.Celebrate(g.env, g.state.Milestone))
+	return tea.Batch(cmds...)
 }
 
 // askBest requests the best score of the player's earlier games, once.

@@ -33,7 +33,7 @@ func TestMoments(t *testing.T) {
 			b.Tiles[8] = tile // the largest
 			from.Push(client.Update{Event: tuitest.Moved(version, pb.Direction_DIRECTION_LEFT, b, score)})
 			d.Settle()
-			return p.game.state.Moment.Text
+			return p.Moment.Text
 		}
 		assert.Empty(t, after(1024, 12344))
 		assert.Equal(t, "2048!", after(2048, 12350))
@@ -43,16 +43,16 @@ func TestMoments(t *testing.T) {
 		assert.Contains(t, d.Screen(), "1024", "the board is whole")
 		d.Env.Theme = tuitest.Env(nil).Theme
 		assert.NotContains(t, full, "\n 2048!\n")
-		d.Until("the end of the moment", func() bool { return p.game.state.Moment.Text == "" })
+		d.Until("the end of the moment", func() bool { return p.Moment.Text == "" })
 		assert.NotEqual(t, full, d.Screen())
 		assert.Empty(t, after(1024, 12354), "undone")
 		assert.Empty(t, after(2048, 12360), "not for the first time")
 		assert.Equal(t, "ada has a new best", after(2048, 12404))
 		d.Press("x")
-		assert.NotEmpty(t, p.game.state.Moment.Text, "a key right after the move")
+		assert.NotEmpty(t, p.Moment.Text, "a key right after the move")
 		now = now.Add(time.Second)
 		d.Press("x")
-		assert.Empty(t, p.game.state.Moment.Text)
+		assert.Empty(t, p.Moment.Text)
 		assert.Empty(t, after(2048, 12408))
 		assert.Equal(t, "4096!", after(4096, 12412))
 	})
@@ -105,7 +105,7 @@ func TestReactions(t *testing.T) {
 		d.Settle()
 		assert.Contains(t, d.Screen(), "★ clap ×1,200, fire\n")
 		assert.Contains(t, d.Screen(), "4 watching")
-		d.Until("the end of the reactions", func() bool { return p.game.state.Reactions.Text == "" })
+		d.Until("the end of the reactions", func() bool { return p.Reactions.Text == "" })
 		assert.NotContains(t, d.Screen(), "clap")
 
 		now = now.Add(time.Second)

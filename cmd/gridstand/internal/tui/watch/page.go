@@ -49,16 +49,6 @@ func (p *page) Init() tea.Cmd {
 	return tea.Batch(p.find(), p.Later(checkTime, p.check))
 }
 
-func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
-	p.problem = ""
-	if p.game != nil {
-		p.game.problem = ""
-		p.game.state.Moment.Key(p.env.Now)
-	}
-	cmd, _ := p.Keys().Press(msg)
-	return tea.Batch(cmd, p.game.loadCurve())
-}
-
 // Continue implements ui.Page. It handles what has changed in the game.
 func (p *page) Continue(then ui.Then) tea.Cmd {
 	running := p.game.running()
@@ -111,6 +101,7 @@ func (p *page) drop() {
 		p.game.leave()
 	}
 	p.game = nil
+	p.Moment.Text, p.Reactions.Text = "", ""
 	p.stop()
 }
 

@@ -55,7 +55,7 @@ func TestWatch(t *testing.T) {
 	assert.Contains(t, d.Screen(), "Game over: no moves left")
 	assert.Contains(t, p.View(80, 20).Body, d.Env.Theme.Bad().Bold(true).Render("Game over: no moves left"))
 	assert.Contains(t, p.ClosingMessage(), "Verify it with gridstand verify kx3fq2ab")
-	assert.Equal(t, tea.SetClipboard("gridstand watch "+tuitest.GameID)(), p.Key(tea.KeyPressMsg{Code: 'y', Text: "y"})())
+	assert.Equal(t, tea.SetClipboard("gridstand watch "+tuitest.GameID)(), ui.Press(p.env, p, tea.KeyPressMsg{Code: 'y', Text: "y"})())
 	assert.Contains(t, d.Screen(), "Sent to the terminal's clipboard: gridstand watch "+tuitest.GameID)
 	d.Press("r")
 	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Rules: "classic"}}, d.Leave())
@@ -153,7 +153,7 @@ func TestReplay_Home(t *testing.T) {
 	d.Press("pgdown", "right", "left")
 	assert.EqualValues(t, 11, at(p))
 
-	p.Key(tea.KeyPressMsg{Code: tea.KeyEnd})
+	ui.Press(p.env, p, tea.KeyPressMsg{Code: tea.KeyEnd})
 	d.Press("pgup")
 	d.Until("an answer", func() bool { return !p.game.past.loading })
 	assert.EqualValues(t, 900, at(p), "the version stays the same")

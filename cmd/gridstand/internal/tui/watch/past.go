@@ -65,7 +65,7 @@ func (g *game) position() int32 {
 // seek goes to a version, which may have to be loaded first. Seeking to the newest version
 // or beyond returns to the live game.
 func (g *game) seek(version int32) tea.Cmd {
-	version = max(version, 1)
+	version, g.problem = max(version, 1), ""
 	if version >= g.state.Game.GetVersion() {
 		g.past.at, g.past.wanted = 0, 0
 		return nil

@@ -41,7 +41,11 @@ func (p *page) View(width, height int) ui.View {
 	if s.Over() {
 		text = x.result()
 	}
-	v.Body, _ = board.Join(l, s.Moment.Over(b.Draw(l.Cell, t), t), ui.Block(text, l.PanelWidth, l.PanelHeight))
+	drawn := b.Draw(l.Cell, t)
+	if !p.game.lookingBack() {
+		drawn = p.Moment.Over(drawn, t)
+	}
+	v.Body, _ = board.Join(l, drawn, ui.Block(text, l.PanelWidth, l.PanelHeight))
 	return v
 }
 
@@ -97,8 +101,8 @@ func (p *page) status(width int) string {
 		return t.Warn().Render("! " + problem)
 	case p.game == nil:
 		return ""
-	case !p.game.lookingBack() && p.game.state.News(t) != "":
-		return p.game.state.News(t)
+	case !p.game.lookingBack() && p.News(t) != "":
+		return p.News(t)
 	case p.game.lookingBack(), p.chooser == nil && p.game.state.Over() && p.game.state.Board() != nil && p.env.Height >= ui.StatusHeight:
 		return p.timeline(width)
 	case p.chooser != nil && p.chooser.player != "" && !p.game.running():

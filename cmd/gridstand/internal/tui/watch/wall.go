@@ -45,25 +45,20 @@ func (w *wall) Init() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-func (w *wall) Keys() ui.KeyTable { return w.table(0) }
-
-// table returns the keys. digit is the key that was pressed if it is a digit.
-func (w *wall) table(digit int) ui.KeyTable {
+func (w *wall) Keys() ui.KeyTable {
 	n := len(w.games)
 	to := func(i int) func() tea.Cmd { return func() tea.Cmd { w.at = i % n; return nil } }
-	return ui.KeyTable{{
+	var digits []ui.Key
+	for i := range w.games {
+		digits = append(digits, ui.Unlisted(strconv.Itoa(i+1), to(i)))
+	}
+	return ui.KeyTable{digits, {
 		ui.On("tab right down n", "tab", "next game", true, to(w.at+1)).Footer(3),
 		ui.On("shift+tab left up", "shift-tab", "previous game", true, to(w.at+n-1)),
-		ui.On("1 2 3 4"[:2*n-1], fmt.Sprintf("1–%d", n), "select", true, to(digit-1)).Footer(1),
+		ui.Listed(fmt.Sprintf("1–%d", n), "select").Footer(1),
 		ui.On("enter", "enter", "full screen", true, ui.Run(ui.Open(ui.Route{Watch: []string{w.games[w.at].id}}))).Footer(2),
 		ui.On("q esc", "q", ui.BackText, true, ui.Run(ui.Back)),
 	}}
-}
-
-func (w *wall) Key(msg tea.KeyPressMsg) tea.Cmd {
-	digit, _ := strconv.Atoi(msg.String()) // The code differs on a keypad.
-	cmd, _ := w.table(digit).Press(msg)
-	return cmd
 }
 
 // titleWidth is the minimum width of a title.

@@ -181,7 +181,7 @@ func (p *page) Keys() ui.KeyTable {
 		}).Footer(3),
 		ui.On("left", "←", "day before", daily, p.dayBefore).Footer(2),
 		ui.On("y", "y", "copy", p.Challenge != nil, func() tea.Cmd { return p.Copy(p.Invite()) }).Footer(6),
-		ui.On("r", "r", "rules", p.Challenge != nil, func() tea.Cmd { return ui.Open(ui.Route{Rules: p.GetVariant()}) }).Footer(7),
+		ui.On("r", "r", "rules", p.Challenge != nil, ui.Run(ui.Open(ui.Route{Rules: p.GetVariant()}))).Footer(7),
 		ui.On("q esc", "q", ui.BackText, true, p.leave),
 	}}
 }

@@ -82,35 +82,45 @@ const (
 	nameMin      = 14 // minimum width of the player column; if there is less room, the watcher column is left out
 )
 
-// gameTable returns the table of live games or, if mine is set, of the user's own games.
-func (p *page) gameTable(games []*pb.Game, mine bool, width int) ui.Table {
-	names, last, lastWidth := "PLAYER", "IDLE", idleWidth
-	if mine {
-		names, last, lastWidth = "STATE", "LAST", agoWidth
-	}
-	table := ui.Table{Columns: []ui.Column{
-		{Width: 1},
-		{Title: "VARIANT", Width: variantWidth},
-		{Title: names},
-		{Title: "SCORE", Width: scoreWidth, Right: true},
-		{Title: last, Width: lastWidth, Right: true},
-	}}
-	watchers := !mine && table.Left(width)-watchWidth-1 >= nameMin
-	if watchers {
-		table.Columns = append(table.Columns, ui.Column{Title: "◉", Width: watchWidth, Right: true})
-	}
-	for _, g := range games {
-		row := p.gameRow(g, mine)
-		if watchers {
-			n := ""
-			if g.GetWatchers() > 0 {
-				n = describe.Comma(g.GetWatchers())
-			}
-			row = append(row, ui.Value{Text: n, Style: p.env.Theme.Dim()})
+// gameColumns returns the columns of live games or, if mine is set, of the user's own games.
+func (p *page) gameColumns(mine bool, width int) []ui.Column[*pb.Game] {
+	t, now := p.env.Theme, p.env.Now
+	cell := func(g *pb.Game, text string) ui.Value {
+		style := lipgloss.NewStyle()
+		if mine && finished(g) || !mine && !moving(g, now) && g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE {
+			style = t.Dim()
 		}
-		table.Rows = append(table.Rows, row)
+		return ui.Value{Text: text, Style: style}
 	}
-	return table
+	dim := func(text string) ui.Value { return ui.Value{Text: text, Style: t.Dim()} }
+	columns := []ui.Column[*pb.Game]{
+		ui.Texts("", 1, func(g *pb.Game) ui.Value { return sign(t, g, now) }),
+		ui.Texts("VARIANT", variantWidth, func(g *pb.Game) ui.Value { return cell(g, clean(g.GetVariant())) }),
+		ui.Texts("PLAYER", 0, func(g *pb.Game) ui.Value { return cell(g, players(g)) }),
+		ui.Numbers("SCORE", scoreWidth, func(g *pb.Game) ui.Value {
+			switch n := gamestate.OpenSeats(g); {
+			case n > 0 && waits(g):
+				return ui.Value{Text: strconv.Itoa(n) + " open", Style: t.Accent()}
+			case mine:
+				return cell(g, describe.Comma(ownScore(p.env, g)))
+			default:
+				return cell(g, describe.Comma(gamestate.HighestScore(g)))
+			}
+		}),
+		ui.Numbers("IDLE", idleWidth, func(g *pb.Game) ui.Value { return dim(describe.Span(idle(g, now))) }),
+	}
+	if mine {
+		columns[2].Title, columns[2].Cell = "STATE", p.mineState
+		columns[4].Title, columns[4].Width = "LAST", agoWidth
+	} else if ui.Left(columns, width)-watchWidth-1 >= nameMin {
+		columns = append(columns, ui.Numbers("◉", watchWidth, func(g *pb.Game) ui.Value {
+			if g.GetWatchers() == 0 {
+				return ui.Value{}
+			}
+			return dim(describe.Comma(g.GetWatchers()))
+		}))
+	}
+	return columns
 }
 
 // ownScore returns the best score of the user's seats.
@@ -124,35 +134,6 @@ func ownScore(env *ui.Env, g *pb.Game) int32 {
 	return best
 }
 
-func (p *page) gameRow(g *pb.Game, mine bool) []ui.Value {
-	env, t := p.env, p.env.Theme
-	text := lipgloss.NewStyle()
-	if !mine && !moving(g, env.Now) && g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE || mine && finished(g) {
-		text = t.Dim()
-	}
-	points := gamestate.HighestScore(g)
-	if mine {
-		points = ownScore(env, g)
-	}
-	score := ui.Value{Text: describe.Comma(points), Style: text}
-	if n := gamestate.OpenSeats(g); n > 0 && waits(g) {
-		score = ui.Value{Text: strconv.Itoa(n) + " open", Style: t.Accent()}
-	}
-	name := ui.Value{Text: players(g), Style: text}
-	if isRace(g) {
-		name.Text = "race: " + players(g)
-	}
-	if mine {
-		name = p.mineState(g)
-	}
-	return []ui.Value{
-		sign(t, g, env.Now),
-		{Text: clean(g.GetVariant()), Style: text},
-		name, score,
-		{Text: describe.Span(idle(g, env.Now)), Style: t.Dim()},
-	}
-}
-
 // players returns the names of a game's seat occupants.
 func players(g *pb.Game) string {
 	var names []string
@@ -161,7 +142,11 @@ func players(g *pb.Game) string {
 			names = append(names, gamestate.SeatName(s))
 		}
 	}
-	return cmp.Or(strings.Join(names, ", "), "open")
+	text := cmp.Or(strings.Join(names, ", "), "open")
+	if isRace(g) {
+		return "race: " + text
+	}
+	return text
 }
 
 // mineState returns the table cell for the state of one of the user's games.
@@ -185,34 +170,30 @@ func (p *page) mineState(g *pb.Game) ui.Value {
 	}
 }
 
-func scoreTable(env *ui.Env, entries []*pb.Entry, width int) ui.Table {
+// scoreColumns returns the columns of the leaderboard.
+func scoreColumns(env *ui.Env, width int) []ui.Column[*pb.Entry] {
 	const whenWidth, whenMin = 9, 38
-	columns := []ui.Column{{Title: "#", Width: 3, Right: true}, {Title: "PLAYER"}, {Title: "SCORE", Width: 10, Right: true}}
-	when := width >= whenMin
-	if when {
-		columns = append(columns, ui.Column{Title: "AGO", Width: whenWidth, Right: true})
-	}
-	table := ui.Table{Columns: columns}
-	for _, e := range entries {
-		text := lipgloss.NewStyle()
+	dim := func(text string) ui.Value { return ui.Value{Text: text, Style: env.Theme.Dim()} }
+	cell := func(e *pb.Entry, text string) ui.Value {
 		if env.Is(e.GetPlayer()) {
-			text = env.Theme.Good().Bold(true)
+			return ui.Value{Text: text, Style: env.Theme.Good().Bold(true)}
 		}
-		row := []ui.Value{
-			{Text: strconv.Itoa(int(e.GetRank())), Style: env.Theme.Dim()},
-			{Text: client.CleanName(e.GetPlayer().GetName()), Style: text},
-			{Text: describe.Comma(e.GetScore()), Style: text},
-		}
-		if when {
-			ago := ""
-			if e.GetTime() != nil {
-				ago = describe.Span(env.Now.Sub(e.GetTime().AsTime()))
-			}
-			row = append(row, ui.Value{Text: ago, Style: env.Theme.Dim()})
-		}
-		table.Rows = append(table.Rows, row)
+		return ui.Value{Text: text}
 	}
-	return table
+	columns := []ui.Column[*pb.Entry]{
+		ui.Numbers("#", 3, func(e *pb.Entry) ui.Value { return dim(strconv.Itoa(int(e.GetRank()))) }),
+		ui.Texts("PLAYER", 0, func(e *pb.Entry) ui.Value { return cell(e, client.CleanName(e.GetPlayer().GetName())) }),
+		ui.Numbers("SCORE", 10, func(e *pb.Entry) ui.Value { return cell(e, describe.Comma(e.GetScore())) }),
+	}
+	if width >= whenMin {
+		columns = append(columns, ui.Numbers("AGO", whenWidth, func(e *pb.Entry) ui.Value {
+			if e.GetTime() == nil {
+				return ui.Value{}
+			}
+			return dim(describe.Span(env.Now.Sub(e.GetTime().AsTime())))
+		}))
+	}
+	return columns
 }
 
 // cursor is the selected item of a list. It stays on its item when the list changes, and

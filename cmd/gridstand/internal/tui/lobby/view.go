@@ -92,23 +92,25 @@ func (p *page) list(pane int, tabs bool, width, height int) string {
 	if !tabs {
 		frame.Titles, frame.Active = names[pane:pane+1], 0
 	}
-	var table ui.Table
+	t, at, room := p.env.Theme, p.cursors[pane].at, height-2
+	var content string
 	if pane == paneScores {
-		table = scoreTable(p.env, p.lists.Scores, inner)
+		table := ui.Table[*pb.Entry]{Columns: scoreColumns(p.env, inner), Items: p.lists.Scores}
+		content = table.Draw(t, at, frame.Focused, inner, room)
 		frame.Corner = p.windowNames(true)
 		if lipgloss.Width(strings.Join(frame.Titles, " ─ ")+frame.Corner)+ui.EdgeWidth > width {
 			frame.Corner = p.windowNames(false)
 		}
 	} else {
-		table = p.gameTable(p.games[pane], pane == paneMine && !p.places, inner)
+		columns := p.gameColumns(pane == paneMine && !p.places, inner)
+		table := ui.Table[*pb.Game]{Columns: columns, Items: p.games[pane]}
+		content = table.Draw(t, at, frame.Focused, inner, room)
 	}
-	table.Selected, table.Focused = p.cursors[pane].at, frame.Focused
-	content := table.Draw(p.env.Theme, inner, height-2)
-	if len(table.Rows) == 0 {
+	if len(p.cursors[pane].ids) == 0 {
 		frame.Flush = false
-		content = p.env.Theme.Dim().Render(ui.Wrap(p.empty(pane), inner-2))
+		content = t.Dim().Render(ui.Wrap(p.empty(pane), inner-2))
 	}
-	return frame.Draw(p.env.Theme, content, width, height)
+	return frame.Draw(t, content, width, height)
 }
 
 // windowNames returns the period of the leaderboard, along with the other periods if all is

@@ -67,12 +67,14 @@ func (m *jumping) target(b *pb.TriboloBoard, step int) {
 }
 
 func (m *jumping) Keys(p *page) []ui.Key {
-	targets := func(step int) func() tea.Cmd { return func() tea.Cmd { m.target(p.Tribolo(), step); return nil } }
-	return append(directionKeys("cursor", func(d direction) tea.Cmd { m.move(p.Tribolo(), d); return nil }),
-		ui.On("enter space", "enter space", "jump, as a click does", true, func() tea.Cmd { return m.jump(p) }).FooterAs(2, "enter", "jump"),
+	b := p.Tribolo()
+	targets := func(step int) func() tea.Cmd { return func() tea.Cmd { m.target(b, step); return nil } }
+	jump, hints := func() tea.Cmd { return m.jump(p) }, func() tea.Cmd { m.targets = !m.targets; return nil }
+	return append(directionKeys("cursor", func(d direction) tea.Cmd { m.move(b, d); return nil }),
+		ui.On("enter space", "enter space", "jump, as a click does", true, jump).FooterAs(2, "enter", "jump"),
 		ui.On("tab", "tab", "next target", true, targets(1)).FooterAs(3, "tab", "next"),
 		ui.On("shift+tab", "shift-tab", "previous target", true, targets(-1)),
-		ui.On("t", "t", "show where jumps lead", true, func() tea.Cmd { m.targets = !m.targets; return nil }).FooterAs(4, "t", "targets"))
+		ui.On("t", "t", "show where jumps lead", true, hints).FooterAs(4, "t", "targets"))
 }
 
 // move moves the cursor by one cell. At an edge, it goes to the opposite one.

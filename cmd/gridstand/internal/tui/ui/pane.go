@@ -72,14 +72,26 @@ func edgeLine(edge lipgloss.Style, from, to, left, right string, width int) stri
 	return edge.Render(from) + left + edge.Render(strings.Repeat("─", max(gap, 0))) + right + edge.Render("─"+to)
 }
 
-// Column describes a column of a table. A space follows it.
-type Column struct {
+// Column describes a column of a table of items. A space follows it.
+type Column[T any] struct {
 	Title string
 	// Width is the number of terminal columns. A column of width 0 takes the width that the
 	// other columns leave.
 	Width int
 	// Right aligns the column to the right, for numbers.
 	Right bool
+	// Cell returns an item's cell.
+	Cell func(item T) Value
+}
+
+// Texts returns a column of texts.
+func Texts[T any](title string, width int, cell func(T) Value) Column[T] {
+	return Column[T]{Title: title, Width: width, Cell: cell}
+}
+
+// Numbers returns a column of numbers.
+func Numbers[T any](title string, width int, cell func(T) Value) Column[T] {
+	return Column[T]{Title: title, Width: width, Right: true, Cell: cell}
 }
 
 // Value is the text of a table cell and its style.
@@ -88,69 +100,59 @@ type Value struct {
 	Style lipgloss.Style
 }
 
-// Table is a list of rows under column headings, for a Flush pane. It holds no state. It
+// Table is a list of items under column headings, for a Flush pane. It holds no state. It
 // replaces the table of package bubbles, which does not scroll to the row selected by
 // SetCursor, cannot align numbers to the right, and interrupts the highlight of the
 // selected row at every styled cell.
-type Table struct {
-	Columns []Column
-	Rows    [][]Value
-	// Selected is the row with the cursor.
-	Selected int
-	// Focused is set if the table has the focus.
-	Focused bool
+type Table[T any] struct {
+	Columns []Column[T]
+	Items   []T
 }
 
-// Left returns the width that remains for the column of width 0 in a table of the given
-// width.
-func (b Table) Left(width int) int {
+// Left returns the width that columns leave for the one of width 0 in a table of the given width.
+func Left[T any](columns []Column[T], width int) int {
 	left := width - 1 // the mark
-	for _, c := range b.Columns {
+	for _, c := range columns {
 		left -= c.Width + 1
 	}
 	return max(left, 0)
 }
 
 // Draw draws the headings and as many rows around the selected one as fit in width ×
-// height.
-func (b Table) Draw(t Theme, width, height int) string {
-	left := b.Left(width)
-	heads := make([]Value, 0, len(b.Columns))
-	for _, c := range b.Columns {
-		heads = append(heads, Value{c.Title, t.Dim()})
-	}
+// height. focused is set if the table has the focus.
+func (b Table[T]) Draw(t Theme, selected int, focused bool, width, height int) string {
 	plain := lipgloss.NewStyle()
-	lines := []string{b.line(t, heads, left, " ", plain)}
+	lines := []string{b.line(t, func(c Column[T]) Value { return Value{c.Title, t.Dim()} }, width, " ", plain)}
 	room := max(height-1, 1)
-	first := max(min(b.Selected-room/2, len(b.Rows)-room), 0)
-	for i := first; i < min(first+room, len(b.Rows)); i++ {
+	first := max(min(selected-room/2, len(b.Items)-room), 0)
+	for i := first; i < min(first+room, len(b.Items)); i++ {
 		mark, ground := " ", plain
-		if i == b.Selected {
-			ground = t.Bar(b.Focused)
-			if b.Focused {
+		if i == selected {
+			ground = t.Bar(focused)
+			if focused {
 				mark = "▸"
 			}
 		}
-		lines = append(lines, b.line(t, b.Rows[i], left, mark, ground))
+		lines = append(lines, b.line(t, func(c Column[T]) Value { return c.Cell(b.Items[i]) }, width, mark, ground))
 	}
 	return strings.Join(lines, "\n")
 }
 
-// line returns a row of the table. left is the width to use for the column of width 0.
-func (b Table) line(t Theme, values []Value, left int, mark string, ground lipgloss.Style) string {
+// line returns a row of a table of the given width.
+func (b Table[T]) line(t Theme, cell func(Column[T]) Value, width int, mark string, ground lipgloss.Style) string {
 	var out strings.Builder
 	out.WriteString(ground.Render(mark))
-	for i, c := range b.Columns {
-		width := c.Width
-		if width == 0 {
-			width = left
+	for _, c := range b.Columns {
+		room := c.Width
+		if room == 0 {
+			room = Left(b.Columns, width)
 		}
-		text := Cell(values[i].Text, width)
+		value := cell(c)
+		text, ink := Cell(value.Text, room), value.Style
 		if c.Right {
 			text = strings.TrimRight(text, " ")
-			text = strings.Repeat(" ", max(width-lipgloss.Width(text), 0)) + text
+			text = strings.Repeat(" ", max(room-lipgloss.Width(text), 0)) + text
 		}
-		ink := values[i].Style
 		if mark != " " && ink.GetForeground() == t.Dim().GetForeground() {
 			ink = lipgloss.NewStyle() // dim text would be hard to read on the bar
 		}

@@ -61,8 +61,8 @@ func (g *game) onUpdate(u client.Update, err error) tea.Cmd {
 	if u.Event.GetUndone() != nil && len(g.state.Game.GetSeats()) > 1 {
 		cmds = append(cmds, g.fetch()) // an undo can change the seats
 	}
-	cmds = append(cmds, g.state.Show(g.env, g.tasks, !g.lookingBack()), g.tasks.Celebrate(g.env, g.state.Milestone))
-	return tea.Batch(cmds...)
+	cmds = append(cmds, g.tasks.Celebrate(g.env, g.state.Milestone))
+	return tea.Batch(append(cmds, g.state.Show(g.env, g.tasks, !g.lookingBack()))...)
 }
 
 // askBest requests the best score of the player's earlier games, once.

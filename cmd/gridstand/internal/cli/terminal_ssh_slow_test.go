@@ -83,10 +83,10 @@ func TestTerminal_SSH(t *testing.T) {
 	w.sees("ada", `r +rules`)
 	w.press("ada", "Escape", `any key close`)
 	w.press("ada", "r", `r rules`)
-	w.sees("ada", `(?s)GRIDSTAND +rules.*Two equal tiles that meet merge`)
+	w.sees("ada", `(?s)Classic.*Two equal tiles that meet merge`)
 
 	w.says("q leads back, page by page, to a terminal that works as before.")
-	w.press("ada", "q", `q back`)
+	w.press("ada", "q", `any key close|other keys close`)
 	w.sees("ada", `move 5,`)
 	w.press("ada", "q", `q back`)
 	w.leaves("ada")

@@ -121,7 +121,7 @@ func TestHostile(t *testing.T) {
 	}
 	pages := map[string]open{
 		"lobby": lobby.New,
-		"rules": func(ctx context.Context, env *ui.Env) ui.Page { return lobby.NewRules(ctx, env, evil) },
+		"rules": lobby.New,
 		"name": func(ctx context.Context, env *ui.Env) ui.Page {
 			return newNamePage(ctx, env)
 		},
@@ -155,6 +155,9 @@ func TestHostile(t *testing.T) {
 					d.Settle()
 					size := tuitest.Sizes[i%2]
 					env.Width, env.Height, env.Theme.Profile = size[0], size[1], []colorprofile.Profile{colorprofile.ASCII, colorprofile.TrueColor}[i/2%2]
+					if name == "rules" {
+						d.Page.Own().Cover(lobby.Rules(s.variants[0]))
+					}
 					tuitest.Harmless(t, env, d.Page)
 					d.Press(key)
 				}

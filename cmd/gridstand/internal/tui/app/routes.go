@@ -26,10 +26,28 @@ type target struct {
 // open opens the page of a route on top of the others or, unless old is nil, in place of the page that has
 // these tasks and the pages above it. They stay if the route cannot be opened.
 func (m *Model) open(r ui.Route, old *ui.Tasks) tea.Cmd {
+	if r.Rules != "" {
+		return m.rules(r.Rules)
+	}
 	if p := m.page(r); p != nil {
 		return m.push(p, old)
 	}
 	return m.request(r, old)
+}
+
+// rules shows the rules of a variant over the current page.
+func (m *Model) rules(id string) tea.Cmd {
+	own := m.top().Own()
+	return ui.Call(own, m.env.Server.Variants, func(variants []*pb.Variant, err error) tea.Cmd {
+		v := ui.Find(variants, func(v *pb.Variant) bool { return v.GetId() == id })
+		if err == nil && v == nil {
+			err = client.ErrVariantNotFound
+		}
+		if err != nil {
+			return own.Fail(err)
+		}
+		return own.Cover(lobby.Rules(v))
+	})
 }
 
 // page returns the page of a route, or nil if the server has to be asked for it.
@@ -43,8 +61,6 @@ func (m *Model) page(r ui.Route) ui.Page {
 		return challenge.NewWatch(m.ctx, m.env, r.Challenge)
 	case r.TV || r.Follow != "" || len(r.Watch) > 0:
 		return watch.New(m.ctx, m.env, r)
-	case r.Rules != "":
-		return lobby.NewRules(m.ctx, m.env, r.Rules)
 	case r.Name:
 		return newNamePage(m.ctx, m.env)
 	default:

@@ -53,7 +53,6 @@ func TestModel_Open(t *testing.T) {
 		"the first game":    {route: ui.Route{New: &ui.NewGame{}}, first: true, calls: []string{"sign in", "new game"}, page: play},
 		"choose a name":     {route: ui.Route{Name: true}, page: "*app.namePage"},
 		"TV":                {route: ui.Route{TV: true}, page: watching},
-		"rules":             {route: ui.Route{Rules: "classic"}, page: "*lobby.rules"},
 		"lobby":             {page: "*lobby.page"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -123,4 +122,27 @@ func TestModel_Open(t *testing.T) {
 			assert.Equal(t, tt.page, fmt.Sprintf("%T", m.top()))
 		})
 	}
+}
+
+// Ensure that the rules of a variant cover the page and its dialog until a key, also if they are requested
+// twice, and that the page says why there are none.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	page := newFakePage(t.Context())
+	m := newModel(t, page)
+	question := &ui.Question{Title: "Sure?"}
+	page.Ask(question)
+	for range 2 {
+		_, cmd := m.Update(ui.OpenMsg{Route: ui.Route{Rules: "classic"}})
+		m.Update(cmd())
+	}
+	assert.Contains(t, m.View().Content, "Two equal tiles that meet become one")
+	m.Update(tuitest.Key("q"))
+	assert.Equal(t, question, page.Dialog)
+	m.Update(tuitest.Key("n"))
+	assert.Nil(t, page.Dialog)
+	_, cmd := m.Update(ui.OpenMsg{Route: ui.Route{Rules: "unknown"}})
+	m.Update(cmd())
+	assert.Contains(t, m.View().Content, "The server has no such variant.")
+	assert.Empty(t, page.got)
 }

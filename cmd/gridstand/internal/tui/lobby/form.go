@@ -125,12 +125,11 @@ func (f *form) Keys() ui.KeyTable {
 	moves := func(by int) func() tea.Cmd {
 		return func() tea.Cmd { f.focus = max(min(f.focus+by, len(f.fields)-1), 0); return nil }
 	}
-	rules := func() tea.Cmd { return f.open(ui.Route{Rules: f.variant().GetId()}) }
 	closes := func(cmd tea.Cmd) tea.Cmd { f.closed = true; return cmd }
 	return ui.KeyTable{{
 		ui.On("left", "← →", "change", true, chooses(-1)).Footer(1), ui.Unlisted("right", chooses(1)),
 		ui.On("up shift+tab", "↑ ↓", "field", true, moves(-1)).Footer(2), ui.Unlisted("down tab", moves(1)),
-		ui.On("r", "r", "rules", true, rules).Footer(3),
+		ui.On("r", "r", "rules", true, ui.Run(ui.Open(ui.Route{Rules: f.variant().GetId()}))).Footer(3),
 		ui.On("enter", "enter", "start", true, func() tea.Cmd { return closes(f.open(f.route())) }).Footer(4),
 		ui.On("esc q", "esc", "close", true, func() tea.Cmd { return closes(nil) }).Footer(5),
 	}}

@@ -19,8 +19,9 @@ func TestScreens(t *testing.T) {
 			return p
 		},
 		"rules": func(env *ui.Env) ui.Page {
-			p := NewRules(t.Context(), env, "tribolo").(*rules)
-			p.loaded(tuitest.Variants(), nil)
+			p := loaded(t, env, triboloID)
+			variants := tuitest.Variants()
+			p.Dialog = Rules(variants[len(variants)-1])
 			return p
 		},
 	} {

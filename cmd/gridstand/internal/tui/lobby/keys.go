@@ -32,7 +32,7 @@ func (p *page) Keys() ui.KeyTable {
 			ui.On("enter", "enter", cmp.Or(what, "open"), what != "", p.enter).Footer(1),
 			ui.On("t", "t", "TV", true, opens(ui.Route{TV: true})).Footer(9),
 			ui.On("f", "f", "follow player", true, p.follows),
-			ui.On("r", "r", "rules", true, opens(ui.Route{Rules: p.chosen()})).Footer(10),
+			ui.On("r", "r", "rules", true, ui.Run(ui.Open(ui.Route{Rules: p.chosen()}))).Footer(10),
 		},
 		{
 			ui.On("up k", "↑ ↓", "select", cursor.id() != "", moves(-1)).Footer(2),

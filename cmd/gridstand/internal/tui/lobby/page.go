@@ -1,5 +1,4 @@
-// Package lobby implements the pages for finding and starting games: the lobby with its
-// lists, and the rules of a variant.
+// Package lobby implements the page for finding and starting games, and the rules of a variant.
 package lobby
 
 import (
@@ -144,9 +143,7 @@ func (p *page) Resumed() tea.Cmd {
 	if p.Ctx.Err() == nil {
 		return nil
 	}
-	form := p.Dialog
 	p.Tasks, p.preview = ui.NewTasks(p.ctx), preview{}
-	p.Dialog = form
 	return tea.Batch(p.Init(), p.selected())
 }
 

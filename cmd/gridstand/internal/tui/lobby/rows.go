@@ -240,10 +240,5 @@ func idsOf[T any](items []T, id func(T) string) []string {
 	return ids
 }
 
-// variantOf returns the variant with the given id, or nil.
-func variantOf(variants []*pb.Variant, id string) *pb.Variant {
-	return ui.Find(variants, func(v *pb.Variant) bool { return v.GetId() == id })
-}
-
 // clean returns a short string from the server, truncated and sanitized for the terminal.
 func clean(text string) string { return client.CleanText(text, ui.NameLimit) }

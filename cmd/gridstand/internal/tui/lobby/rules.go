@@ -1,12 +1,9 @@
 package lobby
 
 import (
-	"context"
 	"math"
 	"strings"
 
-	"charm.land/bubbles/v2/viewport"
-	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
@@ -17,98 +14,25 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// rules is the page with the rules of a variant.
-type rules struct {
-	*ui.Tasks
-	env *ui.Env
-	id  string
-	// variant is nil until it is loaded.
-	variant *pb.Variant
-	err     error
-	text    viewport.Model
-}
-
-// NewRules returns the page with the rules of the variant with the given id.
-func NewRules(ctx context.Context, env *ui.Env, variant string) ui.Page {
-	return &rules{env: env, Tasks: ui.NewTasks(ctx), id: variant, text: viewport.New()}
-}
-
-func (p *rules) Init() tea.Cmd {
-	p.err = nil
-	return ui.Call(p.Tasks, p.env.Server.Variants, p.loaded)
-}
-
-func (p *rules) loaded(variants []*pb.Variant, err error) tea.Cmd {
-	p.variant, p.err = variantOf(variants, p.id), err
-	if p.variant == nil && p.err == nil {
-		p.err = client.ErrVariantNotFound
-	}
-	return nil
-}
-
-func (p *rules) Key(msg tea.KeyPressMsg) tea.Cmd {
-	cmd, done := p.Keys().Press(msg)
-	if !done {
-		p.text, cmd = p.text.Update(msg)
-	}
-	return cmd
-}
-
-// Keys implements ui.Page. The viewport handles those without an action.
-func (p *rules) Keys() ui.KeyTable {
-	return ui.KeyTable{{
-		ui.Listed("↑ ↓", "scroll").Footer(1), ui.Listed("pgup pgdn", "page"),
-		ui.On("home", "home", "top", true, func() tea.Cmd { p.text.GotoTop(); return nil }),
-		ui.On("end", "end", "bottom", true, func() tea.Cmd { p.text.GotoBottom(); return nil }),
-		ui.On("q esc", "q", ui.BackText, true, ui.Run(ui.Back)),
-		ui.On("r", "r", "retry", p.err != nil, p.Init).Footer(2),
-	}}
-}
-
 // rulesWidth is the maximum width of the text, in columns.
 const rulesWidth = 72
 
-func (p *rules) View(width, height int) ui.View {
-	t := p.env.Theme
-	v := ui.View{Title: "Rules", Left: []string{t.Bold().Render("rules")}}
-	if p.variant == nil {
-		text := t.Dim().Render("Loading …")
-		if p.err != nil {
-			text = t.Bad().Render(ui.Wrap("! "+ui.Explain(p.err, "Press r to retry."), width))
+// Rules returns the dialog with the rules of a variant.
+func Rules(v *pb.Variant) *ui.Text {
+	return &ui.Text{Title: client.CleanText(v.GetTitle(), rulesWidth), Content: func(env *ui.Env, width int) string {
+		t, width := env.Theme, min(width, rulesWidth)
+		blocks := []string{
+			t.Bold().Render(ui.Wrap(client.CleanText(v.GetSummary(), 200), width)),
+			ui.Wrap(client.CleanText(v.GetRules(), 4000), width),
+			example(t, v, width),
 		}
-		v.Body = text
-		return v
-	}
-	const around = 4
-	inner := max(min(width-around, rulesWidth), 1)
-	content := p.content(inner)
-	paneHeight := min(lipgloss.Height(content)+2, height)
-	p.text.SetWidth(inner)
-	p.text.SetHeight(max(paneHeight-2, 1))
-	p.text.SetContent(content)
-	frame := ui.Pane{Titles: []string{client.CleanText(p.variant.GetTitle(), rulesWidth)}, Focused: true, Corner: clean(p.variant.GetId())}
-	if !p.text.AtBottom() {
-		frame.Foot = "↓ more"
-	} else if !p.text.AtTop() {
-		frame.Foot = "↑ more"
-	}
-	v.Body = frame.Draw(t, p.text.View(), inner+around, paneHeight)
-	return v
-}
-
-func (p *rules) content(width int) string {
-	t, v := p.env.Theme, p.variant
-	blocks := []string{
-		t.Bold().Render(ui.Wrap(client.CleanText(v.GetSummary(), 200), width)),
-		ui.Wrap(client.CleanText(v.GetRules(), 4000), width),
-		example(t, v, width),
-	}
-	facts := []string{describe.Plural(v.GetSeats(), "seat") + ", and these bots:"}
-	for _, bot := range v.GetBots() {
-		facts = append(facts, describe.Bot(clean(bot)))
-	}
-	blocks = append(blocks, t.Dim().Render(ui.Wrap(strings.Join(facts, "\n"), width)))
-	return ui.Stack(math.MaxInt, blocks...)
+		facts := []string{describe.Plural(v.GetSeats(), "seat") + ", and these bots:"}
+		for _, bot := range v.GetBots() {
+			facts = append(facts, describe.Bot(clean(bot)))
+		}
+		blocks = append(blocks, t.Dim().Render(ui.Wrap(strings.Join(facts, "\n"), width)))
+		return ui.Stack(math.MaxInt, blocks...)
+	}}
 }
 
 // example draws the board before and after an example move of a variant. It returns "" if

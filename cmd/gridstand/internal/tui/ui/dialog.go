@@ -98,64 +98,72 @@ func KeyLine(t Theme, keys []key.Binding, width int) string {
 	return text
 }
 
-// Help is the dialog that lists a page's own keys and the keys that work on every page. Keys scroll it if it is
-// taller than the window, and others close it.
-type Help struct {
-	keys func() KeyTable // of the page
-	last bool            // whether closing the page ends the program
+// Text is a dialog with a text. Keys scroll it if it is taller than the window, and others close it.
+type Text struct {
+	Title string
+	// Content returns the text for a window in which width columns are free.
+	Content func(env *Env, width int) string
+
 	view viewport.Model
 	tall bool // whether it was taller than the window when it was last drawn
 }
 
-// NewHelp returns the help for a page with the given keys. last is set if closing the page ends the program.
-func NewHelp(keys func() KeyTable, last bool) *Help {
-	return &Help{keys: keys, last: last, view: viewport.New()}
-}
-
 // Key implements Dialog.
-func (h *Help) Key(msg tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
-	k := h.view.KeyMap
-	if open = h.tall && key.Matches(msg, k.Up, k.Down, k.PageUp, k.PageDown); open {
-		h.view, cmd = h.view.Update(msg)
+func (d *Text) Key(msg tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
+	if d.tall {
+		cmd, open = d.Keys().Press(msg)
 	}
 	return cmd, open
 }
 
 // Keys implements Dialog.
-func (h *Help) Keys() KeyTable {
-	if h.tall {
-		return KeyTable{{Listed("↑ ↓", "scroll").Footer(1), Listed("other keys", "close").Footer(2)}}
+func (d *Text) Keys() KeyTable {
+	if !d.tall {
+		return KeyTable{{Listed("any key", "close").Footer(1)}}
 	}
-	return KeyTable{{Listed("any key", "close").Footer(1)}}
+	scroll := func(keys string, do func()) Key { return Unlisted(keys, func() tea.Cmd { do(); return nil }) }
+	return KeyTable{{
+		Listed("↑ ↓", "scroll").Footer(1), Listed("other keys", "close").Footer(2),
+		scroll("up k", func() { d.view.ScrollUp(1) }), scroll("down j", func() { d.view.ScrollDown(1) }),
+		scroll("pgup", d.view.PageUp), scroll("pgdown space", d.view.PageDown),
+		scroll("home", func() { d.view.GotoTop() }), scroll("end", func() { d.view.GotoBottom() }),
+	}}
 }
 
-// Box implements Dialog. It lists the keys in several columns if they fit, otherwise in one column, cut off at
-// the window's edge.
-func (h *Help) Box(env *Env) string {
+// Box implements Dialog.
+func (d *Text) Box(env *Env) string {
 	const frameWidth, frameHeight = 4, 4
-	suspend := SuspendKey
-	suspend.SetEnabled(!env.Remote)
-	_, groups := h.keys().shown(h.last)
-	groups = append(groups, []key.Binding{HelpKey, suspend, InterruptKey})
-	t, list := env.Theme, help.New()
-	list.Styles = help.Styles{FullKey: t.Accent(), FullDesc: t.Dim(), FullSeparator: t.Faint()}
-	table := list.FullHelpView(groups)
-	if lipgloss.Width(table)+frameWidth > env.Width {
-		table = list.FullHelpView([][]key.Binding{slices.Concat(groups...)})
-	}
-	table = lipgloss.NewStyle().MaxWidth(env.Width - frameWidth).Render(table)
-	title, room := "Keys", max(env.Height-frameHeight, 1)
-	if h.tall = lipgloss.Height(table) > room; h.tall {
-		h.view.SetWidth(lipgloss.Width(table))
-		h.view.SetHeight(room)
-		h.view.SetContent(table)
-		table = h.view.View()
-		title = "Keys ↓"
-		if h.view.AtBottom() {
-			title = "Keys ↑"
+	title, room := d.Title, max(env.Height-frameHeight, 1)
+	content := d.Content(env, max(env.Width-frameWidth, 1))
+	content = Block(content, lipgloss.Width(content), lipgloss.Height(content)) // so that it is not centered
+	if d.tall = lipgloss.Height(content) > room; d.tall {
+		d.view.SetWidth(lipgloss.Width(content))
+		d.view.SetHeight(room)
+		d.view.SetContent(content)
+		content, title = d.view.View(), d.Title+" ↓"
+		if d.view.AtBottom() {
+			title = d.Title + " ↑"
 		}
 	}
-	return Box(t, title, lipgloss.PlaceHorizontal(lipgloss.Width(table), lipgloss.Left, table))
+	return Box(env.Theme, title, content)
+}
+
+// NewHelp returns the dialog that lists a page's own keys and the keys that work on every page, in several
+// columns if they fit, otherwise in one. last is set if closing the page ends the program.
+func NewHelp(keys func() KeyTable, last bool) *Text {
+	return &Text{Title: "Keys", Content: func(env *Env, width int) string {
+		suspend := SuspendKey
+		suspend.SetEnabled(!env.Remote)
+		_, groups := keys().shown(last)
+		groups = append(groups, []key.Binding{HelpKey, suspend, InterruptKey})
+		t, list := env.Theme, help.New()
+		list.Styles = help.Styles{FullKey: t.Accent(), FullDesc: t.Dim(), FullSeparator: t.Faint()}
+		table := list.FullHelpView(groups)
+		if lipgloss.Width(table) > width {
+			table = list.FullHelpView([][]key.Binding{slices.Concat(groups...)})
+		}
+		return lipgloss.NewStyle().MaxWidth(width).Render(table)
+	}}
 }
 
 // Header returns a line with one of lefts on the left and one of rights on the right. Both

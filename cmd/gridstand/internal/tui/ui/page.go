@@ -176,7 +176,7 @@ type Route struct {
 	TV bool
 	// Follow watches the games of a player, by name.
 	Follow string
-	// Rules shows the rules of a variant, by id.
+	// Rules shows the rules of a variant, by id, over the current page.
 	Rules string
 	// Challenge shows the roster, boards and standings of a challenge, by its full id. The
 	// user only watches.

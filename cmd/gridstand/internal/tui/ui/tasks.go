@@ -20,6 +20,7 @@ type Tasks struct {
 	cancel context.CancelFunc
 	// Dialog is the page's open dialog, or nil. The program shows it over the page and passes keys to it.
 	Dialog Dialog
+	below  Dialog // what Dialog covers, or nil
 	// Notice says what the user's last key did, or why it failed. The program shows it in place of the page's
 	// status until the next key.
 	Notice string
@@ -221,12 +222,20 @@ func (t *Tasks) Ask(d Dialog) tea.Cmd {
 	return nil
 }
 
+// Cover opens a text over the open dialog, if any, which stays.
+func (t *Tasks) Cover(d *Text) tea.Cmd {
+	if _, twice := t.Dialog.(*Text); !twice {
+		t.below = t.Dialog
+	}
+	return t.Ask(d)
+}
+
 // Answer passes a key to the open dialog.
 func (t *Tasks) Answer(msg tea.KeyPressMsg) tea.Cmd {
 	d := t.Dialog
 	cmd, open := d.Key(msg)
 	if !open && t.Dialog == d { // else its action has opened another one
-		t.Dialog = nil
+		t.Dialog, t.below = t.below, nil
 	}
 	return cmd
 }

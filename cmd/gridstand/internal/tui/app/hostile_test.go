@@ -132,7 +132,7 @@ func TestHostile(t *testing.T) {
 	challenges := evilChallenges()
 	for name := range challenges {
 		pages["challenge "+name] = func(ctx context.Context, env *ui.Env) ui.Page {
-			return challenge.New(ctx, env, tuitest.ChallengeID, true)
+			return challenge.New(ctx, env, tuitest.ChallengeID, false)
 		}
 		pages["attempt "+name] = func(ctx context.Context, env *ui.Env) ui.Page {
 			g := evilGame()

@@ -54,11 +54,11 @@ func (m *Model) rules(id string) tea.Cmd {
 func (m *Model) page(r ui.Route) ui.Page {
 	switch {
 	case r.Enter != "" && m.env.WatchOnly != "":
-		return challenge.NewWatch(m.ctx, m.env, r.Enter)
+		return challenge.New(m.ctx, m.env, r.Enter, true)
 	case r.Play != "" || r.Join != "" || r.New != nil || r.Enter != "" || r.Daily != nil || r.NewChallenge != nil:
 		return nil
 	case r.Challenge != "":
-		return challenge.NewWatch(m.ctx, m.env, r.Challenge)
+		return challenge.New(m.ctx, m.env, r.Challenge, true)
 	case r.TV || r.Follow != "" || len(r.Watch) > 0:
 		return watch.New(m.ctx, m.env, r)
 	case r.Name:
@@ -146,7 +146,11 @@ func (m *Model) opened(r ui.Route, old *ui.Tasks, to target, err error) tea.Cmd 
 		return m.refused(err, ui.Explain(err, ui.SameKey))
 	}
 	if to.game.Game == nil {
-		return m.push(challenge.New(m.ctx, m.env, to.challenge, r.NewChallenge != nil), old)
+		page := challenge.New(m.ctx, m.env, to.challenge, false)
+		if r.NewChallenge != nil {
+			page.Own().Say("Press y to copy the invitation.")
+		}
+		return m.push(page, old)
 	}
 	if !m.env.Seated(to.game.Game) {
 		return m.push(watch.New(m.ctx, m.env, ui.Route{Watch: []string{to.game.GetId()}}), old)

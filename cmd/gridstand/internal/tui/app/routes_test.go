@@ -120,6 +120,8 @@ func TestModel_Open(t *testing.T) {
 			}
 			require.Len(t, m.pages, 2)
 			assert.Equal(t, tt.page, fmt.Sprintf("%T", m.top()))
+			created := tt.route.NewChallenge != nil
+			assert.Equal(t, created, m.top().Own().Notice == "Press y to copy the invitation.")
 		})
 	}
 }

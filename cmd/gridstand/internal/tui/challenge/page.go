@@ -37,27 +37,11 @@ type page struct {
 	leaving bool
 }
 
-// New returns a challenge's page for a user who plays. created is set if the user has just
-// created it.
-func New(ctx context.Context, env *ui.Env, id string, created bool) ui.Page {
-	p := newPage(ctx, env, id)
-	if created {
-		p.Say("Press y to copy the invitation.")
-	}
-	return p
-}
-
-// NewWatch returns a challenge's page for a user who watches. In a race, it shows all
-// boards, even if one of them is the user's.
-func NewWatch(ctx context.Context, env *ui.Env, id string) ui.Page {
-	p := newPage(ctx, env, id)
-	p.watching = true
-	return p
-}
-
-func newPage(ctx context.Context, env *ui.Env, id string) *page {
+// New returns a challenge's page. watching is set for a user who only watches: in a race, the page then
+// shows all boards, even if one of them is the user's.
+func New(ctx context.Context, env *ui.Env, id string, watching bool) ui.Page {
 	tasks := ui.NewTasks(ctx)
-	return &page{Contest: gamestate.NewContest(env, tasks, id, ""), env: env, Tasks: tasks}
+	return &page{Contest: gamestate.NewContest(env, tasks, id, ""), env: env, Tasks: tasks, watching: watching}
 }
 
 func (p *page) Init() tea.Cmd { return tea.Batch(p.Load(), p.Watch()) }

@@ -36,10 +36,7 @@ func open(t *testing.T, server *tuitest.Server, c *pb.Challenge, me string, watc
 	if env.Me = me; me == "" {
 		env.WatchOnly = "You are a guest."
 	}
-	p := New(t.Context(), env, c.GetId(), false).(*page)
-	if watching {
-		p = NewWatch(t.Context(), env, c.GetId()).(*page)
-	}
+	p := New(t.Context(), env, c.GetId(), watching).(*page)
 	d := tuitest.Drive(t, env, p)
 	d.Until("the challenge", func() bool { return p.Challenge != nil })
 	return p, d

@@ -14,12 +14,6 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// attempt is an attempt at a race whose game is followed.
-type attempt struct {
-	id    string
-	state State
-}
-
 // MaxEntrants is the maximum number of players in a race.
 const MaxEntrants = 8
 
@@ -35,52 +29,47 @@ func (c *Contest) follow() tea.Cmd {
 	}
 	var cmds []tea.Cmd
 	for _, e := range c.GetEntrants()[:min(len(c.GetEntrants()), MaxEntrants)] {
-		if id := e.GetGameId(); id != "" && id != c.own && c.board(id) == nil {
-			a := &attempt{id: id, state: New(nil)}
-			c.boards = append(c.boards, a)
-			cmds = append(cmds, c.watch(a))
+		if id := e.GetGameId(); id != "" && id != c.own && c.boards[id] == nil {
+			s := New(nil)
+			c.boards[id] = &s
+			cmds = append(cmds, c.watch(id))
 		}
 	}
 	return tea.Batch(cmds...)
 }
 
-func (c *Contest) watch(a *attempt) tea.Cmd {
-	stream := c.env.Server.Watch(c.tasks.Ctx, client.WatchOptions{GameID: a.id, Preview: c.own != ""})
-	return ui.Follow(c.tasks, stream, func(u client.Update, err error) tea.Cmd { return c.UpdateBoard(a.id, u, err) })
-}
-
-// board returns the attempt with the given game, or nil if that game is not followed.
-func (c *Contest) board(gameID string) *attempt {
-	return ui.Find(c.boards, func(a *attempt) bool { return a.id == gameID })
+func (c *Contest) watch(gameID string) tea.Cmd {
+	stream := c.env.Server.Watch(c.tasks.Ctx, client.WatchOptions{GameID: gameID, Preview: c.own != ""})
+	return ui.Follow(c.tasks, stream, func(u client.Update, err error) tea.Cmd { return c.UpdateBoard(gameID, u, err) })
 }
 
 // UpdateBoard handles an update of a followed board, or the end of its stream.
 func (c *Contest) UpdateBoard(gameID string, u client.Update, err error) tea.Cmd {
-	a := c.board(gameID)
+	s := c.boards[gameID]
 	switch {
 	case errors.Is(err, client.ErrChallengeNotOpen):
-		return c.tasks.Later(RetryTime, func() tea.Cmd { return c.watch(a) })
+		return c.tasks.Later(RetryTime, func() tea.Cmd { return c.watch(gameID) })
 	case err != nil:
 		if !errors.Is(err, io.EOF) && !errors.Is(err, context.Canceled) {
-			a.state.Err = err
+			s.Err = err
 		}
 		return nil
-	case !a.state.Update(u, c.env.Now):
+	case !s.Update(u, c.env.Now):
 		return nil
 	}
-	return a.state.Show(c.env, c.tasks, true)
+	return s.Show(c.env, c.tasks, true)
 }
 
 // score returns the score to show for an attempt. If its board is followed, the score is
 // that of the board, which is newer than the standings.
 func (c *Contest) score(gameID string) int32 {
-	if a := c.board(gameID); a != nil && a.state.Game.Game != nil {
-		return a.state.Score()
+	if s := c.boards[gameID]; s != nil && s.Game.Game != nil {
+		return s.Score()
 	}
 	return c.Standing(gameID).GetScore()
 }
 
 // followed returns the entrants whose boards are followed.
 func (c *Contest) followed() []*pb.Entrant {
-	return slices.DeleteFunc(slices.Clone(c.GetEntrants()), func(e *pb.Entrant) bool { return c.board(e.GetGameId()) == nil })
+	return slices.DeleteFunc(slices.Clone(c.GetEntrants()), func(e *pb.Entrant) bool { return c.boards[e.GetGameId()] == nil })
 }

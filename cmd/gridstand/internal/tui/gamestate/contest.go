@@ -44,8 +44,8 @@ type Contest struct {
 	next   ui.Timer      // waits for the next tick
 	tries  int           // number of calls of LookUp
 
-	// boards has the boards of a race's attempts, in roster order: all but that of own.
-	boards []*attempt
+	// boards has the games of a race's attempts that are followed, by id: all but own.
+	boards map[string]*State
 	own    string
 }
 
@@ -54,7 +54,7 @@ type Contest struct {
 // does not count the user as a watcher of the others. Otherwise, own is "". The contest says in the page's
 // moment who overtakes whom in a race, and that it ends soon.
 func NewContest(env *ui.Env, tasks *ui.Tasks, id, own string) *Contest {
-	return &Contest{ID: id, env: env, tasks: tasks, own: own}
+	return &Contest{ID: id, env: env, tasks: tasks, own: own, boards: map[string]*State{}}
 }
 
 // Load requests the challenge and the user's attempt.

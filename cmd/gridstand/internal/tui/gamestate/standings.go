@@ -82,10 +82,7 @@ func (c *Contest) InviteText(what string, width int) []string {
 
 // Invite returns the challenge's link, or the result of InviteCommand if there is no link.
 func (c *Contest) Invite() string {
-	if link := c.env.ChallengeLink(c.ID); link != "" {
-		return link
-	}
-	return c.InviteCommand()
+	return cmp.Or(c.env.ChallengeLink(c.ID), c.InviteCommand())
 }
 
 // Command returns the command with which the user joins the challenge, plays it if it is a daily game, or
@@ -194,7 +191,7 @@ func (c *Contest) grid(entrants []*pb.Entrant, width, height int) (string, bool)
 	var slots []board.Slot
 	for _, e := range entrants {
 		slots = append(slots, board.Slot{
-			Board: c.board(e.GetGameId()).state.Board(), Width: titleWidth, Lines: 1,
+			Board: c.boards[e.GetGameId()].Board(), Width: titleWidth, Lines: 1,
 			Title: func(width int) string { return c.boardTitle(e, width) },
 		})
 	}

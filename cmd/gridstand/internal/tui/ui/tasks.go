@@ -109,7 +109,7 @@ const maxWaiting = 256
 // with an error, which is io.EOF after the last update. The program draws once for all updates that
 // have arrived since it drew last.
 func Follow[T any](t *Tasks, s Stream[T], then func(T, error) tea.Cmd) tea.Cmd {
-	waiting := make(chan func() tea.Cmd, maxWaiting)
+	waiting := make(chan Then, maxWaiting)
 	read := t.Do(func(ctx context.Context) Then {
 		defer close(waiting)
 		for err := error(nil); err == nil; {
@@ -128,27 +128,23 @@ func Follow[T any](t *Tasks, s Stream[T], then func(T, error) tea.Cmd) tea.Cmd {
 
 // handle returns a command that continues with all that wait, and then with those that follow, until
 // the channel is closed.
-func handle(t *Tasks, waiting <-chan func() tea.Cmd) tea.Cmd {
+func handle(t *Tasks, waiting <-chan Then) tea.Cmd {
 	return t.Do(func(ctx context.Context) Then {
-		var all []func() tea.Cmd
 		select {
+		case <-ctx.Done():
+			return nil
 		case first, open := <-waiting:
 			if !open {
 				return nil
 			}
-			all = append(all, first)
-		case <-ctx.Done():
-			return nil
-		}
-		for len(waiting) > 0 {
-			all = append(all, <-waiting)
-		}
-		return func() tea.Cmd {
-			cmds := []tea.Cmd{handle(t, waiting)}
-			for _, then := range all {
-				cmds = append(cmds, then())
+			return func() tea.Cmd {
+				cmds := []tea.Cmd{first()}
+				for range len(waiting) { // nothing else receives
+					next := <-waiting
+					cmds = append(cmds, next())
+				}
+				return tea.Batch(append(cmds, handle(t, waiting))...)
 			}
-			return tea.Batch(cmds...)
 		}
 	})
 }

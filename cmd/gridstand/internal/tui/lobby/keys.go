@@ -2,6 +2,7 @@ package lobby
 
 import (
 	"cmp"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -17,7 +18,7 @@ func (p *page) Keys() ui.KeyTable {
 	moves := func(rows int) func() tea.Cmd { return selects(func() { cursor.move(rows) }) }
 	opens := func(r ui.Route) func() tea.Cmd { return func() tea.Cmd { return p.open(r) } }
 	begin := func(race bool) func() tea.Cmd { return func() tea.Cmd { return p.beginForm(race) } }
-	what, _ := p.opens()
+	what, route := p.opens()
 	period := ui.On("right", "← →", "day, week, all", true, selects(func() { p.turn(0, 1) }))
 	variant := ui.On("v", "v", "variant", true, selects(p.nextVariant))
 	if p.pane == paneScores {
@@ -29,7 +30,7 @@ func (p *page) Keys() ui.KeyTable {
 			ui.On("n", "n", "new game", player, begin(false)).FooterAs(3, "n", "new"),
 			ui.On("s", "s", "race somebody now", player, opens(ui.Route{NewChallenge: &ui.NewChallenge{}})).FooterAs(8, "s", "race"),
 			ui.On("R", "R", "new race", player, begin(true)),
-			ui.On("enter", "enter", cmp.Or(what, "open"), what != "", p.enter).Footer(1),
+			ui.On("enter", "enter", cmp.Or(what, "open"), what != "", opens(route)).Footer(1),
 			ui.On("t", "t", "TV", true, opens(ui.Route{TV: true})).Footer(9),
 			ui.On("f", "f", "follow player", true, p.follows),
 			ui.On("r", "r", "rules", true, ui.Run(ui.Open(ui.Route{Rules: p.chosen()}))).Footer(10),
@@ -77,14 +78,6 @@ func (p *page) beginForm(race bool) tea.Cmd {
 		return p.Refuse("The variants are still loading. " + ui.SameKey)
 	}
 	return p.Ask(f)
-}
-
-// enter opens the selected row.
-func (p *page) enter() tea.Cmd {
-	if what, route := p.opens(); what != "" {
-		return p.open(route)
-	}
-	return nil
 }
 
 // opens returns the label of the Enter key and the route that it opens.
@@ -136,10 +129,8 @@ func (p *page) player() string {
 }
 
 func (p *page) nextVariant() {
-	for i, v := range p.lists.Variants {
-		if v.GetId() == p.board() {
-			p.variant = p.lists.Variants[(i+1)%len(p.lists.Variants)].GetId()
-			return
-		}
+	all, board := p.lists.Variants, p.board()
+	if i := slices.IndexFunc(all, func(v *pb.Variant) bool { return v.GetId() == board }); i >= 0 {
+		p.variant = all[(i+1)%len(all)].GetId()
 	}
 }

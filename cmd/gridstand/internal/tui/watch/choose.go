@@ -46,8 +46,6 @@ type chooser struct {
 	asked bool
 	// next is the earliest time of the next request.
 	next time.Time
-	// unknown is set if the player does not exist.
-	unknown bool
 }
 
 // name returns the name of the player to follow, sanitized for the terminal.
@@ -66,7 +64,7 @@ type choice struct {
 // due reports whether to request another game in place of g, which may be nil.
 func (c *chooser) due(g *game, now time.Time) bool {
 	switch {
-	case c.finding || c.unknown || now.Before(c.next):
+	case c.finding || now.Before(c.next):
 		return false
 	case g != nil && g.lookingBack():
 		return false
@@ -87,7 +85,7 @@ func (c *chooser) due(g *game, now time.Time) bool {
 
 // find requests a game from the server.
 func (c *chooser) find(env *ui.Env, tasks *ui.Tasks, then func(choice, error) tea.Cmd) tea.Cmd {
-	if c.finding || c.unknown {
+	if c.finding {
 		return nil
 	}
 	c.finding = true
@@ -137,7 +135,6 @@ func (c *chooser) found(f choice, err error, g *game, now time.Time) (to *pb.Gam
 	}
 	switch {
 	case errors.Is(err, client.ErrPlayerNotFound):
-		c.unknown = true
 		return nil, fmt.Sprintf("There is no player named %q. The lobby shows the names of players.", c.name())
 	case err != nil && g.running() && !byUser:
 		return nil, "" // The game's own stream reports the connection.

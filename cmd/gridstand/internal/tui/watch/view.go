@@ -32,12 +32,8 @@ func (p *page) View(width, height int) ui.View {
 		v.Body = board.TooSmall(b, p.env, width, height)
 		return v
 	}
-	x := panel{State: s, env: p.env, width: l.PanelWidth, height: l.PanelHeight, tall: l.Wide && l.PanelHeight >= tallPanel}
-	if p.chooser != nil {
-		x.why = p.chooser.why
-	}
-	x.curve = p.game.sparklines(t, l.PanelWidth)
-	text := x.play()
+	x := panel{p, s, l}
+	text := x.progress()
 	if s.Over() {
 		text = x.result()
 	}
@@ -167,12 +163,9 @@ const tallPanel = 8
 
 // panel draws the text beside or below a board.
 type panel struct {
+	*page
 	*gamestate.State
-	env           *ui.Env
-	width, height int
-	tall          bool
-	why           string // why TV shows this game
-	curve         string // the sparklines of a replay, or ""
+	board.Layout
 }
 
 // scores returns the most important numbers of a game of 2048.
@@ -182,31 +175,35 @@ func (x *panel) scores() []ui.Fact {
 
 // large draws text in large letters if they fit.
 func (x *panel) large(text string) string {
-	if drawn, ok := x.env.Theme.Large(text, x.width); ok {
+	if drawn, ok := x.env.Theme.Large(text, x.PanelWidth); ok {
 		text = drawn
 	}
 	return x.env.Theme.Accent().Bold(true).Render(text)
 }
 
-// play draws the panel of a game in progress.
-func (x *panel) play() string {
-	t, why := x.env.Theme, x.why
-	if x.tall {
-		why = ui.Wrap(why, x.width)
+// progress draws the panel of a game in progress.
+func (x *panel) progress() string {
+	t, width, why := x.env.Theme, x.PanelWidth, ""
+	tall, curve := x.Wide && x.PanelHeight >= tallPanel, x.game.sparklines(t, width)
+	if x.chooser != nil {
+		why = x.chooser.why
+	}
+	if tall {
+		why = ui.Wrap(why, width)
 	}
 	if why != "" {
 		why = t.Dim().Render(why)
 	}
 	switch {
-	case x.Tribolo() != nil && x.tall:
-		return x.stack(x.SeatBlocks(t, x.width, x.env.Me, x.height >= 20), x.TurnText(t, false), x.curve, why)
+	case x.Tribolo() != nil && tall:
+		return x.stack(x.SeatBlocks(t, width, x.env.Me, x.PanelHeight >= 20), x.TurnText(t, false), curve, why)
 	case x.Tribolo() != nil:
-		return x.stack(x.SeatLines(t, x.width, x.env.Me)+"\n"+x.TurnText(t, false), x.curve)
-	case x.tall:
-		return x.stack(ui.Lines(false, x.large(x.Player()), why), ui.Cards(t, x.width, x.scores()...), x.curve)
+		return x.stack(x.SeatLines(t, width, x.env.Me)+"\n"+x.TurnText(t, false), curve)
+	case tall:
+		return x.stack(ui.Lines(false, x.large(x.Player()), why), ui.Cards(t, width, x.scores()...), curve)
 	default:
 		name := t.Accent().Bold(true).Render(x.Player()) + "  " + why
-		return x.stack(name+"\n"+ui.Inline(t, x.width, x.scores()...), x.curve)
+		return x.stack(name+"\n"+ui.Inline(t, width, x.scores()...), curve)
 	}
 }
 
@@ -215,7 +212,7 @@ func (x *panel) play() string {
 func (x *panel) stack(blocks ...string) string {
 	age := x.env.Now.Sub(x.Game.GetUpdateTime().AsTime())
 	last := x.env.Theme.Dim().Render(fmt.Sprintf("move %s, %s", describe.Comma(x.Moves()), describe.Ago(age)))
-	return ui.Stack(x.height, append(blocks, x.LogLines(x.env.Theme, x.width, ui.Room(x.height-2, blocks...)), last)...)
+	return ui.Stack(x.PanelHeight, append(blocks, x.LogLines(x.env.Theme, x.PanelWidth, ui.Room(x.PanelHeight-2, blocks...)), last)...)
 }
 
 // result draws the panel of a finished game.
@@ -224,15 +221,15 @@ func (x *panel) result() string {
 	title, look := x.Outcome(t, x.env.Me)
 	score, facts := x.Score(), x.Player()+"  best "+describe.Standing(x.Game.Game)
 	if x.Tribolo() != nil {
-		score, facts = gamestate.HighestScore(x.Game.Game), x.Standings(t, x.width, x.env.Me)
+		score, facts = gamestate.HighestScore(x.Game.Game), x.Standings(t, x.PanelWidth, x.env.Me)
 	}
 	hint, verify := "verify with", ""
 	if x.Sealed() {
 		hint = "when its challenge has closed, verify with"
 	}
 	if command := x.env.Command("verify", x.ID()); command != "" {
-		verify = ui.Command(t, hint, command, x.width)
+		verify = ui.Command(t, hint, command, x.PanelWidth)
 	}
-	head := ui.Ending(t, look, title, describe.Comma(score), x.width, x.height-lipgloss.Height(facts))
+	head := ui.Ending(t, look, title, describe.Comma(score), x.PanelWidth, x.PanelHeight-lipgloss.Height(facts))
 	return x.stack(head, facts, verify)
 }

@@ -94,6 +94,8 @@ func TestTV(t *testing.T) {
 	x.Until("an answer", func() bool { return !x.p.chooser.finding })
 	assert.Equal(t, "second", x.p.game.id)
 	assert.Contains(t, x.Screen(), "No other game is live.")
+	x.Press("x")
+	assert.NotContains(t, x.Screen(), "No other game is live.")
 
 	third := liveGame("third", 0, 0)
 	live = []*pb.Game{third}

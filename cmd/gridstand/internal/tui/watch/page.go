@@ -86,6 +86,9 @@ func (p *page) found(f choice, err error) tea.Cmd {
 	to, problem := p.chooser.found(f, err, p.game, p.env.Now)
 	p.problem = problem
 	switch {
+	case problem != "" && p.game.running(): // the answer to a key
+		p.problem = ""
+		p.Refuse(problem)
 	case to != nil:
 		p.drop()
 		p.game = newGame(p.env, p.Tasks, to.GetId())
@@ -134,7 +137,7 @@ const (
 )
 
 func (p *page) play() tea.Cmd {
-	p.player.on = true
+	p.player.on, p.game.problem = true, ""
 	return p.playNext()
 }
 

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -23,8 +24,11 @@ type Flash struct {
 	at   time.Time
 }
 
-// Show shows a text in place of the previous one.
-func (f *Flash) Show(env *Env, t *Tasks, text string) tea.Cmd {
+// show shows a text in place of the previous one, unless it is "".
+func (f *Flash) show(env *Env, t *Tasks, text string) tea.Cmd {
+	if text == "" {
+		return nil
+	}
 	f.Text, f.at = text, env.Now
 	return f.end.Start(t, flashTime, func() tea.Cmd { f.Text = ""; return nil })
 }
@@ -34,14 +38,6 @@ func (f *Flash) press(now time.Time) {
 	if now.Sub(f.at) >= flashLeast {
 		f.Text = ""
 	}
-}
-
-// Line returns the text for the status line if the board cannot show it.
-func (f *Flash) Line(t Theme) string {
-	if f.Text == "" || onBoard(t) {
-		return ""
-	}
-	return t.Bold().Render(f.Text)
 }
 
 // onBoard reports whether a text can cover a board: one without colors would be unreadable.
@@ -61,31 +57,27 @@ func (f *Flash) Over(drawn string, t Theme) string {
 	return Overlay(drawn, box.Render(text), width, height)
 }
 
-// News returns the line for the status about the moment and reactions, or "".
+// News returns the line for the status about reactions, and about the moment if the board cannot show
+// it, or "".
 func (t *Tasks) News(theme Theme) string {
-	line, reactions := t.Moment.Line(theme), t.Reactions.Text
-	if reactions == "" {
-		return line
+	var texts []string
+	if t.Moment.Text != "" && !onBoard(theme) {
+		texts = append(texts, theme.Bold().Render(t.Moment.Text))
 	}
-	if line != "" {
-		line += "   "
+	if t.Reactions.Text != "" {
+		texts = append(texts, theme.Accent().Render(t.Reactions.Text))
 	}
-	return line + theme.Accent().Render(reactions)
+	return strings.Join(texts, "   ")
 }
 
 // Celebrate shows a moment, unless text is "".
-func (t *Tasks) Celebrate(env *Env, text string) tea.Cmd {
-	if text == "" {
-		return nil
-	}
-	return t.Moment.Show(env, t, text)
-}
+func (t *Tasks) Celebrate(env *Env, text string) tea.Cmd { return t.Moment.show(env, t, text) }
 
 // React shows the reactions of watchers, if there are any.
 func (t *Tasks) React(env *Env, counts []int32) tea.Cmd {
 	text := describe.Reacted(counts)
-	if text == "" {
-		return nil
+	if text != "" {
+		text = "★ " + text
 	}
-	return t.Reactions.Show(env, t, "★ "+text)
+	return t.Reactions.show(env, t, text)
 }

@@ -132,8 +132,8 @@ func (d *Text) Keys() KeyTable {
 
 // Box implements Dialog.
 func (d *Text) Box(env *Env) string {
-	const frameWidth, frameHeight = 4, 4
-	title, room := d.Title, max(env.Height-frameHeight, 1)
+	const frameWidth, frameHeight, footer = 4, 4, 1 // The footer, with the dialog's keys, stays visible.
+	title, room := d.Title, max(env.Height-frameHeight-footer, 1)
 	content := d.Content(env, max(env.Width-frameWidth, 1))
 	content = Block(content, lipgloss.Width(content), lipgloss.Height(content)) // so that it is not centered
 	if d.tall = lipgloss.Height(content) > room; d.tall {

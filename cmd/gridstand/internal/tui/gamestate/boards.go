@@ -28,8 +28,8 @@ func (c *Contest) follow() tea.Cmd {
 		return nil
 	}
 	var cmds []tea.Cmd
-	for _, e := range c.GetEntrants()[:min(len(c.GetEntrants()), MaxEntrants)] {
-		if id := e.GetGameId(); id != "" && id != c.own && c.boards[id] == nil {
+	for _, e := range c.GetEntrants() {
+		if id := e.GetGameId(); id != "" && id != c.own && c.boards[id] == nil && len(c.boards) < MaxEntrants {
 			s := New(nil)
 			c.boards[id] = &s
 			cmds = append(cmds, c.watch(id))

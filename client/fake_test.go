@@ -87,79 +87,55 @@ func (f *fake) made(call string) int {
 	return f.calls[call]
 }
 
-func (f *fake) GetServerInfo(context.Context, *pb.GetServerInfoRequest) (*pb.GetServerInfoResponse, error) {
-	return &pb.GetServerInfoResponse{Name: "fake", Storage: f.storage}, nil
-}
-
-func (f *fake) Move(ctx context.Context, r *pb.MoveRequest) (*pb.MoveResponse, error) {
-	e, err := f.move(f.count("move"), ctx, r)
-	return &pb.MoveResponse{Event: e}, err
-}
-
-func (f *fake) Resign(_ context.Context, r *pb.ResignRequest) (*pb.ResignResponse, error) {
-	e, err := f.resign(f.count("resign"), r)
-	return &pb.ResignResponse{Event: e}, err
-}
-
-func (f *fake) JoinGame(_ context.Context, r *pb.JoinGameRequest) (*pb.JoinGameResponse, error) {
-	g, err := f.join(f.count("join"), r)
-	return &pb.JoinGameResponse{Game: g}, err
-}
-
-func (f *fake) Undo(_ context.Context, r *pb.UndoRequest) (*pb.UndoResponse, error) {
-	e, err := f.undo(f.count("undo"), r)
-	return &pb.UndoResponse{Event: e}, err
-}
-
-func (f *fake) CreateGame(_ context.Context, r *pb.CreateGameRequest) (*pb.CreateGameResponse, error) {
-	g, err := f.createGame(f.count("createGame"), r)
-	return &pb.CreateGameResponse{Game: g}, err
-}
-
-func (f *fake) ListGames(ctx context.Context, r *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
-	return f.listGames(f.count("listGames"), ctx, r)
-}
-
-func (f *fake) GetGame(_ context.Context, r *pb.GetGameRequest) (*pb.GetGameResponse, error) {
-	g, err := f.getGame(f.count("getGame"), r)
-	return &pb.GetGameResponse{Game: g}, err
+// answer answers a call, but no stream. It refuses calls without the timeout that every call of a client has.
+func (f *fake) answer(ctx context.Context, request any, _ *grpc.UnaryServerInfo, _ grpc.UnaryHandler) (any, error) {
+	if at, ok := ctx.Deadline(); !ok || time.Until(at) > 10*time.Second {
+		return nil, status.Error(codes.FailedPrecondition, "the call has no timeout of 10 seconds")
+	}
+	switch r := request.(type) {
+	case *pb.GetServerInfoRequest:
+		return &pb.GetServerInfoResponse{Name: "fake", Storage: f.storage}, nil
+	case *pb.MoveRequest:
+		e, err := f.move(f.count("move"), ctx, r)
+		return &pb.MoveResponse{Event: e}, err
+	case *pb.ResignRequest:
+		e, err := f.resign(f.count("resign"), r)
+		return &pb.ResignResponse{Event: e}, err
+	case *pb.JoinGameRequest:
+		g, err := f.join(f.count("join"), r)
+		return &pb.JoinGameResponse{Game: g}, err
+	case *pb.UndoRequest:
+		e, err := f.undo(f.count("undo"), r)
+		return &pb.UndoResponse{Event: e}, err
+	case *pb.CreateGameRequest:
+		g, err := f.createGame(f.count("createGame"), r)
+		return &pb.CreateGameResponse{Game: g}, err
+	case *pb.ListGamesRequest:
+		return f.listGames(f.count("listGames"), ctx, r)
+	case *pb.GetGameRequest:
+		g, err := f.getGame(f.count("getGame"), r)
+		return &pb.GetGameResponse{Game: g}, err
+	case *pb.CreatePlayerRequest:
+		return f.createPlayer(f.count("createPlayer"), ctx, r)
+	case *pb.GetPlayerRequest:
+		p, err := f.getPlayer(f.count("getPlayer"), ctx, r)
+		return &pb.GetPlayerResponse{Player: p}, err
+	case *pb.RotateTokenRequest:
+		return f.rotate(f.count("rotate"), ctx, r)
+	case *pb.JoinChallengeRequest:
+		c, err := f.joinChallenge(f.count("joinChallenge"), r)
+		return &pb.JoinChallengeResponse{Challenge: c}, err
+	case *pb.CreateChallengeRequest:
+		c, err := f.createChallenge(f.count("createChallenge"), r)
+		return &pb.CreateChallengeResponse{Challenge: c}, err
+	}
+	return nil, status.Errorf(codes.Unimplemented, "%T", request)
 }
 
 func (f *fake) Watch(r *pb.WatchRequest, s watchStream) error { return f.watch(f.count("watch"), r, s) }
 
-func (f *fake) CreatePlayer(ctx context.Context, r *pb.CreatePlayerRequest) (*pb.CreatePlayerResponse, error) {
-	return f.createPlayer(f.count("createPlayer"), ctx, r)
-}
-
-func (f *fake) GetPlayer(ctx context.Context, r *pb.GetPlayerRequest) (*pb.GetPlayerResponse, error) {
-	p, err := f.getPlayer(f.count("getPlayer"), ctx, r)
-	return &pb.GetPlayerResponse{Player: p}, err
-}
-
-func (f *fake) RotateToken(ctx context.Context, r *pb.RotateTokenRequest) (*pb.RotateTokenResponse, error) {
-	return f.rotate(f.count("rotate"), ctx, r)
-}
-
-func (f *fake) JoinChallenge(_ context.Context, r *pb.JoinChallengeRequest) (*pb.JoinChallengeResponse, error) {
-	c, err := f.joinChallenge(f.count("joinChallenge"), r)
-	return &pb.JoinChallengeResponse{Challenge: c}, err
-}
-
-func (f *fake) CreateChallenge(_ context.Context, r *pb.CreateChallengeRequest) (*pb.CreateChallengeResponse, error) {
-	c, err := f.createChallenge(f.count("createChallenge"), r)
-	return &pb.CreateChallengeResponse{Challenge: c}, err
-}
-
 func (f *fake) WatchChallenge(r *pb.WatchChallengeRequest, s challengeStream) error {
 	return f.watchChallenge(f.count("watchChallenge"), r, s)
-}
-
-// limited refuses calls without the timeout that every call of a client has.
-func limited(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
-	if at, ok := ctx.Deadline(); !ok || time.Until(at) > 10*time.Second {
-		return nil, status.Error(codes.FailedPrecondition, "the call has no timeout of 10 seconds")
-	}
-	return handle(ctx, request)
 }
 
 // start serves the fake for the duration of the test and returns its address. The port is a
@@ -169,7 +145,7 @@ func (f *fake) start(t testing.TB, options ...grpc.ServerOption) string {
 	l, err := net.Listen("tcp", process.FreeAddress(t))
 	require.NoError(t, err)
 	f.listener = &listener{Listener: l}
-	server := grpc.NewServer(append(options, grpc.ChainUnaryInterceptor(limited))...)
+	server := grpc.NewServer(append(options, grpc.ChainUnaryInterceptor(f.answer))...)
 	pb.RegisterGameServiceServer(server, f)
 	pb.RegisterLeaderboardServiceServer(server, f)
 	pb.RegisterPlayerServiceServer(server, f)

@@ -175,8 +175,8 @@ func TestNew_GivenUp(t *testing.T) {
 	assert.Equal(t, "tribolo", d.Leave().(ui.ReplaceMsg).Route.New.Variant)
 }
 
-// Ensure that the bell rings once when the user's turn begins, that the title shows it, and that the hint on
-// jumps is shown only then.
+// Ensure that the bell rings once when the user's turn begins, that the title shows it, that the hint on
+// jumps is shown only then, and that no answer to an earlier key says otherwise.
 func TestTurn(t *testing.T) {
 	t.Parallel()
 	s := &tuitest.Server{}
@@ -187,6 +187,9 @@ func TestTurn(t *testing.T) {
 	assert.NotContains(t, title(), "Your turn")
 	p.Game.GetSeats()[0].GetPlayer().Name = strings.Repeat("m", ui.NameLimit)
 	assert.Contains(t, d.Screen(), "m… (you) ")
+	p.jumping().cursor = most(p.Tribolo()).GetCell()
+	d.Press("enter")
+	assert.Contains(t, d.Screen(), "! It is not your turn.")
 	p.jumping().targets, p.jumping().cursor = true, &pb.Cell{}
 	assert.NotContains(t, d.Screen(), "No jump to")
 	for n := 8; n <= 9; n++ {
@@ -195,6 +198,7 @@ func TestTurn(t *testing.T) {
 	d.Until("the turn", p.mine)
 	d.Until("the bell", func() bool { return len(d.Heard) > 0 })
 	assert.Contains(t, title(), "Your turn")
+	assert.NotContains(t, d.Screen(), "It is not your turn.")
 	assert.Contains(t, d.Screen(), "No jump to")
 	from.Push(client.Update{Connection: client.Connection{State: client.Reconnecting}})
 	d.Until("the loss", func() bool { return strings.Contains(d.Screen(), "reconnecting") })
@@ -297,6 +301,20 @@ func TestWaiting(t *testing.T) {
 	env.Local = nil
 	assert.Contains(t, d.Screen(), "gridstand watch")
 	assert.False(t, p.alone())
+	d.Press("u")
+	assert.Contains(t, d.Screen(), "Moves of a game with other players cannot be undone.")
+}
+
+// Ensure that a game with an open seat invites others, too, once two of its players are there.
+func TestWaiting_Two(t *testing.T) {
+	t.Parallel()
+	seats := adaAndBots()
+	seats[1] = replay.Seat{Player: replay.Player{ID: "b", Name: "bob"}}
+	seats[2] = replay.Seat{}
+	env := tuitest.Env(&tuitest.Server{})
+	env.Site = "http://localhost:2048"
+	_, d := start(t, env, translate.Game(tuitest.Tribolo(t, tuitest.GameID, 0, seats...).State, 0))
+	assert.Regexp(t, `(?s)Waiting for 1 player.*gridstand join, at.*http://localhost:2048/g/`, d.Screen())
 }
 
 // Ensure that the page ignores a board of another kind or size in every message that a faulty server

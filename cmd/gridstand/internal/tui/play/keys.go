@@ -41,13 +41,14 @@ func (p *page) backKey() ui.Key { return ui.On("q", "q", ui.BackText, true, p.le
 // playKeys returns the keys of a game in progress, without the mode's own. The footer leaves out the
 // solvers, since they make a game unranked.
 func (p *page) playKeys() ui.KeyTable {
-	undo, again, what := p.alone() && p.contest == nil, "new", "new game"
+	undo, fixed := p.alone() && p.contest == nil, "Moves of a game with other players cannot be undone."
+	again, what := "new", "new game"
 	if p.contest != nil {
-		again, what = "give up", "give up"
+		fixed, again, what = "Moves of an attempt cannot be undone.", "give up", "give up"
 	}
 	table := ui.KeyTable{{
 		ui.On("u", "u", "undo", undo, p.wantUndo).Footer(6),
-		ui.On("u", "", "", p.contest != nil, func() tea.Cmd { return p.Refuse("Moves of an attempt cannot be undone.") }),
+		ui.On("u", "", "", !undo, func() tea.Cmd { return p.Refuse(fixed) }),
 		ui.On("n S", "n S", what, true, p.wantNew).FooterAs(5, "n", again),
 		p.rulesKey(), p.copyKey().Footer(8), p.backKey(),
 	}}

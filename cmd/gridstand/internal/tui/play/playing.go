@@ -71,11 +71,13 @@ func (p *page) fail(err error) {
 	p.lost = p.lost || errors.Is(err, client.ErrBadToken) || errors.Is(err, client.ErrGameNotFound)
 }
 
-// ring returns a command that rings the terminal's bell if the user's turn begins.
+// ring returns a command that rings the terminal's bell if the user's turn begins. It removes the answer to
+// an earlier key, such as "It is not your turn."
 func (p *page) ring() tea.Cmd {
 	before := p.rung
 	p.rung = p.mine()
 	if p.rung && !before {
+		p.Say("")
 		return tea.Raw("\a")
 	}
 	return nil

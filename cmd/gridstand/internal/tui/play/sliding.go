@@ -77,9 +77,10 @@ func (sliding) Intro(*gamestate.State) string {
 	return "Arrow keys slide all tiles at once.\nTwo equal tiles that meet become one.\nr shows the rules."
 }
 
-// unranked returns a note that says why the game is not ranked, or "" if it is ranked.
+// unranked returns a note that says why the game is not ranked, or "" if it is ranked. While the game waits
+// for players, the invitation needs the room.
 func (p *page) unranked(width int) string {
-	if why := p.Unranked(); why != "" {
+	if why := p.Unranked(); why != "" && p.Game.GetStatus() != pb.GameStatus_GAME_STATUS_WAITING {
 		return p.env.Theme.Warn().Render(ui.Wrap("unranked: "+why, width))
 	}
 	return ""

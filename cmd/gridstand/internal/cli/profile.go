@@ -24,7 +24,7 @@ const (
 	profileDays  = 60
 )
 
-// Most recent games that a profile shows beside each other, and the columns for them.
+// Most recent games that a profile shows beside each other, and the maximum width of them.
 const (
 	recentGames   = 3
 	recentColumns = 80
@@ -50,7 +50,7 @@ func (p *program) printPlayer(ctx context.Context, c *client.Client, r reference
 }
 
 // printProfile prints what a player has achieved, and the boards of their latest games beside each other,
-// as many as fit.
+// as many as fit, at least one.
 func (p *program) printProfile(ctx context.Context, c *client.Client, profile *pb.GetProfileResponse) error {
 	if err := p.printf("%s", profileText(profile, p.clock())); err != nil {
 		return err
@@ -59,12 +59,15 @@ func (p *program) printProfile(ctx context.Context, c *client.Client, profile *p
 	if err != nil || len(reply.GetGames()) == 0 {
 		return err
 	}
-	row := ""
+	row, columns := "", recentColumns
+	if p.terminal(p.out) && p.width() > 0 {
+		columns = min(columns, p.width())
+	}
 	for _, g := range reply.GetGames() {
 		caption := fmt.Sprintf("%s %s\n%s, %s", variantOf(g), gamestate.ShortID(g.GetId()),
 			commas(g.GetPosition().GetScores(), " : "), p.stage(g))
 		wider := lipgloss.JoinHorizontal(lipgloss.Top, row, caption+"\n"+board.Plain(g.GetPosition()), "   ")
-		if lipgloss.Width(wider) > recentColumns {
+		if row != "" && lipgloss.Width(wider) > columns {
 			break
 		}
 		row = wider

@@ -49,3 +49,16 @@ func TestProfileText(t *testing.T) {
 		"            zoe\n", text)
 	assert.Empty(t, profileText(&pb.GetProfileResponse{}, now))
 }
+
+// Ensure that a terminal gets only as many boards beside each other as fit.
+func TestProfile_Narrow(t *testing.T) {
+	t.Parallel()
+	ada := newUser(t, someServer(t), "ada")
+	for range recentGames {
+		ada.ok("new")
+	}
+	for width, boards := range map[int]int{80: 3, 40: 2, 10: 1, 0: 3} {
+		ada.terminal, ada.width = true, width
+		assert.Equal(t, boards, strings.Count(ada.ok("account"), "classic "), "width %d", width)
+	}
+}

@@ -266,7 +266,9 @@ func TestNewGame_Seats(t *testing.T) {
 	_, d := newTribolo(t, &tuitest.Server{
 		OnResign: func() (*pb.Event, error) { <-answer; return nil, &client.Error{Reason: pb.ReasonGameOver} },
 	})
-	d.Press("n", "y")
+	d.Press("n")
+	assert.Contains(t, d.Screen(), "\n y give up, new game   g give up   n esc cancel")
+	d.Press("y")
 	assert.Contains(t, d.Screen(), "Giving up …")
 	close(answer)
 	seats := d.Leave().(ui.ReplaceMsg).Route.New.Options.Seats

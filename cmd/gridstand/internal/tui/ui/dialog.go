@@ -26,7 +26,7 @@ type Dialog interface {
 // confirm it.
 type Question struct {
 	Title, Text string
-	Choices     []Key  // a single one has a place in the footer; several are only in the box
+	Choices     []Key  // all are in the box, and those with a place in the footer also there
 	No          string // what n and esc do: "play on"
 }
 

@@ -160,7 +160,7 @@ var failures = map[error]*failure{
 	match.ErrStopping:          errStopping,
 	replay.ErrGameOver:         precondition(pb.ReasonGameOver, "the game is over"),
 	replay.ErrNotStarted:       precondition(pb.ReasonGameNotStarted, "the game is waiting for players"),
-	replay.ErrNoUndo:           precondition(pb.ReasonUndoNotAllowed, "there is nothing that you can undo in this game"),
+	replay.ErrNoUndo:           precondition(pb.ReasonUndoNotAllowed, "there is no move to undo, or others play in this game"),
 	replay.ErrNotYourTurn:      precondition(pb.ReasonNotYourTurn, "it is another seat's turn"),
 	gamelog.ErrNotFound:        errGameNotFound,
 	leaderboard.ErrNoScore:     notFound(pb.ReasonNoScore, "the player is not on this board"),

@@ -121,13 +121,10 @@ export function ownSeat(first, seat, kind, next) {
     else if (sliding) moves.push(r);
     else if (!mine()) say('It is not your turn.');
     else if (legal(r)) moves.push(r);
-    else
-      say(
-        "You cannot jump there: a jump needs a line of one opponent's cells from there to yours.",
-      );
+    else say("No jump there: it needs a line of one opponent's cells from there to yours.");
   }
   async function undo() {
-    if (over() || !alone() || attempt) return;
+    if (over()) return;
     const text = 'This makes the game unranked.';
     if (!game().ranked || (await ask('Undo the last move?', text, 'Undo it')))
       moves.push({ undo: true });

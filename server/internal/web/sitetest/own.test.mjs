@@ -83,3 +83,16 @@ test('two presses after a game open one other game', async (t) => {
   await Promise.all([press('n'), press('n'), own.element.find('button', 'New game').click()]);
   assert.deepEqual(opened, ['g']);
 });
+
+test('a game with other players says why no move is undone', async () => {
+  const message = 'other players';
+  serve((method) => method === 'Undo' && { code: 'failed_precondition', message });
+  const seats = ['ada', 'bob'].map((id) => ({ player: { id } }));
+  const game = { id: 'g', seats, status: 'GAME_STATUS_ACTIVE', position: { scores: [0, 0] } };
+  const own = ownSeat(game, 0, { aim: () => [], best: () => 0, finish() {} });
+  const draw = () => {};
+  own.open({ state: { game }, replay: {}, board: { element: element() }, draw });
+  press('u');
+  await settle();
+  assert.match(own.element.textContent, /Other players\./);
+});

@@ -317,6 +317,7 @@ func TestWaiting_Two(t *testing.T) {
 	env.Site = "http://localhost:2048"
 	_, d := start(t, env, translate.Game(tuitest.Tribolo(t, tuitest.GameID, 0, seats...).State, 0))
 	assert.Regexp(t, `(?s)Waiting for 1 player.*gridstand join, at.*http://localhost:2048/g/`, d.Screen())
+	assert.Contains(t, d.Screen(), "\n ↑↓←→ cursor   y copy link ")
 }
 
 // Ensure that the page ignores a board of another kind or size in every message that a faulty server

@@ -22,18 +22,19 @@ func (p *page) rulesKey() ui.Key {
 	return ui.On("r", "r", "rules", true, ui.Run(ui.Open(ui.Route{Rules: p.Game.GetVariant()}))).Footer(7)
 }
 
-// copyKey returns the key that invites others to the game, or to the challenge of an attempt.
+// copyKey returns the key that invites others to the game, or to the challenge of an attempt. It is among the
+// first in the footer while the game waits for players.
 func (p *page) copyKey() ui.Key {
+	word, place := "watch", 8
+	if p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
+		word, place = "join", 1
+	}
 	return p.env.CopyKey(p.contest == nil || !p.Over(), func() tea.Cmd {
 		if p.contest != nil {
 			return p.Copy(p.contest.Invite())
 		}
-		word := "watch"
-		if p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
-			word = "join"
-		}
 		return p.Copy(p.env.LinkOr(word, p.ID()))
-	})
+	}).Footer(place)
 }
 
 func (p *page) backKey() ui.Key { return ui.On("q", "q", ui.BackText, true, p.leave) }
@@ -50,7 +51,7 @@ func (p *page) playKeys() ui.KeyTable {
 		ui.On("u", "u", "undo", undo, p.wantUndo).Footer(6),
 		ui.On("u", "", "", !undo, func() tea.Cmd { return p.Refuse(fixed) }),
 		ui.On("n S", "n S", what, true, p.wantNew).FooterAs(5, "n", again),
-		p.rulesKey(), p.copyKey().Footer(8), p.backKey(),
+		p.rulesKey(), p.copyKey(), p.backKey(),
 	}}
 	if p.Twenty48() == nil || p.contest != nil { // A move by a program would disqualify an attempt.
 		return table
@@ -77,7 +78,7 @@ func (p *page) solverKeys() ui.KeyTable {
 func (p *page) resultKeys() ui.KeyTable {
 	c := p.contest
 	again := ui.On("n S", "n S", "new game", true, p.create).FooterAs(1, "n", "new")
-	share, link := ui.On("c", "c", "copy result", true, p.copyResult).FooterAs(2, "c", "copy"), p.copyKey().Footer(8)
+	share, link := ui.On("c", "c", "copy result", true, p.copyResult).FooterAs(2, "c", "copy"), p.copyKey()
 	if c != nil {
 		again = ui.On("n S", "n S", "race again", c.Race(), func() tea.Cmd {
 			return ui.Replace(p.Tasks, ui.Route{NewChallenge: c.Again()})

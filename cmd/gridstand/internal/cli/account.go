@@ -126,8 +126,8 @@ func (p *program) showAccount(ctx context.Context, c *client.Client, player *pb.
 	if err := p.printAccount(c, player); err != nil {
 		return err
 	}
-	if len(profile.GetVariants()) == 0 {
-		p.notef("No finished games yet. Play one: %s", p.typed("play"))
+	if profileText(profile, p.clock()) == "" {
+		p.notef("No scores yet. Play a game: %s", p.typed("play"))
 	}
 	if err := p.printProfile(ctx, c, profile); err != nil {
 		return err

@@ -62,3 +62,15 @@ func TestProfile_Narrow(t *testing.T) {
 		assert.Equal(t, boards, strings.Count(ada.ok("account"), "classic "), "width %d", width)
 	}
 }
+
+// Ensure that an account without scores is not said to have no finished games: it may have attempts without
+// points.
+func TestProfile_NoScores(t *testing.T) {
+	t.Parallel()
+	server, _ := serverAtNoon(t)
+	ada := newUser(t, server, "ada")
+	ada.ok("resign", strings.TrimSpace(ada.ok("join", "daily")))
+	out, note, _ := ada.run("account")
+	assert.Contains(t, out, "\n0, finished\n")
+	assert.Contains(t, note, "No scores yet. Play a game: gridstand play")
+}

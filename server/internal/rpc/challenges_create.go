@@ -117,7 +117,7 @@ func (s *Service) newChallenge(ctx context.Context, request *pb.CreateChallengeR
 	case !ok:
 		return nil, errVariantNotFound
 	case !challengeable(&variant):
-		return nil, invalid.Field("variant", "must be a variant of 2048")
+		return nil, invalid.Field("variant", "must be one of 2048, such as classic")
 	}
 	c.Variant, c.Revision, c.Seed = variant.ID, variant.Revision, game.NewSeed()
 	return c, nil

@@ -186,6 +186,7 @@ func TestChallenges(t *testing.T) {
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
 	ada.ok("account", "new", "ada")
 	bob.ok("account", "new", "bob")
+	ada.fails(exitUsage, "variant must be one of 2048, such as classic", "race", "tribolo")
 	golden(t, "race.json", ada.ok("race", "3x3", "--limit", "1m", "--bot", "greedy", "--json"))
 	created := strings.Fields(ada.ok("race", "--limit", "12s", "--bot", "greedy"))
 	require.Len(t, created, 2)

@@ -63,7 +63,9 @@ Flags of every command:`,
 	root.AddCommand(slices.Concat(play, look, scripts)...)
 	root.AddCommand(scriptsTopic(scripts))
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
-	_ = root.RegisterFlagCompletionFunc("ca", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)) // files
+	if p.over == nil { // Cobra would never release the session, to which the flag refers.
+		_ = root.RegisterFlagCompletionFunc("ca", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)) // files
+	}
 	return root
 }
 

@@ -8,8 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
+	"weak"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/pflag"
@@ -18,6 +20,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshhost"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
@@ -176,6 +179,20 @@ func TestSSHHost_Commands(t *testing.T) {
 	} {
 		assert.Equal(t, exitInterrupted, h.terminal(nil, command, want), command)
 	}
+}
+
+// Ensure that a host keeps nothing of a session that has run a command.
+func TestSSHHost_Released(t *testing.T) {
+	t.Parallel()
+	session := func() weak.Pointer[sshhost.Session] {
+		p := &program{over: &remote{session: &sshhost.Session{}}}
+		_ = p.command()
+		return weak.Make(p.over.session)
+	}()
+	waittest.Until(t, "the session is released", func() bool {
+		runtime.GC()
+		return session.Value() == nil
+	})
 }
 
 // Ensure that a client without a terminal receives text, and is told which commands need

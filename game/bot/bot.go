@@ -72,31 +72,29 @@ type Options struct {
 	Time time.Duration
 }
 
-// chooser makes a bot's decisions. The maker that creates it checks the rules.
-type chooser interface {
-	choose(m *meter, p game.Position) (game.Move, error)
-}
+// chooser makes a decision of a bot, in a position in which a seat is to move.
+type chooser func(m *meter, p game.Position) (game.Move, error)
 
-// maker creates a bot for any variant of one kind of game.
+// maker names a bot, and creates its chooser for any variant of one kind of game.
 type maker struct {
 	name string
-	make func(v game.Variant, o Options) (chooser, error)
+	make func(v game.Variant) (chooser, error)
 }
 
 // makers lists the bots for each kind of game, weakest first.
 var makers = map[game.Kind][]maker{
 	game.Twenty48: {
 		{"random", newRandom},
-		{"rote", newRote},
-		{"greedy", newGreedy48},
-		{"montecarlo", newMonteCarlo},
-		{"expectimax", newExpectimax},
+		{"rote", of48(rote)},
+		{"greedy", of48(greedy48)},
+		{"montecarlo", of48(monteCarlo)},
+		{"expectimax", of48(expectimax)},
 	},
 	game.Tribolo: {
 		{"random", newRandom},
-		{"greedy", newGreedyTribolo},
-		{"original", newOriginal},
-		{"minimax", newMinimax},
+		{"greedy", ofTribolo(greedyTribolo)},
+		{"original", ofTribolo(original)},
+		{"minimax", ofTribolo(minimax)},
 	},
 }
 
@@ -120,22 +118,20 @@ func New(name string, v game.Variant, o Options) (Bot, error) {
 		if o.Source == nil {
 			o.Source = rand.NewPCG(rand.Uint64(), rand.Uint64())
 		}
-		c, err := m.make(v, o)
+		choose, err := m.make(v)
 		if err != nil {
 			return nil, fmt.Errorf("bot %s: %w", name, err)
 		}
-		return &bot{name: name, chooser: c, options: o, source: o.Source}, nil
+		return &bot{name: name, choose: choose, options: o}, nil
 	}
 	return nil, fmt.Errorf("%w of %s: %q", ErrUnknown, v.ID, name)
 }
 
 type bot struct {
 	name    string
-	chooser chooser
+	choose  chooser
 	options Options
-
-	mu     sync.Mutex // guards source
-	source rand.Source
+	mu      sync.Mutex // guards options.Source
 }
 
 // Name implements Bot.
@@ -155,9 +151,11 @@ func (b *bot) decide(ctx context.Context, p game.Position) (game.Move, int64, er
 	if p.Turn() == game.NoSeat {
 		return game.Move{}, 0, fmt.Errorf("bot %s: %w: the game has ended, %s", b.name, ErrNoMove, p.Ended())
 	}
-	m := new(meter)
-	m.start(ctx, b.options, b.chance())
-	move, err := b.chooser.choose(m, p)
+	b.mu.Lock()
+	seed := b.options.Source.Uint64()
+	b.mu.Unlock()
+	m := newMeter(ctx, b.options, seed)
+	move, err := b.choose(m, p)
 	if err == nil && m.canceled {
 		err = ctx.Err()
 	}
@@ -167,19 +165,10 @@ func (b *bot) decide(ctx context.Context, p game.Position) (game.Move, int64, er
 	return move, m.done, nil
 }
 
-// chance returns a seed for the random numbers used in one decision.
-func (b *bot) chance() uint64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.source.Uint64()
-}
+func newRandom(game.Variant) (chooser, error) { return random, nil }
 
 // random plays any game. It chooses among the legal moves with equal probability.
-type random struct{}
-
-func newRandom(game.Variant, Options) (chooser, error) { return random{}, nil }
-
-func (random) choose(m *meter, p game.Position) (game.Move, error) {
+func random(m *meter, p game.Position) (game.Move, error) {
 	moves := p.LegalMoves()
 	return moves[m.chance.Draw(len(moves))], nil
 }

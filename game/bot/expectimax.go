@@ -1,23 +1,13 @@
 package bot
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/twenty48"
 )
-
-// expectimax looks several moves ahead, weights every tile that may spawn in between by its
-// probability, and rates the resulting boards with a heuristic.
-type expectimax struct {
-	odds
-	depth int // maximum number of spawns to look ahead
-
-	// free is set if the options limit neither depth nor work. In that case, defaultWork limits
-	// the search.
-	free bool
-}
 
 const (
 	// maxDepth limits the number of spawns to look ahead. The search reaches it only if there
@@ -36,36 +26,24 @@ const (
 	worthLost = 0
 )
 
-func newExpectimax(v game.Variant, o Options) (chooser, error) {
-	known, err := oddsOf(v)
-	if err != nil {
-		return nil, err
-	}
-	e := &expectimax{odds: known, depth: maxDepth, free: o.Depth == 0 && o.Work == 0}
-	if o.Depth > 0 {
-		e.depth = min(o.Depth, maxDepth)
-	}
-	return e, nil
-}
-
-func (e *expectimax) choose(m *meter, p game.Position) (game.Move, error) {
-	own, err := e.own(p)
-	if err != nil {
-		return game.Move{}, err
-	}
-	if b, ok := own.Board64(); ok {
+// expectimax looks several moves ahead, weights every tile that may spawn in between by its
+// probability, and rates the resulting boards with a heuristic.
+func expectimax(o *odds, m *meter, p *twenty48.Position) game.Move {
+	if b, ok := p.Board64(); ok {
 		s := searches64.Get().(*search64)
 		defer searches64.Put(s)
-		s.odds, s.meter, s.root = &e.odds, m, b
+		s.odds, s.meter, s.root = o, m, b
 		s.table.forget()
-		return e.deepen(m, own.Legal(), s, defaultWork), nil
+		m.bound(defaultWork)
+		return deepen(m, p.Legal(), s)
 	}
 	s := searchGrids.Get().(*searchGrid)
 	defer searchGrids.Put(s)
-	s.odds, s.meter = &e.odds, m
-	s.begin(own.Grid())
+	s.odds, s.meter = o, m
+	s.begin(p.Grid())
 	s.table.forget()
-	return e.deepen(m, own.Legal(), s, defaultWorkGrid), nil
+	m.bound(defaultWorkGrid)
+	return deepen(m, p.Legal(), s)
 }
 
 // search rates the moves of one position.
@@ -78,21 +56,17 @@ type search interface {
 // deepen looks 0 spawns ahead, then 1, and so on, so that it always has a move to return when
 // it reaches the work limit. It assumes that the work grows by a constant factor from step to
 // step, and does not start a step that it could not finish.
-func (e *expectimax) deepen(m *meter, legal twenty48.Directions, s search, work int64) game.Move {
+func deepen(m *meter, legal twenty48.Directions, s search) (move game.Move) {
+	deepest := min(cmp.Or(m.Depth, maxDepth), maxDepth)
 	if bits.OnesCount8(uint8(legal)) == 1 {
-		best, _ := e.best(m, legal, s, 0)
-		return best
+		deepest = 0
 	}
-	if e.free {
-		m.limit = work
-	}
-	var best game.Move
 	last := int64(1)
-	for depth := 0; depth <= e.depth; depth++ {
+	for depth := range deepest + 1 {
 		before := m.done
-		found, whole := e.best(m, legal, s, depth)
+		found, whole := best(m, legal, s, depth)
 		if whole || depth == 0 {
-			best = found
+			move = found
 		}
 		took := m.done - before
 		if !whole || took*max(2, took/last) > m.left() {
@@ -100,11 +74,11 @@ func (e *expectimax) deepen(m *meter, legal twenty48.Directions, s search, work 
 		}
 		last = took
 	}
-	return best
+	return move
 }
 
 // best returns the best move at the given depth, and reports whether the search finished.
-func (e *expectimax) best(m *meter, legal twenty48.Directions, s search, depth int) (best game.Move, whole bool) {
+func best(m *meter, legal twenty48.Directions, s search, depth int) (best game.Move, whole bool) {
 	highest := float32(math.Inf(-1))
 	for _, d := range directions {
 		if !legal.Has(d) {

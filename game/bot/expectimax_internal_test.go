@@ -27,16 +27,16 @@ type referenceKey struct {
 
 func (r *reference) slid(cells []uint8, d game.Direction, depth int) []uint8 {
 	r.boards[depth] = append(r.boards[depth][:0], cells...)
-	twenty48.Grid{Columns: r.columns, Cells: r.boards[depth]}.Slide(d)
+	twenty48.Grid{Columns: r.Columns, Cells: r.boards[depth]}.Slide(d)
 	return r.boards[depth]
 }
 
 func (r *reference) after(cells []uint8, depth int) float64 {
-	if r.goal > 0 && slices.Contains(cells, r.goal) {
+	if r.end > 0 && slices.Contains(cells, r.end) {
 		return worthWon
 	}
 	if depth == 0 {
-		return float64(gridWorth(twenty48.Grid{Columns: r.columns, Cells: cells}))
+		return float64(gridWorth(twenty48.Grid{Columns: r.Columns, Cells: cells}))
 	}
 	key := referenceKey{hash(cells), depth}
 	if value, ok := r.table[key]; ok {
@@ -51,7 +51,7 @@ func (r *reference) after(cells []uint8, depth int) float64 {
 		empty++
 		cells[i] = 1
 		sum += r.before(cells, depth-1) * float64(1-r.four)
-		if r.foursIn > 0 {
+		if r.FoursIn > 0 {
 			cells[i] = 2
 			sum += r.before(cells, depth-1) * float64(r.four)
 		}
@@ -63,8 +63,8 @@ func (r *reference) after(cells []uint8, depth int) float64 {
 }
 
 func (r *reference) before(cells []uint8, depth int) float64 {
-	changing := twenty48.Grid{Columns: r.columns, Cells: cells}.Changing()
-	idle := r.idle && slices.Contains(cells, 0)
+	changing := twenty48.Grid{Columns: r.Columns, Cells: cells}.Changing()
+	idle := r.IdleMoves && slices.Contains(cells, 0)
 	value := float64(worthLost)
 	for _, d := range directions {
 		if changing.Has(d) || idle {
@@ -89,11 +89,11 @@ func TestExpectimax_ValuesAsReference(t *testing.T) {
 				deepest, boards = 1, 10
 			}
 			one := searches64.New().(*search64)
-			one.odds, one.meter = &o, startMeter(Options{})
+			one.odds, one.meter = o, startMeter(Options{})
 			grid := searchGrids.New().(*searchGrid)
-			grid.odds, grid.meter = &o, startMeter(Options{})
+			grid.odds, grid.meter = o, startMeter(Options{})
 			for _, p := range positions48(t, v, boards) {
-				want := reference{odds: &o, table: map[referenceKey]float64{}}
+				want := reference{odds: o, table: map[referenceKey]float64{}}
 				var fits bool
 				one.root, fits = p.Board64()
 				one.table.forget()
@@ -169,10 +169,10 @@ func TestExpectimax_AnswersFromWholeSearch(t *testing.T) {
 		s := searches64.New().(*search64)
 		o, err := oddsOf(v)
 		require.NoError(t, err)
-		s.odds, s.meter = &o, startMeter(Options{})
+		s.odds, s.meter = o, startMeter(Options{})
 		s.root, _ = p.Board64()
 		s.table.forget()
-		at0, _ := (&expectimax{}).best(s.meter, p.Legal(), s, 0)
+		at0, _ := best(s.meter, p.Legal(), s, 0)
 		answers := []game.Move{at0}
 		for depth := 1; depth <= 3; depth++ {
 			m, err := seeded(t, "expectimax", v, Options{Depth: depth}).Choose(t.Context(), p)

@@ -34,11 +34,7 @@ func seeded(t testing.TB, name string, v game.Variant, o Options) *bot {
 }
 
 // startMeter returns a meter that is ready for one decision.
-func startMeter(o Options) *meter {
-	m := new(meter)
-	m.start(context.Background(), o, 1)
-	return m
-}
+func startMeter(o Options) *meter { return newMeter(context.Background(), o, 1) }
 
 // positions returns boards of a variant from all stages of a few games.
 func positions(t testing.TB, v game.Variant, n int) []game.Position {

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -11,6 +12,7 @@ import (
 // meter counts the work of one decision, reports when to stop, and generates its random
 // numbers.
 type meter struct {
+	Options
 	ctx      context.Context
 	deadline time.Time // zero if the decision has no deadline
 	limit    int64     // maximum of done
@@ -26,16 +28,21 @@ type meter struct {
 // microseconds on the largest boards, and far longer than a check even on the smallest.
 const lookEvery = 256
 
-func (m *meter) start(ctx context.Context, o Options, seed uint64) {
-	*m = meter{ctx: ctx, limit: math.MaxInt64, chance: chance(seed)}
-	if o.Work > 0 {
-		m.limit = o.Work
-	}
+func newMeter(ctx context.Context, o Options, seed uint64) *meter {
+	m := &meter{Options: o, ctx: ctx, limit: cmp.Or(o.Work, math.MaxInt64), chance: chance(seed)}
 	m.deadline, _ = ctx.Deadline()
 	if o.Time > 0 {
 		if end := time.Now().Add(o.Time); m.deadline.IsZero() || end.Before(m.deadline) {
 			m.deadline = end
 		}
+	}
+	return m
+}
+
+// bound limits the work of the decision if the options limit neither depth nor work.
+func (m *meter) bound(work int64) {
+	if m.Depth == 0 && m.Work == 0 {
+		m.limit = work
 	}
 }
 

@@ -9,17 +9,6 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// minimax plays Tribolo by alpha-beta search with iterative deepening. It assumes that both
-// opponents cooperate against the bot ("paranoid" search), which allows a deeper search than if
-// each opponent played for itself.
-type minimax struct {
-	depth int // maximum number of moves to look ahead
-
-	// free is set if the options limit neither depth nor work. In that case, defaultWorkJump
-	// limits the search.
-	free bool
-}
-
 // defaultWorkJump is the work limit of a decision if the options limit neither depth nor work.
 // It allows about 10 ms and five moves ahead.
 const defaultWorkJump = 50_000
@@ -35,35 +24,25 @@ const (
 	worthEnd = 1_000_000
 )
 
-func newMinimax(_ game.Variant, o Options) (chooser, error) {
-	mm := minimax{depth: tribolo.MaxMoves, free: o.Depth == 0 && o.Work == 0}
-	if o.Depth > 0 {
-		mm.depth = o.Depth
-	}
-	return mm, nil
-}
-
-func (mm minimax) choose(m *meter, p game.Position) (game.Move, error) {
-	own, err := ownTribolo(p)
-	if err != nil {
-		return game.Move{}, err
-	}
-	if mm.free {
-		m.limit = defaultWorkJump
-	}
+// minimax plays Tribolo by alpha-beta search with iterative deepening. It assumes that both
+// opponents cooperate against the bot ("paranoid" search), which allows a deeper search than if
+// each opponent played for itself.
+func minimax(m *meter, p *tribolo.Position) tribolo.Square {
+	m.bound(defaultWorkJump)
 	s := jumpSearches.Get().(*jumpSearch)
 	defer jumpSearches.Put(s)
-	s.meter, s.me, s.resigned = m, own.Turn(), own.Resigned()
+	s.meter, s.me, s.resigned = m, p.Turn(), p.Resigned()
 	s.worth, s.end = s.advantage, s.outcome
-	root := own.Board()
+	root := p.Board()
 	moves := s.expand(0, &root, s.me, root.Moves(s.me))
-	if len(moves.order) == 1 {
-		return jumpTo(moves.jumps[0].to), nil
+	deepest := root.Empty().Len()
+	if m.Depth > 0 {
+		deepest = min(m.Depth, deepest)
 	}
-	for depth := 1; depth <= min(mm.depth, root.Empty().Len()) && !m.over; depth++ {
+	for depth := 1; depth <= deepest && len(moves.order) > 1 && !m.over; depth++ {
 		s.rank(moves, depth)
 	}
-	return jumpTo(moves.first().to), nil
+	return moves.at(0).to
 }
 
 // jumpSearch is the state of one search.
@@ -91,8 +70,6 @@ type jump struct {
 }
 
 func (l *jumpList) at(i int) *jump { return &l.jumps[l.order[i]&0xff] }
-
-func (l *jumpList) first() *jump { return l.at(0) }
 
 // expand lists seat's moves, starting with those that take the most cells.
 func (s *jumpSearch) expand(ply int, b *tribolo.Board, seat int, moves tribolo.Set) *jumpList {

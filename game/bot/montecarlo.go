@@ -1,18 +1,12 @@
 package bot
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/twenty48"
 )
-
-// monteCarlo plays many random games after each legal move and chooses the move whose games
-// have the highest average score.
-type monteCarlo struct {
-	odds
-	rollouts int
-	cut      int64 // number of moves after which a random game is cut short
-}
 
 const (
 	defaultRollouts = 200
@@ -23,33 +17,19 @@ const (
 	cutMoves = 100
 )
 
-func newMonteCarlo(v game.Variant, o Options) (chooser, error) {
-	known, err := oddsOf(v)
-	if err != nil {
-		return nil, err
+// monteCarlo plays many random games after each legal move and chooses the move whose games
+// have the highest average score.
+func monteCarlo(o *odds, m *meter, p *twenty48.Position) game.Move {
+	games := rollout{odds: o, meter: m, cut: math.MaxInt64, from: p.Grid().Cells, grid: p.Grid()}
+	if len(games.from) > 16 {
+		games.cut = cutMoves
 	}
-	mc := &monteCarlo{odds: known, rollouts: o.Rollouts, cut: math.MaxInt64}
-	if mc.rollouts == 0 {
-		mc.rollouts = defaultRollouts
-	}
-	if mc.rows*mc.columns > 16 {
-		mc.cut = cutMoves
-	}
-	return mc, nil
-}
-
-func (mc *monteCarlo) choose(m *meter, p game.Position) (game.Move, error) {
-	own, err := mc.own(p)
-	if err != nil {
-		return game.Move{}, err
-	}
-	games := newRollout(&mc.odds, m, own, mc.cut)
-	legal := own.Legal()
+	legal := p.Legal()
 	// Each round plays one game for every move, so that all moves have the same number of
 	// games. An unfinished round does not count.
 	var sums [len(directions)]int64
 round:
-	for range mc.rollouts {
+	for range cmp.Or(m.Rollouts, defaultRollouts) {
 		var scores [len(directions)]int64
 		for i, d := range directions {
 			if !legal.Has(d) {
@@ -70,5 +50,5 @@ round:
 			best, highest = game.Slide(d), sums[i]
 		}
 	}
-	return best, nil
+	return best
 }

@@ -17,10 +17,6 @@ type rollout struct {
 	grid twenty48.Grid
 }
 
-func newRollout(o *odds, m *meter, p *twenty48.Position, cut int64) rollout {
-	return rollout{odds: o, meter: m, cut: cut, from: p.Grid().Cells, grid: p.Grid()}
-}
-
 // play plays a game and returns the points scored after the starting position, counting all
 // merges in full. It also stops when the meter's work limit is reached.
 func (r *rollout) play(first game.Direction) int64 {
@@ -30,12 +26,12 @@ func (r *rollout) play(first game.Direction) int64 {
 	left := min(r.cut, r.meter.left())
 	moves := int64(1)
 	for ; moves < left; moves++ {
-		if r.goal > 0 && slices.Max(g.Cells) >= r.goal {
+		if r.end > 0 && slices.Max(g.Cells) >= r.end {
 			break
 		}
-		g.Spawn(r.foursIn, chance)
+		g.Spawn(r.FoursIn, chance)
 		legal := g.Changing()
-		idle := r.idle && slices.Contains(g.Cells, 0)
+		idle := r.IdleMoves && slices.Contains(g.Cells, 0)
 		var possible [len(directions)]game.Direction
 		n := 0
 		for _, d := range directions {

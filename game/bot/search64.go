@@ -31,7 +31,7 @@ func (s *search64) value(d game.Direction, depth int) float32 {
 // after returns the value of b after a move and before a tile spawns: the mean over all tiles
 // that can spawn.
 func (s *search64) after(b twenty48.Board64, depth int) float32 {
-	if s.goal > 0 && b.Has(s.goal) {
+	if s.end > 0 && b.Has(s.end) {
 		return worthWon
 	}
 	if depth == 0 {
@@ -49,7 +49,7 @@ func (s *search64) after(b twenty48.Board64, depth int) float32 {
 		}
 		spawned := empty & -empty
 		twos += s.before(b|spawned, depth-1)
-		if s.foursIn > 0 {
+		if s.FoursIn > 0 {
 			fours += s.before(b|spawned<<1, depth-1)
 		}
 	}
@@ -61,7 +61,7 @@ func (s *search64) after(b twenty48.Board64, depth int) float32 {
 // before returns the value of b with the player to move: the value of the best move, or of a
 // lost game if no move is legal.
 func (s *search64) before(b twenty48.Board64, depth int) float32 {
-	idle := s.idle && b.Empty() != 0
+	idle := s.IdleMoves && b.Empty() != 0
 	value, tried := float32(worthLost), int64(0)
 	for _, from := range [2]twenty48.Board64{b, b.Transposed()} {
 		if left := s.slider.Left(from); left != from || idle {

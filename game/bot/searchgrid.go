@@ -34,7 +34,7 @@ func (s *searchGrid) begin(root twenty48.Grid) {
 
 // try slides a copy of cells in direction d, on the scratch board for that depth.
 func (s *searchGrid) try(cells []uint8, d game.Direction, depth int) twenty48.Grid {
-	g := twenty48.Grid{Columns: s.columns, Cells: s.boards[depth]}
+	g := twenty48.Grid{Columns: s.Columns, Cells: s.boards[depth]}
 	copy(g.Cells, cells)
 	g.Slide(d)
 	return g
@@ -48,7 +48,7 @@ func (s *searchGrid) value(d game.Direction, depth int) float32 {
 // after returns the value of g after a move and before a tile spawns: the mean over all tiles
 // that can spawn.
 func (s *searchGrid) after(g twenty48.Grid, depth int) float32 {
-	if s.goal > 0 && slices.Contains(g.Cells, s.goal) {
+	if s.end > 0 && slices.Contains(g.Cells, s.end) {
 		return worthWon
 	}
 	if depth == 0 {
@@ -70,7 +70,7 @@ func (s *searchGrid) after(g twenty48.Grid, depth int) float32 {
 		empty++
 		g.Cells[i] = 1
 		twos += s.before(g, depth-1)
-		if s.foursIn > 0 {
+		if s.FoursIn > 0 {
 			g.Cells[i] = 2
 			fours += s.before(g, depth-1)
 		}
@@ -85,7 +85,7 @@ func (s *searchGrid) after(g twenty48.Grid, depth int) float32 {
 // lost game if no move is legal.
 func (s *searchGrid) before(g twenty48.Grid, depth int) float32 {
 	changing := g.Changing()
-	idle := s.idle && slices.Contains(g.Cells, 0)
+	idle := s.IdleMoves && slices.Contains(g.Cells, 0)
 	value, tried := float32(worthLost), int64(0)
 	for _, d := range directions {
 		if changing.Has(d) || idle {

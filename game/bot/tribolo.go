@@ -8,29 +8,23 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// ownTribolo returns p as a Tribolo position.
-func ownTribolo(p game.Position) (*tribolo.Position, error) {
-	own, ok := p.(*tribolo.Position)
-	if !ok {
-		return nil, fmt.Errorf("a %T is not a position of Tribolo", p)
+// ofTribolo returns the function that creates a chooser of Tribolo.
+func ofTribolo(choose func(m *meter, p *tribolo.Position) tribolo.Square) func(game.Variant) (chooser, error) {
+	return func(game.Variant) (chooser, error) {
+		return func(m *meter, p game.Position) (game.Move, error) {
+			own, ok := p.(*tribolo.Position)
+			if !ok {
+				return game.Move{}, fmt.Errorf("a %T is not a position of Tribolo", p)
+			}
+			return game.To(choose(m, own).Cell()), nil
+		}, nil
 	}
-	return own, nil
 }
-
-func jumpTo(q tribolo.Square) game.Move { return game.To(q.Cell()) }
 
 // greedyTribolo makes the move that takes the most cells, breaking ties by the lowest x, then
 // the lowest y.
-type greedyTribolo struct{}
-
-func newGreedyTribolo(game.Variant, Options) (chooser, error) { return greedyTribolo{}, nil }
-
-func (greedyTribolo) choose(_ *meter, p game.Position) (game.Move, error) {
-	own, err := ownTribolo(p)
-	if err != nil {
-		return game.Move{}, err
-	}
-	b, seat := own.Board(), own.Turn()
+func greedyTribolo(_ *meter, p *tribolo.Position) tribolo.Square {
+	b, seat := p.Board(), p.Turn()
 	var best tribolo.Square
 	most := 0
 	for moves := b.Moves(seat); !moves.IsEmpty(); {
@@ -39,15 +33,8 @@ func (greedyTribolo) choose(_ *meter, p game.Position) (game.Move, error) {
 			best, most = to, n
 		}
 	}
-	return jumpTo(best), nil
+	return best
 }
-
-// original plays like the ClojureScript version: minimax over three moves, assuming that all
-// opponents try to take its cells. The value of a board is the number of cells that the bot
-// owns. If the bot has few moves in the middle of the game, it looks only two moves ahead, and
-// the value is the number of moves that it will have. (The original program's players also join
-// forces against a human who is ahead.)
-type original struct{}
 
 const (
 	originalPlies = 3
@@ -57,21 +44,20 @@ const (
 	originalLate = 20
 )
 
-func newOriginal(game.Variant, Options) (chooser, error) { return original{}, nil }
-
-func (original) choose(m *meter, p game.Position) (game.Move, error) {
-	own, err := ownTribolo(p)
-	if err != nil {
-		return game.Move{}, err
-	}
-	b, seat := own.Board(), own.Turn()
+// original plays like the ClojureScript version: minimax over three moves, assuming that all
+// opponents try to take its cells. The value of a board is the number of cells that the bot
+// owns. If the bot has few moves in the middle of the game, it looks only two moves ahead, and
+// the value is the number of moves that it will have. (The original program's players also join
+// forces against a human who is ahead.)
+func original(m *meter, p *tribolo.Position) tribolo.Square {
+	b, seat := p.Board(), p.Turn()
 	moves, free, plies := b.Moves(seat), b.Empty().Len()+b.Walls().Len(), originalPlies
 	worth := func(b *tribolo.Board) int { return b.Score(seat) }
 	if moves.Len() < originalFew && free > originalLate {
 		plies--
 		worth = func(b *tribolo.Board) int { return b.Moves(seat).Len() }
 	}
-	s := jumpSearch{meter: m, me: seat, resigned: own.Resigned(), worth: worth, end: worth}
+	s := jumpSearch{meter: m, me: seat, resigned: p.Resigned(), worth: worth, end: worth}
 	var best tribolo.Square
 	highest := -1
 	for !moves.IsEmpty() {
@@ -82,5 +68,5 @@ func (original) choose(m *meter, p game.Position) (game.Move, error) {
 			best, highest = to, max(value, 0)
 		}
 	}
-	return jumpTo(best), nil
+	return best
 }

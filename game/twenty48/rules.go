@@ -41,7 +41,7 @@ func (r *Rules) Start(d *game.Draws) game.Position {
 // Besides game.ErrIllegalMove, it returns an error if the position belongs to other rules. The
 // score and the number of moves saturate at the largest int32, which no real game reaches.
 func (r *Rules) Move(from game.Position, _ int, m game.Move, d *game.Draws) (game.Position, game.Change, error) {
-	p, err := r.own(from)
+	p, err := r.Own(from)
 	if err != nil {
 		return nil, game.Change{}, err
 	}
@@ -76,8 +76,8 @@ func (r *Rules) Resign(p game.Position, _ int) game.Position { return p }
 // Recordable implements game.Rules. Scores of 2048 are recordable no matter why the game ended.
 func (r *Rules) Recordable(game.Reason) bool { return true }
 
-// own returns p as a Position of these rules.
-func (r *Rules) own(p game.Position) (*Position, error) {
+// Own returns p as a Position of these rules, or an error if it belongs to others.
+func (r *Rules) Own(p game.Position) (*Position, error) {
 	own, ok := p.(*Position)
 	if !ok {
 		return nil, fmt.Errorf("twenty48: a %T is not a position of 2048", p)

@@ -39,13 +39,18 @@ func NewGame(gameID string, created replay.Created, seed game.Seed) (*Draft, err
 
 // Draft returns the draft of an entry to append after t. It returns the errors of
 // replay.State.Apply. Unless notBefore is zero, the entry is not appended before that time.
-// past may be nil unless the entry reverts the game.
-func (t Tip) Draft(entry replay.Entry, notBefore time.Time, past Past) (*Draft, error) {
+// past is the state to which the entry reverts the game, or nil if it does not.
+func (t Tip) Draft(entry replay.Entry, notBefore time.Time, past *replay.State) (draft *Draft, err error) {
 	at := t.State.UpdateTime
 	if notBefore.After(at) {
 		at = notBefore
 	}
-	event, err := t.apply(entry, at, past)
+	var event *replay.Event
+	if past != nil {
+		event, err = t.State.Undo(entry, past, at)
+	} else {
+		event, err = t.State.Apply(entry, at)
+	}
 	if err != nil {
 		return nil, err
 	}

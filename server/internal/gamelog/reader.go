@@ -48,7 +48,7 @@ func (r *Reader) Skip(ctx context.Context, version int32) error {
 func (r *Reader) Next(ctx context.Context, n int, do func(*replay.Event) error) (read int, err error) {
 	for {
 		applied, err := r.page(ctx, n-read, do)
-		if read += applied; !errors.Is(err, errReverted) {
+		if read += applied; !errors.Is(err, errNoPast) {
 			return read, err
 		}
 		if err := r.restart(ctx); err != nil {
@@ -62,7 +62,7 @@ func (r *Reader) Next(ctx context.Context, n int, do func(*replay.Event) error) 
 func (r *Reader) page(ctx context.Context, n int, do func(*replay.Event) error) (read int, err error) {
 	records, unread := r.log.page(ctx, r.gameID, r.tip.ID.Version+1, n)
 	err = r.log.each(ctx, records, func(record store.Record) error {
-		next, event, err := r.tip.Apply(r.gameID, record, r.past)
+		next, event, err := r.tip.Apply(r.gameID, record, func(version int32) *replay.State { return r.kept[version] })
 		if err != nil {
 			return err
 		}
@@ -81,17 +81,6 @@ func (r *Reader) page(ctx context.Context, n int, do func(*replay.Event) error) 
 		err = unread
 	}
 	return read, err
-}
-
-// errReverted means that an entry reverts the game to an earlier version whose state was not kept.
-var errReverted = errors.New("the game was reverted")
-
-// past returns the state to which the next entry reverts the game, or nil if there is none.
-func (r *Reader) past(version int32) (*replay.State, error) {
-	if r.reverts[version] > r.tip.ID.Version {
-		return r.kept[version], nil
-	}
-	return nil, errReverted
 }
 
 // restart reads the log again up to the current entry, and keeps the states that later entries need.

@@ -3,7 +3,6 @@ package gamelog
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
@@ -21,15 +20,18 @@ type Tip struct {
 // GenesisTip returns the tip of a game before its first entry.
 func GenesisTip(gameID string) Tip { return Tip{ID: Genesis(gameID)} }
 
-// Past returns the state of a game at an earlier version. It is called to apply an entry
-// that reverts the game to that version.
-type Past func(version int32) (*replay.State, error)
+// Past returns the state of a game at an earlier version, or nil if it does not have that state.
+// It is called to apply an entry that reverts the game to that version.
+type Past func(version int32) *replay.State
+
+// errNoPast means that an entry reverts the game to a state that the Past does not have.
+var errNoPast = errors.New("the game was reverted to an unknown state")
 
 // Apply returns the event of r and the tip after it. It checks that the record follows t
 // and that its digest matches.
 //
-// The error is replay.ErrUnknown if a newer server wrote the record, the wrapped error of
-// past if it failed, and a *DamagedError if the record does not match.
+// The error is replay.ErrUnknown if a newer server wrote the record, errNoPast if past returned
+// nil, and a *DamagedError if the record does not match.
 func (t Tip) Apply(gameID string, r store.Record, past Past) (Tip, *replay.Event, error) {
 	damaged := func(detail string) (Tip, *replay.Event, error) {
 		return t, nil, &DamagedError{GameID: gameID, Version: t.ID.Version, Detail: detail}
@@ -38,14 +40,12 @@ func (t Tip) Apply(gameID string, r store.Record, past Past) (Tip, *replay.Event
 		return damaged(fmt.Sprintf("the next version is %d", r.ID.Version))
 	}
 	event, err := t.replay(gameID, r, past)
-	var unreachable *pastError
 	switch {
 	case errors.Is(err, replay.ErrUnknown):
 		return t, nil, fmt.Errorf("version %d: %w", r.ID.Version, err)
-	case errors.As(err, &unreachable):
+	case errors.Is(err, errNoPast):
 		return t, nil, err
-	}
-	if err != nil {
+	case err != nil:
 		return damaged(err.Error())
 	}
 	if next := nextID(t.ID, r.Raw, board(event.State)); next != r.ID {
@@ -69,29 +69,16 @@ func (t Tip) replay(gameID string, r store.Record, past Past) (*replay.Event, er
 	if r.Time.Before(t.State.UpdateTime) {
 		return nil, errors.New("the entry is older than the previous one")
 	}
-	return t.apply(entry, r.Time, past)
-}
-
-// apply applies an entry with State.Apply, or with State.Undo if the entry reverts the game
-// to an earlier version.
-func (t Tip) apply(entry replay.Entry, at time.Time, past Past) (*replay.Event, error) {
 	undone, ok := entry.Action.(replay.Undone)
 	if !ok || undone.To < 1 || undone.To >= t.State.Version {
-		return t.State.Apply(entry, at)
+		return t.State.Apply(entry, r.Time)
 	}
-	state, err := past(undone.To)
-	if err != nil {
-		return nil, &pastError{err}
+	state := past(undone.To)
+	if state == nil {
+		return nil, errNoPast
 	}
-	return t.State.Undo(entry, state, at)
+	return t.State.Undo(entry, state, r.Time)
 }
-
-// pastError means that an earlier state could not be found.
-type pastError struct{ Err error }
-
-func (e *pastError) Error() string { return "finding an earlier state: " + e.Err.Error() }
-
-func (e *pastError) Unwrap() error { return e.Err }
 
 // board returns the position in s, as encoded by the rules.
 func board(s *replay.State) []byte {

@@ -2,7 +2,6 @@ package match
 
 import (
 	"context"
-	"errors"
 
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
@@ -19,12 +18,9 @@ func (m *Match) catchUp(ctx context.Context) error {
 }
 
 // recent finds earlier states in memory.
-func (m *Match) recent(version int32) (*replay.State, error) {
+func (m *Match) recent(version int32) *replay.State {
 	if e := m.ring.at(version); e != nil {
-		return e.State, nil
+		return e.State
 	}
-	return nil, errNotRecent
+	return nil
 }
-
-// errNotRecent means that an earlier state is not in memory.
-var errNotRecent = errors.New("the version is not in memory")

@@ -138,7 +138,7 @@ func (call Call) decide(ctx context.Context, m *Match, tip gamelog.Tip) (*Event,
 	case call.Version != 0 && call.Version != state.Version:
 		return nil, nil, &VersionConflictError{Version: state.Version}
 	}
-	var past gamelog.Past
+	var past *replay.State
 	full := m.hub.MaxEvents > 0 && int(state.Version) >= m.hub.MaxEvents
 	switch action := entry.Action.(type) {
 	case replay.Moved:
@@ -165,7 +165,10 @@ func (call Call) decide(ctx context.Context, m *Match, tip gamelog.Tip) (*Event,
 		if action.To == 0 {
 			return nil, nil, replay.ErrNoUndo
 		}
-		entry.Action, past = action, m.past(ctx)
+		entry.Action = action
+		if past, err = m.past(ctx, action.To); err != nil {
+			return nil, nil, err
+		}
 	}
 	var notAfter time.Time
 	if call.inWindow {
@@ -209,18 +212,16 @@ func (call Call) entry(ctx context.Context, m *Match, state *replay.State) (entr
 	return entry, earlier, err
 }
 
-// past returns a function that finds earlier states in memory or in the log.
-func (m *Match) past(ctx context.Context) gamelog.Past {
-	return func(version int32) (*replay.State, error) {
-		event, err := m.find(ctx, func(v int32, _ replay.Entry) bool { return v == version })
-		if err == nil && event == nil {
-			err = fmt.Errorf("no version %d", version)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return event.State, nil
+// past finds an earlier state in memory or in the log.
+func (m *Match) past(ctx context.Context, version int32) (*replay.State, error) {
+	event, err := m.find(ctx, func(v int32, _ replay.Entry) bool { return v == version })
+	if err == nil && event == nil {
+		err = fmt.Errorf("no version %d", version)
 	}
+	if err != nil {
+		return nil, err
+	}
+	return event.State, nil
 }
 
 // callsOff reports whether a call to resign abandons a game that has not started. That is
@@ -329,7 +330,7 @@ func (m *Match) repeated(ctx context.Context, state *replay.State, call Call, en
 		if _, ok := logged.Action.(replay.Undone); !ok {
 			return nil, nil
 		}
-		then, err := m.past(ctx)(version)
+		then, err := m.past(ctx, version)
 		if err != nil {
 			return nil, err
 		}

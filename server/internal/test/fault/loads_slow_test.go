@@ -50,7 +50,7 @@ func (c *caller) playHeavy(ctx context.Context, length int32) (gameID string, er
 		} else {
 			before = tip.State
 		}
-		draft, err := tip.Draft(entry, time.Time{}, func(int32) (*replay.State, error) { return before, nil })
+		draft, err := tip.Draft(entry, time.Time{}, before)
 		if err != nil {
 			return "", err
 		}

@@ -77,7 +77,7 @@ func TestScored_Twenty48(t *testing.T) {
 			}
 			assert.False(t, s.Scored(0), "the game is not over")
 			s = end(s)
-			assert.Equal(t, reason, s.Result.Reason)
+			assert.Equal(t, reason, s.Reason)
 			assert.Equal(t, tt.ranked, s.Ranked, "%v", tt)
 			assert.Equal(t, tt.ranked, s.Scored(0), "%v, %v", reason, tt)
 		}

@@ -165,9 +165,11 @@ func TestApply_LastHuman(t *testing.T) {
 			assert.Equal(t, 1, gone.Turn(), tt.name)
 			continue
 		}
-		assert.Equal(t, &replay.Result{Reason: game.TimedOut, Winners: []int{0, 1, 2}}, late.Result, tt.name)
+		assert.Equal(t, game.TimedOut, late.Reason, tt.name)
+		assert.Equal(t, []int{0, 1, 2}, late.Winners(), tt.name)
 		assert.False(t, late.Scored(0), tt.name)
-		assert.Equal(t, &replay.Result{Reason: game.Resigned, Winners: []int{1, 2}}, gone.Result, tt.name)
+		assert.Equal(t, game.Resigned, gone.Reason, tt.name)
+		assert.Equal(t, []int{1, 2}, gone.Winners(), tt.name)
 	}
 }
 

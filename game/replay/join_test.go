@@ -40,7 +40,7 @@ func TestJoin_Refused(t *testing.T) {
 	over := apply(t, s, game.NoSeat, replay.Abandoned{})
 	_, err := over.Apply(replay.Entry{Seat: 0, Action: replay.Joined{Player: bob}}, at(9))
 	assert.ErrorIs(t, err, replay.ErrGameOver)
-	assert.Empty(t, over.Result.Winners)
+	assert.Empty(t, over.Winners())
 }
 
 // Ensure that a game is ranked while players hold at most one seat, and unranked once a player,

@@ -60,6 +60,5 @@ func (s *State) checkEnd() {
 }
 
 func (s *State) end(reason game.Reason) {
-	s.Status = Finished
-	s.Result = &Result{Reason: reason, Winners: s.Position.Winners(reason)}
+	s.Status, s.Reason = Finished, reason
 }

@@ -36,7 +36,8 @@ func TestApply_Resignations(t *testing.T) {
 	before := s
 	s = apply(t, s, 0, replay.Resigned{})
 	assert.Equal(t, replay.Finished, s.Status)
-	assert.Equal(t, &replay.Result{Reason: game.Resigned, Winners: []int{1}}, s.Result, "a seat that resigned does not win, whatever its score")
+	assert.Equal(t, game.Resigned, s.Reason)
+	assert.Equal(t, []int{1}, s.Winners(), "a seat that resigned does not win, whatever its score")
 	assert.Equal(t, []bool{false, false, true}, resigned(before), "the previous state is unchanged")
 }
 
@@ -61,9 +62,9 @@ func TestApply_ResignationLeavesNoMove(t *testing.T) {
 			if end.Status == replay.Active {
 				continue
 			}
-			assert.Equal(t, game.NoMoves, end.Result.Reason)
-			assert.NotEmpty(t, end.Result.Winners)
-			assert.NotContains(t, end.Result.Winners, s.Turn())
+			assert.Equal(t, game.NoMoves, end.Reason)
+			assert.NotEmpty(t, end.Winners())
+			assert.NotContains(t, end.Winners(), s.Turn())
 			return
 		}
 	}
@@ -115,7 +116,7 @@ func TestScored_Seats(t *testing.T) {
 	}
 
 	full := playOut(t, clocked(t, 0, annSits, botSits, botSits))
-	require.Equal(t, game.NoMoves, full.Result.Reason)
+	require.Equal(t, game.NoMoves, full.Reason)
 	assert.True(t, full.Scored(0))
 	assert.False(t, full.Scored(1), "a bot")
 }

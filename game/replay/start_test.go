@@ -33,7 +33,7 @@ func TestStart(t *testing.T) {
 		assert.Equal(t, c.Seats, s.Seats, v.ID)
 		assert.Equal(t, replay.Active, s.Status, v.ID)
 		assert.Equal(t, board(t, v.Rules.Start(sd.Draws(1))), board(t, s.Position), v.ID)
-		assert.Nil(t, s.Result, v.ID)
+		assert.Equal(t, game.ReasonNone, s.Reason, v.ID)
 		assert.True(t, s.Private, v.ID)
 		assert.False(t, s.Ranked, v.ID)
 		assert.Equal(t, sd.Commitment(), s.Commitment, v.ID)
@@ -61,7 +61,7 @@ func TestStart_Waiting(t *testing.T) {
 
 	over := apply(t, s, game.NoSeat, replay.Abandoned{})
 	assert.Equal(t, replay.Finished, over.Status)
-	assert.Equal(t, game.Abandoned, over.Result.Reason)
+	assert.Equal(t, game.Abandoned, over.Reason)
 	assert.False(t, over.Scored(0), "an open seat does not score")
 }
 

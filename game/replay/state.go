@@ -39,13 +39,6 @@ var (
 	ErrInvalid = errors.New("entry does not fit the game")
 )
 
-// Result is the outcome of a game. The final scores are in the game's position.
-type Result struct {
-	Reason game.Reason
-	// Winners lists the seats that won. It may be empty.
-	Winners []int
-}
-
 // State is a game at one version. It is immutable; Apply returns the next state.
 type State struct {
 	ID string
@@ -57,8 +50,8 @@ type State struct {
 	Seats    []Seat
 	Status   Status
 	Position game.Position
-	// Result is nil until the game is finished.
-	Result *Result
+	// Reason says why the game ended. It is game.ReasonNone until the game is finished.
+	Reason game.Reason
 	// Ranked reports whether, as of this version, the result may go to the leaderboard.
 	Ranked     bool
 	Private    bool
@@ -314,6 +307,14 @@ func (s *State) LegalMoves() []game.Move {
 	return s.Position.LegalMoves()
 }
 
+// Winners returns the seats that won, or nil if no seat did or the game is not over.
+func (s *State) Winners() []int {
+	if s.Status != Finished {
+		return nil
+	}
+	return s.Position.Winners(s.Reason)
+}
+
 // WithSeed returns a copy of s that draws from seed.
 func (s State) WithSeed(seed game.Seed) *State {
 	s.seed = seed
@@ -352,11 +353,11 @@ func (s *State) SeatsOf(playerID string) []int {
 // must have held the seat to the end or ended the game by resigning, and the score must be
 // above 0 unless the game is an attempt at a challenge.
 func (s *State) Scored(seat int) bool {
-	if s.Status != Finished || !s.Ranked || !s.Variant.Rules.Recordable(s.Result.Reason) {
+	if s.Status != Finished || !s.Ranked || !s.Variant.Rules.Recordable(s.Reason) {
 		return false
 	}
 	held := s.Seats[seat]
 	return held.Player.ID != "" && !held.Absent &&
-		(!held.Resigned || s.Result.Reason == game.Resigned) &&
+		(!held.Resigned || s.Reason == game.Resigned) &&
 		(s.IsAttempt() || s.Position.Scores()[seat] > 0)
 }

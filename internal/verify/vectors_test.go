@@ -188,8 +188,8 @@ func (v *vectors) tribolo(moves [][]string) {
 		}
 		v.printf("; next %s\n", seatName(e.State.Turn()))
 	}
-	require.NotNil(v.t, e.State.Result, "the game is not over: %v", e.State.LegalMoves())
-	v.printf("scores %v, winners %v\n", e.State.Position.Scores(), e.State.Result.Winners)
+	require.Equal(v.t, replay.Finished, e.State.Status, "the game is not over: %v", e.State.LegalMoves())
+	v.printf("scores %v, winners %v\n", e.State.Position.Scores(), e.State.Winners())
 }
 
 func cellName(c game.Cell) string { return fmt.Sprintf("%d,%d", c.X, c.Y) }

@@ -298,7 +298,7 @@ func (r *replayer) done() Report {
 			report.Players = append(report.Players, client.CleanName(seat.Player.Name))
 		}
 	}
-	report.Reason, report.Winners, report.Scores = s.Result.Reason, s.Result.Winners, s.Position.Scores()
+	report.Reason, report.Winners, report.Scores = s.Reason, s.Winners(), s.Position.Scores()
 	report.Ranked, report.End = s.Ranked, s.UpdateTime
 	report.Commitment, report.ChallengeID = s.Commitment[:], s.Attempt.ChallengeID
 	return report

@@ -117,11 +117,11 @@ func Position(s *replay.State) *pb.Position {
 
 // Result returns the message for the result of a game; nil until the game is over.
 func Result(s *replay.State) *pb.Result {
-	if s.Result == nil {
+	if s.Status != replay.Finished {
 		return nil
 	}
-	m := &pb.Result{Reason: pb.Result_Reason(s.Result.Reason), Scores: s.Position.Scores()}
-	for _, w := range s.Result.Winners {
+	m := &pb.Result{Reason: pb.Result_Reason(s.Reason), Scores: s.Position.Scores()}
+	for _, w := range s.Winners() {
 		m.Winners = append(m.Winners, int32(w))
 	}
 	return m

@@ -123,9 +123,9 @@ func encodeHead(s *replay.State, board []byte) ([]byte, error) {
 	if s.Clock.Version != 0 && s.Clock.Version != s.Version {
 		m.ClockFromMs = s.Clock.From.UnixMilli()
 	}
-	if r := s.Result; r != nil {
-		m.Result = &gamelogv1.Result{Reason: uint32(r.Reason)}
-		for _, w := range r.Winners {
+	if s.Status == replay.Finished {
+		m.Result = &gamelogv1.Result{Reason: uint32(s.Reason)}
+		for _, w := range s.Winners() {
 			m.Result.Winners = append(m.Result.Winners, int32(w))
 		}
 	}
@@ -211,7 +211,7 @@ func decodeHead(gameID string, id store.ID, at time.Time, b []byte) (*replay.Sta
 	}
 	s := &replay.State{
 		ID: gameID, Variant: &variant, Version: id.Version, Creator: decodePlayer(m.GetCreator()),
-		Seats: decodeSeats(m.GetSeats()), Status: status, Position: position,
+		Seats: decodeSeats(m.GetSeats()), Status: status, Position: position, Reason: game.Reason(m.GetResult().GetReason()),
 		Private: m.GetPrivate(), TurnLimit: m.GetTurnLimit().AsDuration(),
 		Commitment: [game.SeedSize]byte(m.GetSeedCommitment()), Attempt: decodeAttempt(m.GetAttempt()),
 		CreateTime: at, UpdateTime: at, UndoTo: m.GetUndoTo(),
@@ -222,12 +222,6 @@ func decodeHead(gameID string, id store.ID, at time.Time, b []byte) (*replay.Sta
 	s.Ranked = m.GetRanked() && replay.Rankable(s.Seats)
 	if ms := m.GetCreateTimeMs(); ms != 0 {
 		s.CreateTime = time.UnixMilli(ms).UTC()
-	}
-	if r := m.GetResult(); r != nil {
-		s.Result = &replay.Result{Reason: game.Reason(r.GetReason())}
-		for _, w := range r.GetWinners() {
-			s.Result.Winners = append(s.Result.Winners, int(w))
-		}
 	}
 	switch s.Clock.Version {
 	case 0:

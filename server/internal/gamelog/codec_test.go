@@ -110,7 +110,7 @@ func heads(t testing.TB) (states []*replay.State) {
 		}
 	}
 	won := *states[len(states)-1]
-	won.Result = &replay.Result{Reason: game.GoalReached, Winners: []int{0}}
+	won.Reason = game.GoalReached
 	won.Attempt = replay.Attempt{ChallengeID: "c", Kind: replay.Daily, DayStreak: 3}
 	return append(states, &won)
 }

@@ -74,7 +74,7 @@ func TestManager_Waiting(t *testing.T) {
 		assert.False(t, work(desertedFor-time.Second))
 		assert.True(t, waits())
 		assert.True(t, work(2*time.Second))
-		assert.Equal(t, game.Abandoned, served.State().Result.Reason)
+		assert.Equal(t, game.Abandoned, served.State().Reason)
 
 		served = newWaiting(t, m, hub)
 		assert.True(t, work(leaseFor+time.Second))

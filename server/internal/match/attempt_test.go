@@ -69,7 +69,7 @@ func TestDo_Attempt(t *testing.T) {
 		refused(resign(2), replay.ErrGameOver)
 		assert.Equal(t, first, m.do(t, move(state, 0)), "a repeated move returns the same event after the close")
 		end := m.do(t, Call{Version: 2, Seat: 0, Action: replay.TimedOut{}, NotBefore: at})
-		assert.Equal(t, game.TimedOut, end.State.Result.Reason)
+		assert.Equal(t, game.TimedOut, end.State.Reason)
 		assert.True(t, end.State.Ranked)
 		assert.True(t, end.State.RevealedSeed().IsZero())
 		assert.Equal(t, sd.SeedBytes(), end.State.Reveal(sd).RevealedSeed().SeedBytes())

@@ -49,7 +49,7 @@ func TestDo_Ends(t *testing.T) {
 		// The server itself ends an abandoned game.
 		left := s.begin(name("b"), "classic")
 		state := left.do(t, Call{Seat: game.NoSeat, Version: 1, Action: replay.Abandoned{}}).State
-		assert.Equal(t, game.Abandoned, state.Result.Reason)
+		assert.Equal(t, game.Abandoned, state.Reason)
 		env.check(name("b"), s)
 	})
 }

@@ -47,7 +47,7 @@ func ResultsOf(final *replay.State) []Result {
 		r := Result{
 			PlayerID: playerID, GameID: final.ID, Variant: final.Variant.ID, Score: scores[i], Time: final.UpdateTime,
 			Counts: final.Scored(i), Day: daily,
-			Won: len(final.Seats) > 1 && len(seats) == 1 && !seat.Absent && slices.Contains(final.Result.Winners, i),
+			Won: len(final.Seats) > 1 && len(seats) == 1 && !seat.Absent && slices.Contains(final.Winners(), i),
 		}
 		for _, other := range seats[1:] {
 			r.Score, r.Counts = max(r.Score, scores[other]), r.Counts || final.Scored(other)

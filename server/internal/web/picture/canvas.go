@@ -18,22 +18,22 @@ type canvas struct {
 	img    *image.Paletted
 	colors map[color.Color]uint8
 	ramps  map[[2]color.Color][]uint8
-	// roundSteps and textSteps are the numbers of steps between the two colors at an edge:
-	// roundSteps for rounded shapes, and textSteps for text.
-	roundSteps, textSteps int
+	// textSteps is the number of steps between the two colors at an edge of text.
+	textSteps int
 }
+
+// roundSteps is the number of steps between the two colors at the edge of a rounded shape.
+const roundSteps = 5
 
 // newCanvas returns a canvas filled with the color ground. The palette has room for the
 // given numbers of colors, rounded shapes and lines of text.
 func newCanvas(width, height int, ground color.Color, colors, rounds, texts int) *canvas {
-	const roundSteps = 5
 	left := 256 - colors - rounds*(roundSteps-1)
 	c := &canvas{
-		img:        image.NewPaletted(image.Rect(0, 0, width, height), make(color.Palette, 0, 256)),
-		colors:     map[color.Color]uint8{},
-		ramps:      map[[2]color.Color][]uint8{},
-		roundSteps: roundSteps,
-		textSteps:  min(max(left/texts+1, 2), 16),
+		img:       image.NewPaletted(image.Rect(0, 0, width, height), make(color.Palette, 0, 256)),
+		colors:    map[color.Color]uint8{},
+		ramps:     map[[2]color.Color][]uint8{},
+		textSteps: min(max(left/texts+1, 2), 16),
 	}
 	c.index(ground)
 	return c
@@ -75,7 +75,7 @@ func (c *canvas) ramp(under, over color.Color, steps int) []uint8 {
 
 // round fills a rectangle with rounded corners.
 func (c *canvas) round(r image.Rectangle, radius float64, under, over color.Color) {
-	ramp := c.ramp(under, over, c.roundSteps)
+	ramp := c.ramp(under, over, roundSteps)
 	full := ramp[len(ramp)-1]
 	corner := int(math.Ceil(radius))
 	for y := r.Min.Y; y < r.Max.Y; y++ {
@@ -90,7 +90,7 @@ func (c *canvas) round(r image.Rectangle, radius float64, under, over color.Colo
 		}
 		for x := range min(corner, len(row)) {
 			covered := radius - math.Hypot(radius-float64(x)-0.5, radius-inside) + 0.5
-			step := int(math.Round(min(max(covered, 0), 1) * float64(c.roundSteps)))
+			step := int(math.Round(min(max(covered, 0), 1) * roundSteps))
 			for _, i := range []int{x, len(row) - 1 - x} {
 				row[i] = ramp[step]
 			}
@@ -98,18 +98,8 @@ func (c *canvas) round(r image.Rectangle, radius float64, under, over color.Colo
 	}
 }
 
-// align is the fraction of a line's width that lies to the left of the position at which
-// it is drawn.
-type align float64
-
-const (
-	left   align = 0
-	middle align = 0.5
-)
-
-// text draws a line of text of the given size in pixels, with its baseline at y.
-func (c *canvas) text(s string, f *opentype.Font, size, x, y float64, a align, under, over color.Color) {
-	x -= float64(a) * widthOf(s, f, size)
+// text draws a line of text of the given size in pixels that starts at x, with its baseline at y.
+func (c *canvas) text(s string, f *opentype.Font, size, x, y float64, under, over color.Color) {
 	ramp := c.ramp(under, over, c.textSteps)
 	sized := faceOf(f, size)
 	dot := fixed.Point26_6{X: pixels(x), Y: pixels(y)}
@@ -167,7 +157,7 @@ func shorten(s string, f *opentype.Font, size, width float64) string {
 // size, line truncates it.
 func (c *canvas) line(s string, f *opentype.Font, least, most, x, y, width float64, ink color.Color) {
 	size := max(fit(s, f, most, width), least)
-	c.text(shorten(s, f, size, width), f, size, x, y, left, colors.Ground, ink)
+	c.text(shorten(s, f, size, width), f, size, x, y, colors.Ground, ink)
 }
 
 // pixels converts a number of pixels to the fixed-point numbers of package font.

@@ -40,7 +40,7 @@ func drawable(b interface {
 func (c *canvas) brand(x, y int) {
 	const side, size = 48, 36
 	c.icon(image.Rect(x, y, x+side, y+side), 10, colors.Ground)
-	c.text("Gridstand", bold, size, float64(x)+side+14, float64(y)+side/2+size*capHeight/2, left, colors.Ground, colors.Text)
+	c.text("Gridstand", bold, size, float64(x)+side+14, float64(y)+side/2+size*capHeight/2, colors.Ground, colors.Text)
 }
 
 // The colors of the icon, which is a board with three tiles. The icons in the directory site of package web
@@ -57,6 +57,16 @@ func (c *canvas) icon(r image.Rectangle, radius float64, under color.Color) {
 		at := first.Add(image.Pt(i%2, i/2).Mul(cell + gap))
 		c.round(image.Rectangle{Min: at, Max: at.Add(image.Pt(cell, cell))}, float64(cell)*0.24, colors.Board, tile)
 	}
+}
+
+// tile draws a square cell of a board with a label in its middle, whose font size is at most the given
+// share of the cell's side.
+func (c *canvas) tile(area image.Rectangle, radius float64, tone palette.Tone, label string, most float64) {
+	c.round(area, radius, colors.Board, tone.Ground)
+	cell := float64(area.Dx())
+	size := fit(label, bold, cell*most, cell*0.76)
+	x := float64(area.Min.X) + (cell-widthOf(label, bold, size))/2
+	c.text(label, bold, size, x, float64(area.Min.Y)+cell/2+size*capHeight/2, tone.Ground, tone.Ink)
 }
 
 // state draws a line of text with its baseline at y. If it says that something is live, the line begins

@@ -3,7 +3,6 @@ package picture
 import (
 	"image"
 
-	"github.com/gridstand/gridstand/internal/palette"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -26,7 +25,7 @@ func (c *canvas) cells(board *pb.TriboloBoard) int {
 		seat := int(state - pb.CellState_CELL_STATE_BLUE)
 		switch {
 		case seat >= 0 && seat < len(colors.Owners):
-			c.owned(area, colors.Owners[seat], "BRG"[seat:seat+1])
+			c.tile(area, 6, colors.Owners[seat], "BRG"[seat:seat+1], 0.56)
 		case state == pb.CellState_CELL_STATE_WALL:
 			c.round(area, 6, colors.Board, colors.Faint)
 		default:
@@ -34,12 +33,4 @@ func (c *canvas) cells(board *pb.TriboloBoard) int {
 		}
 	}
 	return frame.Max.X
-}
-
-// owned draws a cell that a seat owns, marked with the letter of the seat's color.
-func (c *canvas) owned(area image.Rectangle, tone palette.Tone, letter string) {
-	c.round(area, 6, colors.Board, tone.Ground)
-	cell := float64(area.Dx())
-	size := cell * 0.56
-	c.text(letter, bold, size, float64(area.Min.X)+cell/2, float64(area.Min.Y)+cell/2+size*capHeight/2, middle, tone.Ground, tone.Ink)
 }

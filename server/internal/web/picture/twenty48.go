@@ -25,11 +25,7 @@ func (c *canvas) tiles(board *pb.Twenty48Board) int {
 			continue
 		}
 		face := board.GetTiles()[i]
-		tone := colors.Tile(face)
-		c.round(area, radius, colors.Board, tone.Ground)
-		number := strconv.Itoa(int(face))
-		size := fit(number, bold, float64(cell)*0.46, float64(cell)*0.76)
-		c.text(number, bold, size, float64(x)+float64(cell)/2, float64(y)+float64(cell)/2+size*capHeight/2, middle, tone.Ground, tone.Ink)
+		c.tile(area, radius, colors.Tile(face), strconv.Itoa(int(face)), 0.46)
 	}
 	return margin + columns*pitch + gap
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -10,21 +11,18 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/gridstand/gridstand/server/internal/periodic"
 )
 
-// readEvery is the minimum interval between two reads of the files.
+// readEvery is the interval between two reads of the files.
 const readEvery = time.Second
 
-// certificates provides the server's certificate from files. When a new connection needs it,
-// certificates rereads the files if the last read was more than a second ago.
+// certificates provides the server's certificate from files. It rereads the files every second, so that
+// connections never wait for the disk.
 type certificates struct {
 	cert, key string
 	logger    *slog.Logger
-
-	// reading is true while a connection reads the files. That connection holds no lock, so
-	// that other connections do not wait for the disk.
-	reading atomic.Bool
-	readAt  time.Time // only used by the connection that set reading
 
 	warning     rate.Sometimes                  // An expired certificate may stay for days.
 	certificate atomic.Pointer[tls.Certificate] // never modified once stored
@@ -32,32 +30,19 @@ type certificates struct {
 
 // newCertificates reads the files for the first time. The error is a *ConfigError.
 func newCertificates(c Config, logger *slog.Logger) (*certificates, error) {
-	s := &certificates{
-		cert: c.TLSCert, key: c.TLSKey, logger: logger, readAt: time.Now(), warning: rate.Sometimes{Interval: logEvery},
-	}
+	s := &certificates{cert: c.TLSCert, key: c.TLSKey, logger: logger, warning: rate.Sometimes{Interval: logEvery}}
 	if err := s.read(); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// current returns the current certificate. If the files are invalid, for example while they
-// are being replaced, or if another connection is reading them, it returns the previous one.
-func (s *certificates) current() *tls.Certificate {
-	if s.reading.CompareAndSwap(false, true) {
-		defer s.reading.Store(false)
-		s.renew()
-	}
-	return s.certificate.Load()
-}
+// run rereads the files until ctx is done.
+func (s *certificates) run(ctx context.Context) { periodic.Run(ctx, readEvery, s.renew) }
 
-// renew rereads the files if the last read was more than a second ago. Only one call may run
-// at a time.
+// renew rereads the files. If they are invalid, for example while they are being replaced, the previous
+// certificate stays in use.
 func (s *certificates) renew() {
-	if time.Since(s.readAt) < readEvery {
-		return
-	}
-	s.readAt = time.Now()
 	before := s.certificate.Load()
 	if err := s.read(); err != nil {
 		s.warning.Do(func() {

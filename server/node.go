@@ -32,8 +32,9 @@ import (
 // node contains one server's components.
 type node struct {
 	Config
-	logger  *slog.Logger
-	metrics *metrics.Metrics
+	logger       *slog.Logger
+	metrics      *metrics.Metrics
+	certificates *certificates // nil without TLS
 	// refusals counts and logs refused calls.
 	refusals *refusals
 
@@ -65,9 +66,10 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 	}
 	n.logger = c.NewLogger()
 	n.refusals = newRefusals(n.metrics, n.logger)
-	encryption, err := tlsConfig(c, n.logger)
-	if err != nil {
-		return nil, err
+	if c.TLSCert != "" {
+		if n.certificates, err = newCertificates(c, n.logger); err != nil {
+			return nil, err
+		}
 	}
 	transport := transportOptions(c)
 	steps := []func() error{
@@ -84,7 +86,7 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 			return nil, err
 		}
 	}
-	n.connect(append(transport, grpc.Creds(n.front.Credentials(encryption))))
+	n.connect(append(transport, grpc.Creds(n.front.Credentials(tlsConfig(n.certificates)))))
 	return n, n.quarantineLost(ctx)
 }
 

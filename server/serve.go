@@ -65,6 +65,9 @@ func (n *node) serve(ctx context.Context) error {
 	if n.admin != nil {
 		base.serve("metrics", n.admin.run)
 	}
+	if n.certificates != nil {
+		base.run(n.certificates.run)
+	}
 	lists := newStage(ctx, fail)
 	lists.run(n.recovery.Directory.Run)
 	matches := newStage(ctx, fail)

@@ -3,7 +3,6 @@ package server
 import (
 	"cmp"
 	"crypto/tls"
-	"log/slog"
 	"math"
 	"time"
 
@@ -63,20 +62,15 @@ func transportOptions(c Config) []grpc.ServerOption {
 	return options
 }
 
-// tlsConfig returns the TLS configuration, or nil if TLS is not configured. The error is a
-// *ConfigError.
-func tlsConfig(c Config, logger *slog.Logger) (*tls.Config, error) {
-	if c.TLSCert == "" {
-		return nil, nil
-	}
-	files, err := newCertificates(c, logger)
-	if err != nil {
-		return nil, err
+// tlsConfig returns the TLS configuration, or nil if there are no certificates.
+func tlsConfig(files *certificates) *tls.Config {
+	if files == nil {
+		return nil
 	}
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		// gRPC clients offer only h2. Browsers offer h2 and http/1.1, and get http/1.1.
 		NextProtos:     []string{"http/1.1", "h2"},
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return files.current(), nil },
-	}, nil
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return files.certificate.Load(), nil },
+	}
 }

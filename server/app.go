@@ -3,13 +3,14 @@ package server
 import (
 	"context"
 	"net"
+	"sync"
 )
 
 // Server is a running server.
 type Server struct {
-	node *node
-	done chan struct{}
-	err  error // set before done is closed
+	node    *node
+	running sync.WaitGroup
+	err     error // set once it does not run
 }
 
 // Run starts a server and serves until ctx is done, then stops it and waits for it. The error is a
@@ -34,11 +35,8 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{node: n, done: make(chan struct{})}
-	go func() {
-		defer close(s.done)
-		s.err = n.serve(ctx)
-	}()
+	s := &Server{node: n}
+	s.running.Go(func() { s.err = n.serve(ctx) })
 	return s, nil
 }
 
@@ -61,6 +59,6 @@ func (s *Server) Clients() int { return s.node.front.Clients() }
 // Wait waits until the server has stopped. It returns the error that stopped it, or nil after a
 // normal shutdown.
 func (s *Server) Wait() error {
-	<-s.done
+	s.running.Wait()
 	return s.err
 }

@@ -65,7 +65,7 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 		return nil, err
 	}
 	n.logger = c.NewLogger()
-	n.refusals = newRefusals(n.metrics, n.logger)
+	n.refusals = &refusals{metrics: n.metrics, logger: n.logger}
 	if c.TLSCert != "" {
 		if n.certificates, err = newCertificates(c, n.logger); err != nil {
 			return nil, err

@@ -22,10 +22,6 @@ type refusals struct {
 	reasons sync.Map // reasons with their *rate.Sometimes
 }
 
-func newRefusals(m *metrics.Metrics, logger *slog.Logger) *refusals {
-	return &refusals{metrics: m, logger: logger}
-}
-
 // refused counts a refused stream or call. The number of different reasons must be
 // bounded.
 func (r *refusals) refused(reason, address string) {

@@ -19,7 +19,7 @@ func TestRefusals_Rate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		r := newRefusals(metrics.New("", ""), slog.New(slog.NewTextHandler(&log, nil)))
+		r := &refusals{metrics: metrics.New("", ""), logger: slog.New(slog.NewTextHandler(&log, nil))}
 		const seconds, perSecond = 60, 1000
 		for n := range seconds * perSecond {
 			r.refused("wrong_token", fmt.Sprint("192.0.2.", n%256))

@@ -97,13 +97,6 @@ const (
 	Rematch ChallengeKind = 4
 )
 
-// Exhibition reports whether bots hold all seats and the game is not an attempt at a challenge.
-func (a Created) Exhibition() bool { return botsOnly(a.Seats) && a.Attempt == Attempt{} }
-
-func botsOnly(seats []Seat) bool {
-	return !slices.ContainsFunc(seats, func(s Seat) bool { return s.Bot == "" })
-}
-
 // Joined gives the entry's seat to a player. If a stand-in holds the seat, only the seat's own
 // player can take it back.
 type Joined struct{ Player Player }

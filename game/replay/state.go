@@ -294,7 +294,9 @@ func (s *State) BotToMove() string {
 }
 
 // Exhibition reports whether bots hold all seats and the game is not an attempt at a challenge.
-func (s *State) Exhibition() bool { return botsOnly(s.Seats) && !s.IsAttempt() }
+func (s *State) Exhibition() bool {
+	return !s.IsAttempt() && !slices.ContainsFunc(s.Seats, func(seat Seat) bool { return seat.Bot == "" })
+}
 
 // IsAttempt reports whether the game is an attempt at a challenge.
 func (s *State) IsAttempt() bool { return s.Attempt.ChallengeID != "" }

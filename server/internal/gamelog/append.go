@@ -13,7 +13,6 @@ import (
 // repeatedly, but takes effect only once.
 type Draft struct {
 	entry store.Entry // without NotAfter and Then
-	next  Tip         // the tip after the entry
 
 	// Event is the event of the entry. Until the entry is appended, its time is not final.
 	Event *replay.Event
@@ -68,7 +67,7 @@ func newDraft(t Tip, event *replay.Event, entry store.Entry) (*Draft, error) {
 		return nil, err
 	}
 	entry.Next = nextID(t.ID, entry.Raw, b)
-	return &Draft{entry: entry, Event: event, next: Tip{ID: entry.Next, State: event.State}}, nil
+	return &Draft{entry: entry, Event: event}, nil
 }
 
 // Appended describes a draft that has been appended.
@@ -96,7 +95,8 @@ func (l *Log) Append(ctx context.Context, d *Draft) (Appended, error) {
 		return Appended{}, err
 	}
 	d.Event.SetTime(done.Time)
-	return Appended{Event: d.Event, Tip: d.next, Watchers: done.Watchers, Then: done.Then}, nil
+	tip := Tip{ID: entry.Next, State: d.Event.State}
+	return Appended{Event: d.Event, Tip: tip, Watchers: done.Watchers, Then: done.Then}, nil
 }
 
 // then calls Then with a copy of the state, because the transaction may fail and the next one

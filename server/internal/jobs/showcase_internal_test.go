@@ -33,7 +33,7 @@ func TestProgram(t *testing.T) {
 	for minute, want := range []string{"classic", "tribolo", "classic"} {
 		created := program(time.Date(2026, 1, 2, 3, minute, 4, 0, time.UTC))
 		assert.Equal(t, want, created.Variant)
-		assert.True(t, created.Exhibition())
+		assert.Empty(t, created.Attempt)
 		assert.False(t, replay.Rankable(created.Seats))
 		variant, ok := variants.Lookup(created.Variant, created.Revision)
 		require.True(t, ok)

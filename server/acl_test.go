@@ -95,7 +95,7 @@ func testACL(t *testing.T, addr, parameters string) {
 	})
 
 	t.Run("operators can do their work", func(t *testing.T) {
-		operator, err := server.Operate(ctx, c)
+		operator, err := server.Operate(ctx, c, false)
 		require.NoError(t, err)
 		defer operator.Close()
 		_, _, err = operator.Hide(ctx, "Ann")
@@ -154,7 +154,7 @@ func testACL(t *testing.T, addr, parameters string) {
 // host, and revokes the host's credential.
 func playBySSH(calls context.Context, t *testing.T, addr net.Addr, c server.Config) {
 	t.Helper()
-	operator, err := server.Operate(t.Context(), c)
+	operator, err := server.Operate(t.Context(), c, false)
 	require.NoError(t, err)
 	defer operator.Close()
 	credential, err := operator.CreateCredential(t.Context(), "host")

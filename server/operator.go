@@ -31,24 +31,14 @@ type Operator struct {
 type Rebuilt = liveness.Rebuilt
 
 // Operate opens the store selected by c.Store and c.Data, even while a server uses it. Of
-// the other fields of c, only the retention times matter. The caller must close the
-// Operator. The error is a *ConfigError or a one-line explanation.
-func Operate(ctx context.Context, c Config) (*Operator, error) {
-	return operate(ctx, c, sqlite.Options{Beside: true})
-}
-
-// OperateAlone is like Operate but is for operations that need exclusive access to the
-// store. If the store is a file, no server may use it until Close.
-func OperateAlone(ctx context.Context, c Config) (*Operator, error) {
-	return operate(ctx, c, sqlite.Options{})
-}
-
-func operate(ctx context.Context, c Config, options sqlite.Options) (_ *Operator, err error) {
+// the other fields of c, only the retention times matter. Rebuild needs alone to be set: if the
+// store is a file, no server may use it until Close. The caller must close the Operator. The error
+// is a *ConfigError or a one-line explanation.
+func Operate(ctx context.Context, c Config, alone bool) (_ *Operator, err error) {
 	if _, err := c.checkLasting(); err != nil {
 		return nil, err
 	}
-	options.Logger = slog.New(slog.DiscardHandler)
-	o := &Operator{}
+	o, options := &Operator{}, sqlite.Options{Beside: !alone, Logger: slog.New(slog.DiscardHandler)}
 	if o.store, err = c.open(ctx, options, false); err != nil {
 		return nil, err
 	}

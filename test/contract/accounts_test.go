@@ -55,7 +55,7 @@ func operator(t *testing.T, store string) *server.Operator {
 	t.Helper()
 	c := servertest.Config(t)
 	c.Store = store
-	operator, err := server.Operate(t.Context(), c)
+	operator, err := server.Operate(t.Context(), c, false)
 	require.NoError(t, err)
 	t.Cleanup(operator.Close)
 	return operator

@@ -32,7 +32,7 @@ Servers may keep running.`,
 printed again. Keep it in a file that only the SSH host can read:
 
     gridstand-server ssh-credential create host-1 --file ssh-credential`,
-	}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
+	}, false, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
 		if file != "" {
 			return createInto(cmd, operator, args[0], file)
 		}
@@ -47,7 +47,7 @@ printed again. Keep it in a file that only the SSH host can read:
 		command(&cobra.Command{
 			Use:   "list",
 			Short: "List the credentials by name",
-		}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, _ []string) error {
+		}, false, func(cmd *cobra.Command, operator *server.Operator, _ []string) error {
 			all, err := operator.Credentials(cmd.Context())
 			if err != nil {
 				return err
@@ -65,7 +65,7 @@ printed again. Keep it in a file that only the SSH host can read:
 			Long: `Revokes a credential. Running servers stop accepting it within two seconds, but
 games that are already being watched with it remain visible until the watcher
 leaves.`,
-		}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
+		}, false, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
 			err := operator.RevokeCredential(cmd.Context(), args[0])
 			if err == nil {
 				_, err = fmt.Fprintln(cmd.OutOrStdout(), args[0]+": revoked")

@@ -2,7 +2,6 @@
 package operator
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,15 +24,12 @@ func Commands() []*cobra.Command {
 	return []*cobra.Command{backup(), dump(), restore(), rebuild(), hide(), unhide(), quarantine(), identical(), sshCredential()}
 }
 
-// open is server.Operate or server.OperateAlone, which open a store for an operator.
-type open func(context.Context, server.Config) (*server.Operator, error)
-
-// command makes cmd open the store and run do with the command's arguments. It also adds
-// the server's flags for the store and for data retention.
-func command(cmd *cobra.Command, open open, do func(*cobra.Command, *server.Operator, []string) error) *cobra.Command {
+// command makes cmd open the store and run do with the command's arguments. If alone is set, no server
+// may use a store in a file. It also adds the server's flags for the store and for data retention.
+func command(cmd *cobra.Command, alone bool, do func(*cobra.Command, *server.Operator, []string) error) *cobra.Command {
 	config := server.DefaultConfig()
 	cmd.RunE = func(cmd *cobra.Command, given []string) error {
-		operator, err := open(cmd.Context(), config)
+		operator, err := server.Operate(cmd.Context(), config, alone)
 		if err != nil {
 			return orSelect(err)
 		}
@@ -117,7 +113,7 @@ Leaderboards are emptied first, so that they lose entries without a log, and
 scores that no longer count under the current rules: those of Tribolo games with
 more than one human seat. Open games without a job in the queue get one. Hidden
 players stay hidden. If the command is interrupted, run it again.`,
-	}, server.OperateAlone, func(cmd *cobra.Command, operator *server.Operator, _ []string) error {
+	}, true, func(cmd *cobra.Command, operator *server.Operator, _ []string) error {
 		r, err := operator.Rebuild(cmd.Context())
 		fmt.Fprintf(cmd.OutOrStdout(), "%s read, %d of them finished.\n", english.Plural(r.Games, "game", ""), r.Finished)
 		if r.Unknown > 0 {
@@ -153,7 +149,7 @@ including rebuilt ones, and standings, and the player's page and games for all
 others. Challenges show a guest's name instead. The player can continue to play
 and to enter races, and clients that have the id of a game can watch it: games
 show the name that the player had when they began.`,
-	}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
+	}, false, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
 		return printPlayer(cmd, operator, "hidden")(operator.Hide(cmd.Context(), args[0]))
 	})
 }
@@ -164,7 +160,7 @@ func unhide() *cobra.Command {
 		Short: "Show a hidden player again",
 		Long: `Shows a hidden player again, by name or id. The results of the player's stored
 games return to the leaderboards.`,
-	}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
+	}, false, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
 		return printPlayer(cmd, operator, "visible")(operator.Unhide(cmd.Context(), args[0]))
 	})
 }
@@ -181,7 +177,7 @@ the tiles with another account, but two people do not find the same 100 moves by
 chance. "hide" removes a player from all leaderboards.
 
 Servers may keep running.`,
-	}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
+	}, false, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
 		var groups [][]string
 		var err error
 		if args[0] == "daily" {
@@ -236,7 +232,7 @@ quarantine all games before you start the servers on the restored copy:
 
 Prints the id of each game on standard output, and the store and the number of
 games on standard error.`,
-	}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
+	}, false, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
 		if (before != "") == (len(args) > 0) {
 			return usage.Errorf("give either game ids or --before")
 		}

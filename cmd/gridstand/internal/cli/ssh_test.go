@@ -145,7 +145,7 @@ func hostedServer(t *testing.T) (address, credential string) {
 	config.Store = server.File(filepath.Join(t.TempDir(), "games.db"))
 	config.Proxies, config.BotPace, config.PublicURL = "127.0.0.1", 0, "https://play.example"
 	s, _ := servertest.Start(t, config)
-	operator, err := server.Operate(t.Context(), config)
+	operator, err := server.Operate(t.Context(), config, false)
 	require.NoError(t, err)
 	defer operator.Close()
 	made, err := operator.CreateCredential(t.Context(), "host")

@@ -22,7 +22,7 @@ func (env *env) operator(ctx context.Context, t *testing.T) *server.Operator {
 	if env.redis != nil {
 		url += "?read_timeout=1m" // for machines with slow disks
 	}
-	operator, err := server.Operate(ctx, testConfig(url))
+	operator, err := server.Operate(ctx, testConfig(url), false)
 	require.NoError(t, err)
 	return operator
 }

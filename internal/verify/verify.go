@@ -8,6 +8,7 @@
 package verify
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -84,12 +85,8 @@ type Report struct {
 	// Spawned is the number of tiles that appeared at random, including those of the first
 	// board.
 	Spawned int `json:"spawned"`
-	// Reason is the reason why the game ended.
-	Reason game.Reason `json:"-"`
 	// Scores are the final scores, by seat.
 	Scores []int32 `json:"scores"`
-	// Winners are the seats that won.
-	Winners []int `json:"-"`
 	// Ranked reports whether the game counts for the leaderboard.
 	Ranked bool `json:"ranked"`
 	// Begin and End are the times of the first and the last event. They cannot be recomputed.
@@ -101,6 +98,8 @@ type Report struct {
 	ChallengeID string `json:"-"`
 	// The outcome of checking the challenge, or nil if it was not checked.
 	*Challenge
+	// Reason says why the game ended.
+	Reason string `json:"reason"`
 }
 
 // Transcript recomputes a game from all of its events. The error is a *Difference if an event is
@@ -271,10 +270,8 @@ func refused(version int32, err error) error {
 }
 
 func (r *replayer) count(e *replay.Event) {
-	r.report.Versions++
 	switch e.Entry.Action.(type) {
 	case replay.Created:
-		r.report.Begin = e.State.UpdateTime
 		for _, tile := range translate.Position(e.State).GetTwenty48().GetTiles() {
 			if tile != 0 {
 				r.report.Spawned++
@@ -290,16 +287,12 @@ func (r *replayer) count(e *replay.Event) {
 
 func (r *replayer) done() Report {
 	s, report := r.state, r.report
-	report.GameID, report.Variant = s.ID, s.Variant.ID
+	report.GameID, report.Variant, report.Versions = s.ID, s.Variant.ID, int(s.Version)
 	for _, seat := range s.Seats {
-		if seat.Bot != "" {
-			report.Players = append(report.Players, client.CleanName(seat.Bot))
-		} else {
-			report.Players = append(report.Players, client.CleanName(seat.Player.Name))
-		}
+		report.Players = append(report.Players, client.CleanName(cmp.Or(seat.Bot, seat.Player.Name)))
 	}
-	report.Reason, report.Winners, report.Scores = s.Reason, s.Winners(), s.Position.Scores()
-	report.Ranked, report.End = s.Ranked, s.UpdateTime
+	report.Reason, report.Scores, report.Ranked = s.Reason.String(), s.Position.Scores(), s.Ranked
+	report.Begin, report.End = s.CreateTime, s.UpdateTime
 	report.Commitment, report.ChallengeID = s.Commitment[:], s.Attempt.ChallengeID
 	return report
 }

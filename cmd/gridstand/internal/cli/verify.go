@@ -76,10 +76,7 @@ func (p *program) report(r verify.Report, err error) error {
 		return err
 	}
 	if p.flags.json {
-		return p.printJSON(struct {
-			verify.Report
-			Reason string `json:"reason"`
-		}{r, r.Reason.String()})
+		return p.printJSON(r)
 	}
 	spawned := ""
 	if r.Spawned > 0 {

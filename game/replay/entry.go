@@ -43,6 +43,9 @@ func (s Seat) Held() bool { return s.Player.ID != "" && s.StandIn == "" && !s.Re
 // Lent reports whether a stand-in is playing for a player who may take the seat back.
 func (s Seat) Lent() bool { return s.StandIn != "" && !s.Resigned }
 
+// rival reports whether another player than that of s has the other seat.
+func (s Seat) rival(other Seat) bool { return other.Player.ID != "" && other.Player.ID != s.Player.ID }
+
 // Entry is one entry of a game's log: an action and the seat it concerns. Everything else
 // follows from the entries before it.
 type Entry struct {

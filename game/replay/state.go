@@ -193,7 +193,7 @@ func (s *State) Undo(entry Entry, past *State, at time.Time) (*Event, error) {
 	case !ok || past == nil || undone.To != past.Version || past.Version >= s.Version ||
 		entry.Seat < 0 || entry.Seat >= len(s.Seats) || s.Seats[entry.Seat].Player.ID == "":
 		return nil, fmt.Errorf("%w: %+v", ErrInvalid, entry)
-	case past.Status != Active || !s.solo() || s.IsAttempt():
+	case past.Status != Active || s.IsAttempt() || slices.ContainsFunc(s.Seats, s.Seats[entry.Seat].rival):
 		return nil, ErrNoUndo
 	}
 	next := *past
@@ -202,22 +202,6 @@ func (s *State) Undo(entry Entry, past *State, at time.Time) (*Event, error) {
 	next.Ranked = false
 	next.windClock(s, true)
 	return &Event{Entry: entry, State: &next}, nil
-}
-
-// solo reports whether all seats held by players are held by the same one.
-func (s *State) solo() bool {
-	player := ""
-	for _, seat := range s.Seats {
-		id := seat.Player.ID
-		if id == "" {
-			continue
-		}
-		if player != "" && id != player {
-			return false
-		}
-		player = id
-	}
-	return true
 }
 
 func (s *State) join(seat int, player Player) error {

@@ -9,6 +9,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"hash"
 	"strings"
 
 	"golang.org/x/crypto/ssh"
@@ -106,18 +107,16 @@ func accepts(key ssh.PublicKey, format string) error {
 	return fmt.Errorf("is of a type that is not accepted (%q)", format)
 }
 
+// hashes maps the names of hash algorithms to their functions.
+var hashes = map[string]func() hash.Hash{"sha256": sha256.New, "sha512": sha512.New}
+
 // signed returns the data that the key signs for a message.
 func (e *envelope) signed(message string) ([]byte, error) {
-	var hash []byte
-	switch e.HashAlgorithm {
-	case "sha256":
-		sum := sha256.Sum256([]byte(message))
-		hash = sum[:]
-	case "sha512":
-		sum := sha512.Sum512([]byte(message))
-		hash = sum[:]
-	default:
+	start, ok := hashes[e.HashAlgorithm]
+	if !ok {
 		return nil, fmt.Errorf("has an unknown hash algorithm (%q)", e.HashAlgorithm)
 	}
-	return ssh.Marshal(signed{e.Magic, e.Namespace, e.Reserved, e.HashAlgorithm, hash}), nil
+	digest := start()
+	digest.Write([]byte(message))
+	return ssh.Marshal(signed{e.Magic, e.Namespace, e.Reserved, e.HashAlgorithm, digest.Sum(nil)}), nil
 }

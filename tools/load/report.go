@@ -129,7 +129,7 @@ func (r *run) printServer(out io.Writer) {
 
 func (r *run) printConclusion(out io.Writer) {
 	line := func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) }
-	if err := r.fault(); err != nil && r.leftOpen() == 0 {
+	if err := r.fault(); err != nil && len(r.left) == 0 {
 		line("FAULTS: %v.", err)
 	} else if r.watchers > 0 {
 		line("No gaps, repeats or losses.")
@@ -156,7 +156,7 @@ func (r *run) fault() error {
 	if gaps, repeats := r.gaps.Load(), r.repeats.Load(); gaps+repeats+watchers > 0 {
 		broken = fmt.Errorf("%d gaps, %d repeats; %d watchers did not see the end of their game and missed %d events", gaps, repeats, watchers, events)
 	}
-	if n := r.leftOpen(); n > 0 {
+	if n := len(r.left); n > 0 {
 		left = fmt.Errorf("%d games are still open", n)
 	}
 	return errors.Join(broken, left)

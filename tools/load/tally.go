@@ -58,12 +58,6 @@ func (t *tally) leave(game string) {
 	t.left = append(t.left, game)
 }
 
-func (t *tally) leftOpen() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.left)
-}
-
 // unseen returns the number of watchers that did not see the end of a game that has ended, and the
 // number of events that they missed.
 func (t *tally) unseen() (watchers, events int64) {
@@ -109,5 +103,3 @@ func (l *latencies) percentile(share float64) time.Duration {
 	}
 	return time.Duration(l.longest.Load())
 }
-
-func since(t time.Time) time.Duration { return max(time.Since(t), 0) }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -88,7 +89,7 @@ func (w *watcher) sawEvent(version int32) {
 	w.seen = version
 	w.run.events.Add(1)
 	if sent := w.game.sentAt(version); !sent.IsZero() {
-		w.run.delivery.record(since(sent))
+		w.run.delivery.record(time.Since(sent))
 	}
 }
 

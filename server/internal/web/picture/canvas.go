@@ -91,9 +91,7 @@ func (c *canvas) round(r image.Rectangle, radius float64, under, over color.Colo
 		for x := range min(corner, len(row)) {
 			covered := radius - math.Hypot(radius-float64(x)-0.5, radius-inside) + 0.5
 			step := int(math.Round(min(max(covered, 0), 1) * roundSteps))
-			for _, i := range []int{x, len(row) - 1 - x} {
-				row[i] = ramp[step]
-			}
+			row[x], row[len(row)-1-x] = ramp[step], ramp[step]
 		}
 	}
 }

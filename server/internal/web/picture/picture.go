@@ -39,25 +39,19 @@ func drawable(b interface {
 // brand draws the program's icon and name, with their top edges at y.
 func (c *canvas) brand(x, y int) {
 	const side, size = 48, 36
-	c.icon(image.Rect(x, y, x+side, y+side), 10, colors.Ground)
+	c.round(image.Rect(x, y, x+side, y+side), 10, colors.Ground, colors.Board)
+	const cell, gap = side * 35 / 100, side / 18
+	const inset = (side - 2*cell - gap) / 2
+	for i, tile := range iconColors {
+		at := image.Pt(x+inset, y+inset).Add(image.Pt(i%2, i/2).Mul(cell + gap))
+		c.round(image.Rectangle{Min: at, Max: at.Add(image.Pt(cell, cell))}, cell*0.24, colors.Board, tile)
+	}
 	c.text("Gridstand", bold, size, float64(x)+side+14, float64(y)+side/2+size*capHeight/2, colors.Ground, colors.Text)
 }
 
 // The colors of the icon, which is a board with three tiles. The icons in the directory site of package web
 // show the same.
 var iconColors = [4]color.Color{colors.Tile(8).Ground, colors.Empty, colors.Tile(256).Ground, colors.Tile(2048).Ground}
-
-// icon draws the program's icon.
-func (c *canvas) icon(r image.Rectangle, radius float64, under color.Color) {
-	side := r.Dx()
-	cell, gap := side*35/100, side/18
-	first := r.Min.Add(image.Pt(1, 1).Mul((side - 2*cell - gap) / 2))
-	c.round(r, radius, under, colors.Board)
-	for i, tile := range iconColors {
-		at := first.Add(image.Pt(i%2, i/2).Mul(cell + gap))
-		c.round(image.Rectangle{Min: at, Max: at.Add(image.Pt(cell, cell))}, float64(cell)*0.24, colors.Board, tile)
-	}
-}
 
 // tile draws a square cell of a board with a label in its middle, whose font size is at most the given
 // share of the cell's side.

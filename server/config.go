@@ -148,7 +148,7 @@ func stateDirectory() string {
 // Unlimited returns a copy of c with no limits except the message size. It is for load
 // generators and tests, whose calls all come from one address.
 func (c Config) Unlimited() Config {
-	c.Limits = limits.Limits{MessageBytes: c.Limits.MessageBytes}
+	c.Limits = limits.Limits{limits.MessageBytes: c.Limits[limits.MessageBytes]}
 	return c
 }
 
@@ -215,8 +215,8 @@ func (c *Config) validate() error {
 			return wrong("daily", "must name variants of 2048, not %q; these are %s", variant, strings.Join(dailyVariants(), ", "))
 		}
 	}
-	for _, limit := range limits.Table {
-		if err := limits.Check(*limit.Of(&c.Limits)); err != nil {
+	for i, limit := range limits.Table {
+		if err := limits.Check(c.Limits[i]); err != nil {
 			return &ConfigError{cmp.Or(limit.Flag, limit.Field), err}
 		}
 	}

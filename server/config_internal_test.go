@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 func TestConfig_Validate(t *testing.T) {
@@ -31,8 +33,8 @@ func TestConfig_Validate(t *testing.T) {
 		{"public-url", func(c *Config) { c.PublicURL = "javascript://play.example" }},
 		{"public-url", func(c *Config) { c.PublicURL = "http://me@play.example" }},
 		{"stop-timeout", func(c *Config) { c.StopTimeout = -1 }},
-		{"message_bytes", func(c *Config) { c.Limits.MessageBytes = -1 }},
-		{"max-new-games-per-minute", func(c *Config) { c.Limits.NewGamesPerMinute = 1 << 32 }},
+		{"message_bytes", func(c *Config) { c.Limits[limits.MessageBytes] = -1 }},
+		{"max-new-games-per-minute", func(c *Config) { c.Limits[limits.NewGamesPerMinute] = 1 << 32 }},
 	} {
 		c := DefaultConfig()
 		tt.change(&c)

@@ -27,6 +27,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/rpc"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/web"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // node contains one server's components.
@@ -172,7 +173,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	n.hub = match.NewHub(match.Config{
 		Log: n.log, Feed: n.store.Feed, Windows: stores.Challenges, Transactional: n.store.Transactional(),
 		Jobs: n.jobs, Delivered: n.metrics.Delivered,
-		ServerID: serverID, Idle: keepIdle, MaxEvents: n.Limits.EventsPerGame,
+		ServerID: serverID, Idle: keepIdle, MaxEvents: n.Limits[limits.EventsPerGame],
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Spectators, n.front.Connections, n.front.Open)
 	if file, ok := n.store.Engine.(interface{ LogSize() int }); ok {

@@ -15,6 +15,7 @@ import (
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // Ensure that wrong tokens and exceeded limits are counted by reason, and logged with the
@@ -23,7 +24,7 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	c, log := servertest.Config(t), &servertest.Log{}
 	c.Logger, c.Metrics, c.Proxies = log.Logger(), "127.0.0.1:0", "127.0.0.1"
-	c.Limits.NewPlayersPerMinute, c.Limits.WrongTokensPerMinute = 1, 3
+	c.Limits[limits.NewPlayersPerMinute], c.Limits[limits.WrongTokensPerMinute] = 1, 3
 	server, _ := servertest.Start(t, c)
 	conn := servertest.Dial(t, server.Addr())
 	players := pb.NewPlayerServiceClient(conn)

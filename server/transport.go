@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 
 	"github.com/gridstand/gridstand/server/internal/front"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 const (
@@ -54,10 +55,10 @@ func transportOptions(c Config) []grpc.ServerOption {
 		grpc.StaticConnWindowSize(connectionWindow),
 		// Shutdown must wait until every handler has returned.
 		grpc.WaitForHandlers(true),
-		grpc.MaxRecvMsgSize(cmp.Or(c.Limits.MessageBytes, math.MaxInt32)),
+		grpc.MaxRecvMsgSize(cmp.Or(c.Limits[limits.MessageBytes], math.MaxInt32)),
 	}
-	if c.Limits.StreamsPerConnection > 0 {
-		options = append(options, grpc.MaxConcurrentStreams(uint32(c.Limits.StreamsPerConnection)))
+	if c.Limits[limits.StreamsPerConnection] > 0 {
+		options = append(options, grpc.MaxConcurrentStreams(uint32(c.Limits[limits.StreamsPerConnection])))
 	}
 	return options
 }

@@ -13,6 +13,7 @@ import (
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // Ensure that clients at an address that requests pages, pictures or events too often are refused with a
@@ -21,7 +22,7 @@ func TestStart_WebRate(t *testing.T) {
 	t.Parallel()
 	c := servertest.Config(t)
 	c.Proxies = "127.0.0.1"
-	c.Limits.ReadsPerAddressPerSecond = 1 // the burst is ten
+	c.Limits[limits.ReadsPerAddressPerSecond] = 1 // the burst is ten
 	server, _ := servertest.Start(t, c)
 	get := func(address, path string) (response *http.Response, body string) {
 		response, body, err := fetch(t, &http.Transport{}, "http://"+server.Addr().String()+path, "X-Forwarded-For", address)

@@ -17,20 +17,9 @@ type ExceededError struct {
 	Retry time.Duration
 }
 
-// Exceeded returns the error for exceeding a limit. field points to the limit's field of
-// l.
-func (l *Limits) Exceeded(field *int, what string, retry time.Duration) *ExceededError {
-	return &ExceededError{Field: l.Name(field), Value: *field, What: what, Retry: max(retry, time.Millisecond)}
-}
-
-// Name returns the contract's name for the limit in the given field of l.
-func (l *Limits) Name(field *int) string {
-	for _, limit := range Table {
-		if limit.Of(l) == field {
-			return limit.Field
-		}
-	}
-	return ""
+// Exceeded returns the error for exceeding a limit.
+func (l *Limits) Exceeded(limit Name, what string, retry time.Duration) *ExceededError {
+	return &ExceededError{Field: limit.String(), Value: l[limit], What: what, Retry: max(retry, time.Millisecond)}
 }
 
 func (e *ExceededError) Error() string { return "at most " + strconv.Itoa(e.Value) + " " + e.What }

@@ -8,29 +8,38 @@ import (
 	"math"
 )
 
-// Limits has one field for each row of Table. A value of 0 means no limit. The row's Usage
-// describes what is counted, for which client. Each server counts for itself.
-type Limits struct {
-	MessageBytes         int
-	StreamsPerConnection int
-	MovesPerSecond       int
-	EventsPerGame        int
-	WatchersPerGame      int
-	ReactionsPerSecond   int
+// Name identifies a limit. The Usage in its row of Table describes what is counted, for which client.
+type Name int
 
-	ConnectionsPerAddress            int
-	ReadsPerAddressPerSecond         int
-	WrongTokensPerMinute             int
-	NewPlayersPerMinute              int
-	NewGamesPerMinute                int
-	NewGamesPerAddressPerMinute      int
-	NewChallengesPerAddressPerMinute int
+// The limits, in the order of their flags.
+const (
+	MessageBytes Name = iota
+	StreamsPerConnection
+	MovesPerSecond
+	EventsPerGame
+	WatchersPerGame
+	ReactionsPerSecond
 
-	StreamsPerAddress   int
-	HeldBytesPerAddress int
-}
+	ConnectionsPerAddress
+	ReadsPerAddressPerSecond
+	WrongTokensPerMinute
+	NewPlayersPerMinute
+	NewGamesPerMinute
+	NewGamesPerAddressPerMinute
+	NewChallengesPerAddressPerMinute
 
-// Limit is a row of Table. It describes one field of Limits.
+	StreamsPerAddress
+	HeldBytesPerAddress
+	count
+)
+
+// String returns the contract's name for the limit.
+func (n Name) String() string { return Table[n].Field }
+
+// Limits has the value of each limit. A value of 0 means no limit. Each server counts for itself.
+type Limits [count]int
+
+// Limit is a row of Table. It describes one limit.
 type Limit struct {
 	// Flag is the server's flag that sets the limit, without dashes, or empty if the program
 	// always uses the default.
@@ -41,99 +50,82 @@ type Limit struct {
 	Default int
 	// Usage is the flag's help text. The program appends a note that 0 means no limit.
 	Usage string
-	// Of returns a pointer to the limit's field in the given Limits.
-	Of func(*Limits) *int
 }
 
 // Table has one row for each limit. The defaults per address allow four thousand watchers
 // behind one router to reconnect simultaneously when a server stops.
-var Table = []Limit{
-	{
+var Table = [count]Limit{
+	MessageBytes: {
 		"", "message_bytes", 4 << 10,
 		"size of a message to the server, in bytes",
-		func(l *Limits) *int { return &l.MessageBytes },
 	},
-	{
+	StreamsPerConnection: {
 		"", "streams_per_connection", 2_048,
 		"streams and calls at once on one connection",
-		func(l *Limits) *int { return &l.StreamsPerConnection },
 	},
-	{
+	MovesPerSecond: {
 		"max-moves-per-second", "moves_per_second", 200,
 		"moves and other changes by one player per second",
-		func(l *Limits) *int { return &l.MovesPerSecond },
 	},
-	{
+	EventsPerGame: {
 		"max-events-per-game", "events_per_game", 200_000,
 		"events in a game, which then accepts no moves and undos",
-		func(l *Limits) *int { return &l.EventsPerGame },
 	},
-	{
+	WatchersPerGame: {
 		"max-watchers-per-game", "watchers_per_game", 100_000,
 		"watchers of one game",
-		func(l *Limits) *int { return &l.WatchersPerGame },
 	},
-	{
+	ReactionsPerSecond: {
 		"", "reactions_per_second", 1,
 		"reactions of one account per second",
-		func(l *Limits) *int { return &l.ReactionsPerSecond },
 	},
-	{
+	ConnectionsPerAddress: {
 		"max-connections-per-address", "connections_per_address", 4_096,
 		"connections from one address to this server, except from --proxies; " +
 			"many players may share the address of a router. Those that send no request are closed after ten seconds",
-		func(l *Limits) *int { return &l.ConnectionsPerAddress },
 	},
-	{
+	ReadsPerAddressPerSecond: {
 		"max-reads-per-address-per-second", "reads_per_address_per_second", 2_000,
 		"calls other than moves from one address to this server per second, with a burst of ten seconds' worth; " +
 			"each 25 entries of a list, ten events of a game's history, ten games that a list skips, and 128 bytes that " +
 			"a client sends beside calls count as one, a picture as 200",
-		func(l *Limits) *int { return &l.ReadsPerAddressPerSecond },
 	},
-	{
+	WrongTokensPerMinute: {
 		"max-wrong-tokens-per-minute", "wrong_tokens_per_minute", 1_000,
 		"wrong tokens that one address may send to this server per minute",
-		func(l *Limits) *int { return &l.WrongTokensPerMinute },
 	},
-	{
+	NewPlayersPerMinute: {
 		"max-new-players-per-minute", "new_players_per_minute", 600,
 		"accounts that one address may create per minute on each server",
-		func(l *Limits) *int { return &l.NewPlayersPerMinute },
 	},
-	{
+	NewGamesPerMinute: {
 		"max-new-games-per-minute", "new_games_per_minute", 60,
 		"games that one account may create per minute on each server",
-		func(l *Limits) *int { return &l.NewGamesPerMinute },
 	},
-	{
+	NewGamesPerAddressPerMinute: {
 		"max-new-games-per-address-per-minute", "new_games_per_address_per_minute", 6_000,
 		"games that one address may create per minute on each server",
-		func(l *Limits) *int { return &l.NewGamesPerAddressPerMinute },
 	},
-	{
+	NewChallengesPerAddressPerMinute: {
 		"max-new-challenges-per-address-per-minute", "new_challenges_per_address_per_minute", 120,
 		"public races, links and rematches that one address may create per minute on each server",
-		func(l *Limits) *int { return &l.NewChallengesPerAddressPerMinute },
 	},
-	{
+	StreamsPerAddress: {
 		"max-streams-per-address", "streams_per_address", 4_096,
 		"calls and watches of every kind from one address at once on this server",
-		func(l *Limits) *int { return &l.StreamsPerAddress },
 	},
-	{
+	HeldBytesPerAddress: {
 		"max-held-bytes-per-address", "held_bytes_per_address", 64 << 20,
 		"bytes of responses that the clients of one address have not read. " +
 			"Above this, a connection is closed, or a call is refused if it comes from --proxies",
-		func(l *Limits) *int { return &l.HeldBytesPerAddress },
 	},
 }
 
 // Default returns the default limits.
 func Default() Limits {
 	var l Limits
-	for _, limit := range Table {
-		*limit.Of(&l) = limit.Default
+	for i, limit := range Table {
+		l[i] = limit.Default
 	}
 	return l
 }

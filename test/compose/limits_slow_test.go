@@ -109,5 +109,5 @@ func TestLimits_Streams(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile(filepath.Join(root, "deploy", "haproxy.cfg"))
 	require.NoError(t, err)
-	assert.Contains(t, string(content), fmt.Sprintf("tune.h2.max-concurrent-streams %d\n", limits.Default().StreamsPerConnection))
+	assert.Contains(t, string(content), fmt.Sprintf("tune.h2.max-concurrent-streams %d\n", limits.Default()[limits.StreamsPerConnection]))
 }

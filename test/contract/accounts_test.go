@@ -17,6 +17,7 @@ import (
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // sshKey is a player's SSH key.
@@ -143,7 +144,7 @@ func TestKeys_Create(t *testing.T) {
 func TestCredential(t *testing.T) {
 	t.Parallel()
 	log := &servertest.Log{}
-	h, elsewhere := hosts(t, func(c *server.Config) { c.Limits.WrongTokensPerMinute, c.Logger = 0, log.Logger() })
+	h, elsewhere := hosts(t, func(c *server.Config) { c.Limits[limits.WrongTokensPerMinute], c.Logger = 0, log.Logger() })
 	ann, key := h.player(t), newKey(t)
 	_, err := h.AddKey(ann.ctx, key.proof(t, ann.GetId()))
 	require.NoError(t, err)

@@ -16,6 +16,7 @@ import (
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // fill sets all fields of m: texts to strings that the server knows by the name of the field, or to odd
@@ -56,7 +57,7 @@ func fill(m protoreflect.Message, texts map[protoreflect.Name]string, n int) {
 func FuzzCalls(f *testing.F) {
 	s := start(f, server.Memory, func(c *server.Config) {
 		*c = c.Unlimited()
-		c.Limits.NewGamesPerMinute, c.BotPace, c.MinTurnLimit = 20, 0, 1
+		c.Limits[limits.NewGamesPerMinute], c.BotPace, c.MinTurnLimit = 20, 0, 1
 	})
 	person, robot := s.player(f), s.account(f, &pb.CreatePlayerRequest{Name: "Robot", Secret: newID(), Bot: true})
 	tiles, run := s.challenge(f, person, &pb.CreateChallengeRequest{Kind: link, Variant: "classic"}), s.challenge(f, robot, shortRace())

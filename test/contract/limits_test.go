@@ -189,8 +189,8 @@ func TestLimits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := serve(t, func(c *server.Config) {
-				i := slices.IndexFunc(limits.Table, func(l limits.Limit) bool { return l.Field == name })
-				*limits.Table[i].Of(&c.Limits) = tt.limit
+				i := slices.IndexFunc(limits.Table[:], func(l limits.Limit) bool { return l.Field == name })
+				c.Limits[i] = tt.limit
 				c.Proxies = "127.0.0.0/8"
 				c.BotPace = time.Hour
 				if tt.change != nil {
@@ -220,7 +220,7 @@ func TestLimits(t *testing.T) {
 // closed immediately, and that closing one makes room for another.
 func TestLimit_Connections(t *testing.T) {
 	t.Parallel()
-	s := start(t, server.Memory, func(c *server.Config) { c.Limits.ConnectionsPerAddress = 3 })
+	s := start(t, server.Memory, func(c *server.Config) { c.Limits[limits.ConnectionsPerAddress] = 3 })
 	s.player(t) // uses one connection
 	connect := func() net.Conn {
 		conn := s.tcp(t)
@@ -251,7 +251,7 @@ func TestLimit_Connections(t *testing.T) {
 func TestLimit_Hosts(t *testing.T) {
 	t.Parallel()
 	h, _ := hosts(t, func(c *server.Config) {
-		c.Limits.NewPlayersPerMinute, c.Limits.WrongTokensPerMinute, c.Proxies = 1, 1, "127.0.0.1"
+		c.Limits[limits.NewPlayersPerMinute], c.Limits[limits.WrongTokensPerMinute], c.Proxies = 1, 1, "127.0.0.1"
 	})
 	create := func(address string) error {
 		_, err := h.CreatePlayer(passedOn(h.call(newKey(t)), address), &pb.CreatePlayerRequest{Name: "p" + newID()[:20]})
@@ -275,7 +275,7 @@ func TestLimit_Hosts(t *testing.T) {
 func TestGetServerInfo(t *testing.T) {
 	t.Parallel()
 	given := func(row int) int {
-		if limits.Table[row].Field == "held_bytes_per_address" {
+		if limits.Name(row) == limits.HeldBytesPerAddress {
 			return math.MaxInt32 // This test's responses might exceed a smaller limit.
 		}
 		return []int{4096 + row, 0, math.MaxInt32}[row%3]
@@ -283,8 +283,8 @@ func TestGetServerInfo(t *testing.T) {
 	s := serve(t, func(c *server.Config) {
 		c.MinTurnLimit = 20 * time.Millisecond
 		c.PublicURL = "https://play.example:8443"
-		for i, limit := range limits.Table {
-			*limit.Of(&c.Limits) = given(i)
+		for i := range c.Limits {
+			c.Limits[i] = given(i)
 		}
 	})
 	info, err := s.GetServerInfo(s.anyone, &pb.GetServerInfoRequest{})

@@ -13,6 +13,7 @@ import (
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // shortRace returns a request for the shortest race.
@@ -339,7 +340,7 @@ func TestRace_Roster(t *testing.T) {
 // which a full race refuses do not.
 func TestRace_TooManyBots(t *testing.T) {
 	t.Parallel()
-	s := serve(t, patientBots, func(c *server.Config) { c.Limits.NewGamesPerMinute = 8 })
+	s := serve(t, patientBots, func(c *server.Config) { c.Limits[limits.NewGamesPerMinute] = 8 })
 	eve := s.player(t)
 	race, bots := s.raceWithBots(t, eve, 7)
 	s.refuses(t, eve.ctx, &pb.JoinChallengeRequest{ChallengeId: race, Bot: "greedy"}, pb.ReasonChallengeFull)

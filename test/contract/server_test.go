@@ -25,6 +25,7 @@ import (
 	"github.com/gridstand/gridstand/internal/verify"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 func TestMain(m *testing.M) {
@@ -81,8 +82,8 @@ func start(t testing.TB, store string, changes ...change) *testServer {
 	t.Helper()
 	c := servertest.Config(t)
 	c.Store = store
-	c.Limits.MovesPerSecond = 0
-	c.Limits.ReadsPerAddressPerSecond = 0 // On a slow machine, concurrent calls over the limit would wait too long and be refused.
+	c.Limits[limits.MovesPerSecond] = 0
+	c.Limits[limits.ReadsPerAddressPerSecond] = 0 // On a slow machine, concurrent calls over the limit would wait too long and be refused.
 	c.Logger = slog.New(slog.NewTextHandler(noErrors{t}, &slog.HandlerOptions{Level: slog.LevelError}))
 	for _, change := range changes {
 		change(&c)

@@ -16,6 +16,7 @@ import (
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // Ensure that calls report that Redis is unavailable, that calls that do not need Redis work as usual (for
@@ -93,7 +94,7 @@ func TestStorageUnavailable(t *testing.T) {
 func TestStorageUnavailable_Hanging(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	s := start(t, redis.URL(), func(c *server.Config) { c.Limits.ReadsPerAddressPerSecond = 2000 })
+	s := start(t, redis.URL(), func(c *server.Config) { c.Limits[limits.ReadsPerAddressPerSecond] = 2000 })
 	redis.Pause()
 	s.storeStopped.Store(true)
 	t.Cleanup(redis.Resume)

@@ -15,6 +15,7 @@ import (
 
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // typescriptFolder contains the bot in TypeScript.
@@ -50,7 +51,7 @@ func runTypeScript(t *testing.T, args ...string) string {
 func TestTypeScript(t *testing.T) {
 	t.Parallel()
 	c := servertest.Config(t)
-	c.Limits.MovesPerSecond = 30
+	c.Limits[limits.MovesPerSecond] = 30
 	server, _ := servertest.Start(t, c)
 	out := runTypeScript(t, "http://"+server.Addr().String(), "3x3")
 	said := regexp.MustCompile(`^watch it: http://[^/]+/g/([a-z2-7]{26})\n(\d+) points after (\d+) moves\n$`).FindStringSubmatch(out)

@@ -14,6 +14,7 @@ import (
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
+	"github.com/gridstand/gridstand/server/limits"
 	"github.com/gridstand/gridstand/test/web/browsertest"
 )
 
@@ -33,7 +34,7 @@ func TestJourney_Name(t *testing.T) {
 	s := start(t, func(c *server.Config) {
 		c.Daily = "3x3"                         // because it ends after only a few moves
 		c.StoreNow = servertest.ClockAt(12).Now // so that the day does not end during the test
-		c.Limits.MovesPerSecond = 0
+		c.Limits[limits.MovesPerSecond] = 0
 	})
 	tab := s.open()
 	begin(tab, "/play/6x6")

@@ -125,7 +125,7 @@ func (b *Budgets) budget(address string) *Budget {
 			reads:   rate.NewLimiter(rate.Inf, math.MaxInt32),
 			running: semaphore.NewWeighted(int64(max(1, runtime.GOMAXPROCS(0)/2)) * Reading),
 		}
-		if n := b.Limits.ReadsPerAddressPerSecond; n > 0 {
+		if n := b.Limits[limits.ReadsPerAddressPerSecond]; n > 0 {
 			found.reads = rate.NewLimiter(rate.Limit(n), Burst*n)
 		}
 		b.all[address] = found
@@ -176,7 +176,7 @@ func (b *Budgets) Check(address string, n int) error {
 }
 
 func (b *Budgets) exceeded() *limits.ExceededError {
-	return b.Limits.Exceeded(&b.Limits.ReadsPerAddressPerSecond, "reads from one address a second", time.Second)
+	return b.Limits.Exceeded(limits.ReadsPerAddressPerSecond, "reads from one address a second", time.Second)
 }
 
 // Charge counts n reads that have been made, even if they exceed the limit.
@@ -195,7 +195,7 @@ func (b *Budgets) Enter(ctx context.Context, address string, slots int64) (leave
 
 // enterWithin is like Enter, with the time that the call may wait.
 func (b *Budgets) enterWithin(ctx context.Context, address string, slots int64, wait time.Duration) (leave func(), err error) {
-	if b.Limits.ReadsPerAddressPerSecond == 0 || address == "" || b.storeAway.Load() {
+	if b.Limits[limits.ReadsPerAddressPerSecond] == 0 || address == "" || b.storeAway.Load() {
 		return func() {}, nil
 	}
 	running := b.budget(address).running
@@ -206,7 +206,7 @@ func (b *Budgets) enterWithin(ctx context.Context, address string, slots int64, 
 			if ctx.Err() == nil && b.storeAway.Load() {
 				return func() {}, nil
 			}
-			return nil, cmp.Or[error](ctx.Err(), b.Limits.Exceeded(&b.Limits.ReadsPerAddressPerSecond,
+			return nil, cmp.Or[error](ctx.Err(), b.Limits.Exceeded(limits.ReadsPerAddressPerSecond,
 				"reads from one address a second, and earlier ones are still running", time.Second))
 		}
 	}

@@ -23,7 +23,7 @@ import (
 func TestCharge(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 1, MessageBytes: 1})
+		f := newFront(t, limits.Limits{limits.ReadsPerAddressPerSecond: 1, limits.MessageBytes: 1})
 		connects := func(address string) bool {
 			_, exceeded := f.enter(&fakeConn{peer: &net.TCPAddr{IP: net.ParseIP(address), Port: 1}})
 			require.Contains(t, []string{"", "reads_per_address_per_second"}, exceeded)
@@ -58,7 +58,7 @@ func (pages) Entries(_ context.Context, _ string, _ int32, n int) ([]store.Recor
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		budgets := NewBudgets(&limits.Limits{ReadsPerAddressPerSecond: 10}, nil)
+		budgets := NewBudgets(&limits.Limits{limits.ReadsPerAddressPerSecond: 10}, nil)
 		games := budgets.History(pages{})
 		from := func(address string) context.Context {
 			return peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.ParseIP(address), Port: 1}})
@@ -126,7 +126,7 @@ func TestHistory_One(t *testing.T) {
 func TestEnterBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		budgets := NewBudgets(&limits.Limits{ReadsPerAddressPerSecond: 100}, nil)
+		budgets := NewBudgets(&limits.Limits{limits.ReadsPerAddressPerSecond: 100}, nil)
 		var leave func()
 		var err error
 		for began := time.Now(); time.Since(began) == 0; {
@@ -159,7 +159,7 @@ func TestEnterBudget(t *testing.T) {
 func TestEnterBudget_Changing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		budgets := NewBudgets(&limits.Limits{ReadsPerAddressPerSecond: 100}, nil)
+		budgets := NewBudgets(&limits.Limits{limits.ReadsPerAddressPerSecond: 100}, nil)
 		var running []func()
 		for began := time.Now(); ; {
 			leave, err := budgets.Enter(t.Context(), clientAddress, Changing)
@@ -186,7 +186,7 @@ func TestEnterBudget_Changing(t *testing.T) {
 func TestEnterCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 100})
+		f := newFront(t, limits.Limits{limits.ReadsPerAddressPerSecond: 100})
 		_, c := f.connect(t, clientAddress)
 		slots := int64(max(1, runtime.GOMAXPROCS(0)/2)) * Reading
 		runs := func() bool {

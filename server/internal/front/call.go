@@ -75,10 +75,10 @@ func (f *Front) admit(ctx context.Context, c *conn, method string, forwarded []s
 	l := f.Limits
 	var refused *limits.ExceededError
 	switch {
-	case exceeds(budget.calls.Add(1), l.StreamsPerAddress):
-		refused = l.Exceeded(&l.StreamsPerAddress, "calls and streams from one address at once", retryAfter)
-	case exceeds(budget.unread.Load(), l.HeldBytesPerAddress):
-		refused = l.Exceeded(&l.HeldBytesPerAddress, "unread bytes of one address", retryAfter)
+	case exceeds(budget.calls.Add(1), l[limits.StreamsPerAddress]):
+		refused = l.Exceeded(limits.StreamsPerAddress, "calls and streams from one address at once", retryAfter)
+	case exceeds(budget.unread.Load(), l[limits.HeldBytesPerAddress]):
+		refused = l.Exceeded(limits.HeldBytesPerAddress, "unread bytes of one address", retryAfter)
 	case !free[method] && !budget.take(1):
 		refused = f.exceeded()
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc/peer"
+
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // conn is an accepted connection. It counts toward the limits until it is closed.
@@ -106,7 +108,7 @@ func (c *conn) refused() {
 		return
 	}
 	_ = c.Close()
-	c.front.Closed(c.front.Limits.Name(&c.front.Limits.ReadsPerAddressPerSecond), c.budget.address)
+	c.front.Closed(limits.ReadsPerAddressPerSecond.String(), c.budget.address)
 }
 
 // Write implements net.Conn. If it fails, it closes the connection: gRPC would first handle

@@ -145,10 +145,10 @@ func (f *Front) enter(accepted net.Conn) (_ *conn, exceeded string) {
 	n := b.connections.Add(1)
 	switch {
 	case c.proxy:
-	case exceeds(n, f.Limits.ConnectionsPerAddress) && !f.makeRoom(b):
-		exceeded = f.Limits.Name(&f.Limits.ConnectionsPerAddress)
+	case exceeds(n, f.Limits[limits.ConnectionsPerAddress]) && !f.makeRoom(b):
+		exceeded = limits.ConnectionsPerAddress.String()
 	case !b.take(1):
-		exceeded = f.Limits.Name(&f.Limits.ReadsPerAddressPerSecond)
+		exceeded = limits.ReadsPerAddressPerSecond.String()
 	}
 	if exceeded != "" {
 		b.connections.Add(-1)
@@ -174,7 +174,7 @@ func (f *Front) makeRoom(b *Budget) bool {
 	oldest := b.unproven[0]
 	f.mu.Unlock()
 	_ = oldest.Close()
-	f.Closed(f.Limits.Name(&f.Limits.ConnectionsPerAddress), b.address)
+	f.Closed(limits.ConnectionsPerAddress.String(), b.address)
 	return true
 }
 

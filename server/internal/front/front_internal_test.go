@@ -108,7 +108,7 @@ func TestEnter_Buffers(t *testing.T) {
 // this does not apply to proxies.
 func TestEnter_Connections(t *testing.T) {
 	t.Parallel()
-	f := newFront(t, limits.Limits{ConnectionsPerAddress: 2})
+	f := newFront(t, limits.Limits{limits.ConnectionsPerAddress: 2})
 	_, first := f.connect(t, clientAddress)
 	_, second := f.connect(t, clientAddress)
 	first.prove()
@@ -135,7 +135,7 @@ func TestEnter_Connections(t *testing.T) {
 func TestEnter_WithoutCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 10})
+		f := newFront(t, limits.Limits{limits.ReadsPerAddressPerSecond: 10})
 		for age, costs := range map[time.Duration]int{0: readsWithoutCall, HandshakeTimeout: 0} {
 			_, c := f.connect(t, clientAddress)
 			time.Sleep(age) //nolint:forbidigo // The bubble's clock is fake.
@@ -150,7 +150,7 @@ func TestEnter_WithoutCall(t *testing.T) {
 // and that this closes neither connections that are in use nor those of a proxy.
 func TestEnter_Unproven(t *testing.T) {
 	t.Parallel()
-	f := newFront(t, limits.Limits{ConnectionsPerAddress: 3})
+	f := newFront(t, limits.Limits{limits.ConnectionsPerAddress: 3})
 	inUse, used := f.connect(t, clientAddress)
 	used.prove()
 	proxy, _ := f.connect(t, proxyAddress)
@@ -175,7 +175,7 @@ func TestEnter_Unproven(t *testing.T) {
 func TestTap_Calls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := newFront(t, limits.Limits{StreamsPerAddress: 2})
+		f := newFront(t, limits.Limits{limits.StreamsPerAddress: 2})
 		_, c := f.connect(t, clientAddress)
 		_, leave, refusedBy := c.open(anyMethod)
 		require.Empty(t, refusedBy)
@@ -260,7 +260,7 @@ func TestCredentials_InTurn(t *testing.T) {
 	certificate, err := tls.LoadX509KeyPair(tlstest.NewAuthority(t).Issue(t))
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
-		f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 100})
+		f := newFront(t, limits.Limits{limits.ReadsPerAddressPerSecond: 100})
 		creds := f.Credentials(&tls.Config{
 			NextProtos:     []string{"h2"},
 			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &certificate, nil },
@@ -300,7 +300,7 @@ func TestCredentials_InTurn(t *testing.T) {
 func TestTap_Refusals(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 1})
+		f := newFront(t, limits.Limits{limits.ReadsPerAddressPerSecond: 1})
 		closed := 0
 		f.Closed = func(string, string) { closed++ }
 		fake, c := f.connect(t, clientAddress)
@@ -364,7 +364,7 @@ func TestTap_Free(t *testing.T) {
 		}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 1})
+			f := newFront(t, limits.Limits{limits.ReadsPerAddressPerSecond: 1})
 			_, c := f.connect(t, clientAddress)
 			for range Burst {
 				tt.make(f, c)
@@ -380,7 +380,7 @@ func TestTap_Free(t *testing.T) {
 func TestConn_Read(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 1})
+		f := newFront(t, limits.Limits{limits.ReadsPerAddressPerSecond: 1})
 		fake, c := f.connect(t, clientAddress)
 		go func() { <-f.http.conns }()
 		require.ErrorIs(t, (&handshake{front: f}).dispatch(c, c), credentials.ErrConnDispatched)
@@ -408,7 +408,7 @@ func TestConn_Read(t *testing.T) {
 // is closed, and that a call behind a proxy is then refused.
 func TestUnread(t *testing.T) {
 	t.Parallel()
-	f := newFront(t, limits.Limits{HeldBytesPerAddress: 100_000})
+	f := newFront(t, limits.Limits{limits.HeldBytesPerAddress: 100_000})
 	answer := func(s *call, size int) mem.BufferSlice {
 		reply, err := f.Unary(s, nil, nil, func(context.Context, any) (any, error) { return wrapperspb.Bytes(make([]byte, size)), nil })
 		require.NoError(t, err)
@@ -462,7 +462,7 @@ func TestNotify(t *testing.T) {
 // Ensure that HTTP requests count as calls until their handler returns.
 func TestHandler(t *testing.T) {
 	t.Parallel()
-	f := newFront(t, limits.Limits{StreamsPerAddress: 2})
+	f := newFront(t, limits.Limits{limits.StreamsPerAddress: 2})
 	_, c := f.connect(t, clientAddress)
 	request := func(path string) *http.Request {
 		return httptest.NewRequestWithContext(peer.NewContext(t.Context(), &peer.Peer{Addr: c.RemoteAddr()}), http.MethodGet, path, http.NoBody)
@@ -502,7 +502,7 @@ func (requests) RecvMsg(any) error          { return nil }
 // Ensure that each request on a stream of another service counts as reads.
 func TestStream_Paced(t *testing.T) {
 	t.Parallel()
-	f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 1})
+	f := newFront(t, limits.Limits{limits.ReadsPerAddressPerSecond: 1})
 	_, c := f.connect(t, clientAddress)
 	s, _, _ := c.open("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo")
 	received := 0

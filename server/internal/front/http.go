@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // bodyMargin is the number of bytes by which a request body may exceed the limit on the
@@ -19,8 +21,8 @@ func (f *Front) Handler(next http.Handler) http.Handler {
 		c := connOf(r.Context())
 		c.prove()
 		c.allow(bytesPerRequest)
-		limit := int64(f.Limits.MessageBytes*4/3 + bodyMargin) // gRPC-Web may encode messages in base64
-		huge := f.Limits.MessageBytes > 0 && r.ContentLength > limit
+		limit := int64(f.Limits[limits.MessageBytes]*4/3 + bodyMargin) // gRPC-Web may encode messages in base64
+		huge := f.Limits[limits.MessageBytes] > 0 && r.ContentLength > limit
 		if huge {
 			w.Header().Set("Connection", "close") // Without this, the HTTP server would read the rest of the body.
 		}
@@ -35,7 +37,7 @@ func (f *Front) Handler(next http.Handler) http.Handler {
 			s.budget.charge(int(limit) / bytesPerRead)
 		}
 		request := r.WithContext(s)
-		if f.Limits.MessageBytes > 0 && r.Body != http.NoBody {
+		if f.Limits[limits.MessageBytes] > 0 && r.Body != http.NoBody {
 			request.Body = http.MaxBytesReader(w, r.Body, limit)
 		}
 		next.ServeHTTP(answer, request)

@@ -5,6 +5,8 @@ import (
 	codec "google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // hold counts n bytes of a response until release is called or the connection is closed. It returns
@@ -17,12 +19,12 @@ func (c *conn) hold(b *Budget, n int64) bool {
 		return false
 	}
 	c.unread[b] += n
-	limit := c.front.Limits.HeldBytesPerAddress
+	limit := c.front.Limits[limits.HeldBytesPerAddress]
 	full := exceeds(b.unread.Add(n), limit)
 	c.mu.Unlock()
 	if full && !c.proxy {
 		_ = c.Close()
-		c.front.Closed(c.front.Limits.Name(&c.front.Limits.HeldBytesPerAddress), b.address)
+		c.front.Closed(limits.HeldBytesPerAddress.String(), b.address)
 	}
 	return !full
 }

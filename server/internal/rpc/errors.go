@@ -302,7 +302,7 @@ func (s *Service) unplayable(method string, err error) *failure {
 		})
 		return serverUnavailable("this server is too old for this game")
 	case errors.Is(err, match.ErrTooLong):
-		exceeded := s.Limits.Exceeded(&s.Limits.EventsPerGame, "events in a game", 0)
+		exceeded := s.Limits.Exceeded(limits.EventsPerGame, "events in a game", 0)
 		f := precondition(pb.ReasonGameTooLong, "the game has "+strconv.Itoa(exceeded.Value)+" events, the most on this server; resign to end it")
 		f.metadata = exceeded.Metadata()
 		return f

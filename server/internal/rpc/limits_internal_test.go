@@ -36,7 +36,7 @@ func TestTakeGames(t *testing.T) {
 	planner := createdFrom{addresses: map[string]string{}}
 	s := New(Config{
 		Planner: planner, Budgets: &front.Budgets{},
-		Limits: limits.Limits{NewGamesPerMinute: 2, NewGamesPerAddressPerMinute: 3, NewChallengesPerAddressPerMinute: 1},
+		Limits: limits.Limits{limits.NewGamesPerMinute: 2, limits.NewGamesPerAddressPerMinute: 3, limits.NewChallengesPerAddressPerMinute: 1},
 	})
 	create := func(playerID string, host byte, challenges int) string {
 		ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.IPv4(192, 0, 2, host), Port: 1}})
@@ -71,7 +71,7 @@ func TestTakeGames(t *testing.T) {
 func TestLimitPlayer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := New(Config{Limits: limits.Limits{MovesPerSecond: 1}})
+		s := New(Config{Limits: limits.Limits{limits.MovesPerSecond: 1}})
 		ctx := context.WithValue(t.Context(), identityKey{}, identity{player: account.Player{ID: "ada"}})
 		require.NoError(t, s.limitPlayer(ctx, pb.GameService_Move_FullMethodName))
 		for method, counts := range map[string]bool{

@@ -232,7 +232,7 @@ func TestOpenWatchChallenge_Counts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := newLiveService(t, 1)
-		s.Budgets = front.NewBudgets(&limits.Limits{ReadsPerAddressPerSecond: 1}, nil)
+		s.Budgets = front.NewBudgets(&limits.Limits{limits.ReadsPerAddressPerSecond: 1}, nil)
 		for range front.Burst {
 			require.NoError(t, s.opens(t, "192.0.2.1"))
 		}

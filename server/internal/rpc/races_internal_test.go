@@ -78,7 +78,7 @@ func TestRaces_OneGame(t *testing.T) {
 					Challenges: challenge.New(challenge.Config{
 						Store: races, Log: gamelog.New(kept.Games), Keep: time.Hour, WaitingFor: time.Hour,
 					}),
-					Limits: limits.Limits{NewGamesPerMinute: 2},
+					Limits: limits.Limits{limits.NewGamesPerMinute: 2},
 				})
 				by := func(name string) context.Context {
 					p := account.Player{ID: id.Derive([]byte(name)), Name: name}

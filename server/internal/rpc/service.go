@@ -121,20 +121,20 @@ type Service struct {
 func New(c Config) *Service {
 	s := &Service{
 		Config:  c,
-		acting:  newPacer(nil, new(1), actingEvery, ""),
+		acting:  newPacer(&limits.ExceededError{Value: 1}, actingEvery),
 		damaged: rate.Sometimes{First: 10, Interval: time.Second},
 		tooNew:  rate.Sometimes{First: 10, Interval: time.Second},
 		fanouts: fanouts{latest: map[*match.Match]*fanout{}},
 		live:    liveChallenges{all: map[string]*liveChallenge{}, watched: map[string]int{}},
 	}
 	l := &s.Limits
-	s.moves = newPacer(l, &l.MovesPerSecond, time.Second, "moves a second")
-	s.reactions = newPacer(l, &l.ReactionsPerSecond, time.Second, "reaction a second")
-	s.wrong = newPacer(l, &l.WrongTokensPerMinute, time.Minute, "wrong tokens a minute")
-	s.games = newPacer(l, &l.NewGamesPerMinute, time.Minute, "new games a minute")
-	s.gamesFrom = newPacer(l, &l.NewGamesPerAddressPerMinute, time.Minute, "new games from one address a minute")
-	s.challengesFrom = newPacer(l, &l.NewChallengesPerAddressPerMinute, time.Minute, "new public challenges from one address a minute")
-	s.playersFrom = newPacer(l, &l.NewPlayersPerMinute, time.Minute, "new players from one address a minute")
+	s.moves = newPacer(l.Exceeded(limits.MovesPerSecond, "moves a second", 0), time.Second)
+	s.reactions = newPacer(l.Exceeded(limits.ReactionsPerSecond, "reaction a second", 0), time.Second)
+	s.wrong = newPacer(l.Exceeded(limits.WrongTokensPerMinute, "wrong tokens a minute", 0), time.Minute)
+	s.games = newPacer(l.Exceeded(limits.NewGamesPerMinute, "new games a minute", 0), time.Minute)
+	s.gamesFrom = newPacer(l.Exceeded(limits.NewGamesPerAddressPerMinute, "new games from one address a minute", 0), time.Minute)
+	s.challengesFrom = newPacer(l.Exceeded(limits.NewChallengesPerAddressPerMinute, "new public challenges from one address a minute", 0), time.Minute)
+	s.playersFrom = newPacer(l.Exceeded(limits.NewPlayersPerMinute, "new players from one address a minute", 0), time.Minute)
 	return s
 }
 
@@ -154,9 +154,9 @@ func (s *Service) GetServerInfo(context.Context, *pb.GetServerInfoRequest) (*pb.
 	}
 	clientLimits := &pb.Limits{MinTurnLimit: durationpb.New(s.MinTurnLimit)}
 	message := clientLimits.ProtoReflect()
-	for _, limit := range limits.Table {
+	for i, limit := range limits.Table {
 		field := message.Descriptor().Fields().ByName(protoreflect.Name(limit.Field))
-		message.Set(field, protoreflect.ValueOfInt32(int32(*limit.Of(&s.Limits))))
+		message.Set(field, protoreflect.ValueOfInt32(int32(s.Limits[i])))
 	}
 	return &pb.GetServerInfoResponse{
 		Name: "gridstand", Version: s.Version, Storage: storage, Limits: clientLimits,

@@ -16,6 +16,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/match"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // Watch implements pb.GameServiceServer.
@@ -96,8 +97,8 @@ const watchersRetry = 5 * time.Second
 func (s *Service) admit(v *gameView, role match.Role) error {
 	s.admitting.Lock()
 	defer s.admitting.Unlock()
-	if limit := s.Limits.WatchersPerGame; limit > 0 && (role == match.Spectator || role == match.Preview) && v.match.Limited() >= limit {
-		return s.Limits.Exceeded(&s.Limits.WatchersPerGame, "watchers of one game", watchersRetry)
+	if limit := s.Limits[limits.WatchersPerGame]; limit > 0 && (role == match.Spectator || role == match.Preview) && v.match.Limited() >= limit {
+		return s.Limits.Exceeded(limits.WatchersPerGame, "watchers of one game", watchersRetry)
 	}
 	v.match.Watch(v.stream.Context(), &v.watcher, role)
 	return nil

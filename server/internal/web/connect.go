@@ -29,10 +29,10 @@ const (
 // maxMessage returns the maximum size of a message in bytes, which applies both before and
 // after decompression.
 func maxMessage(l *limits.Limits) int {
-	if l.MessageBytes == 0 {
+	if l[limits.MessageBytes] == 0 {
 		return math.MaxInt32 // the same as for gRPC
 	}
-	return l.MessageBytes
+	return l[limits.MessageBytes]
 }
 
 // registerConnect serves the contract over Connect, gRPC-Web, and gRPC on net/http.

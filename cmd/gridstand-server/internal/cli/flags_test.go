@@ -35,11 +35,11 @@ var otherConfig = server.Config{
 func init() {
 	for i, limit := range limits.Table {
 		if limit.Flag == "" {
-			*limit.Of(&otherConfig.Limits) = limit.Default
+			otherConfig.Limits[i] = limit.Default
 			continue
 		}
 		other[limit.Flag] = strconv.Itoa(i + 1)
-		*limit.Of(&otherConfig.Limits) = i + 1
+		otherConfig.Limits[i] = i + 1
 	}
 }
 
@@ -56,9 +56,9 @@ func TestFlags_Defaults(t *testing.T) {
 
 	// Apply the default of each flag, as shown in the help, to a zero Config.
 	var fresh server.Config
-	for _, limit := range limits.Table {
+	for i, limit := range limits.Table {
 		if limit.Flag == "" {
-			*limit.Of(&fresh.Limits) = limit.Default
+			fresh.Limits[i] = limit.Default
 		}
 	}
 	again := flagSet(&fresh)

@@ -58,9 +58,9 @@ func Add(flags *pflag.FlagSet, c *server.Config) {
 
 // Limits adds a flag for each limit that has one.
 func Limits(flags *pflag.FlagSet, l *limits.Limits) {
-	for _, limit := range limits.Table {
-		if value := limit.Of(l); limit.Flag != "" {
-			flags.IntVar(value, limit.Flag, *value, limit.Usage+"; 0 for no limit")
+	for i, limit := range limits.Table {
+		if limit.Flag != "" {
+			flags.IntVar(&l[i], limit.Flag, l[i], limit.Usage+"; 0 for no limit")
 		}
 	}
 }

@@ -152,7 +152,7 @@ func (f *flood) unreadWatches(ctx context.Context) error {
 			return err
 		}
 		version, position = event.GetVersion(), event.GetPosition()
-		pause(ctx, time.Second/time.Duration(limits.Default().MovesPerSecond))
+		pause(ctx, time.Second/time.Duration(limits.Default()[limits.MovesPerSecond]))
 	}
 	<-ctx.Done()
 	return nil

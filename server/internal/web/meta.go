@@ -63,8 +63,9 @@ func (c Config) about(ctx context.Context, page, id string) (Meta, error) {
 // description describes a page in link previews.
 type description struct {
 	Meta
-	poster   picture.Poster
-	finished bool
+	poster picture.Poster
+	// age is how long the poster's picture may be served before it is drawn again.
+	age time.Duration
 }
 
 // describe describes what a page shows as it appears to a caller without a token. If the game,
@@ -74,17 +75,14 @@ func (c Config) describe(ctx context.Context, page, id string) (description, err
 	case "game":
 		request := &pb.GetGameRequest{GameId: id}
 		response, err := anonymously(ctx, c, pb.GameService_GetGame_FullMethodName, c.Service.GetGame, request)
-		g := response.GetGame()
-		return description{gameMeta(g), gamePoster(g), g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED}, err
+		return describeGame(response.GetGame()), err
 	case "challenge", "daily":
 		request := &pb.GetChallengeRequest{ChallengeId: id}
 		if page == "daily" {
 			request = &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: id}}
 		}
 		response, err := anonymously(ctx, c, pb.ChallengeService_GetChallenge_FullMethodName, c.Service.GetChallenge, request)
-		found := response.GetChallenge()
-		closed := found.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED
-		return description{challengeMeta(found), challengePoster(found), closed}, err
+		return describeChallenge(response.GetChallenge()), err
 	case "player":
 		request := &pb.GetPlayerRequest{Name: id}
 		response, err := anonymously(ctx, c, pb.PlayerService_GetPlayer_FullMethodName, c.Service.GetPlayer, request)
@@ -93,7 +91,7 @@ func (c Config) describe(ctx context.Context, page, id string) (description, err
 		}
 		found := response.GetPlayer()
 		last, err := c.lastGame(ctx, found)
-		return description{playerMeta(found, last), playerPoster(found, last), false}, err
+		return describePlayer(found, last), err
 	default:
 		return description{}, errNotDescribed
 	}

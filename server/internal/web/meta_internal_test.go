@@ -30,24 +30,24 @@ func TestGameMeta(t *testing.T) {
 			Board: &pb.Position_Twenty48{Twenty48: &pb.Twenty48Board{Tiles: []int32{2, 1024}}},
 		},
 	}
-	got := gameMeta(twenty48)
+	got := describeGame(twenty48)
 	assert.Equal(t, "ada, 2048 classic", got.Title)
 	assert.Equal(t, "Live: 12,345 points, tile 1024, 1,025 moves", got.Description)
 	assert.Regexp(t, `^/g/abc/picture\.png\?v=[0-9a-f]{12}$`, got.Image)
 	twenty48.Status, twenty48.Result = pb.GameStatus_GAME_STATUS_FINISHED, &pb.Result{Reason: pb.Result_REASON_NO_MOVES}
-	assert.Equal(t, "No moves left: 12,345 points, tile 1024, 1,025 moves", gameMeta(twenty48).Description)
-	assert.NotEqual(t, got.Image, gameMeta(twenty48).Image, "sites cache pictures by URL")
+	assert.Equal(t, "No moves left: 12,345 points, tile 1024, 1,025 moves", describeGame(twenty48).Description)
+	assert.NotEqual(t, got.Image, describeGame(twenty48).Image, "sites cache pictures by URL")
 
 	tribolo := &pb.Game{
 		Id: "def", Version: 2, Variant: "tribolo", Status: pb.GameStatus_GAME_STATUS_WAITING,
 		Seats:    []*pb.Seat{player, {Occupant: &pb.Seat_Bot{Bot: "greedy"}}, {}},
 		Position: &pb.Position{Scores: []int32{12, 13, 14}, Board: &pb.Position_Tribolo{Tribolo: &pb.TriboloBoard{}}},
 	}
-	got = gameMeta(tribolo)
+	got = describeGame(tribolo)
 	assert.Equal(t, "ada, greedy, open, Tribolo", got.Title)
 	assert.Equal(t, "Waiting for players: ada 12, greedy 13, open 14, 0 moves", got.Description)
 	tribolo.Status, tribolo.Result = pb.GameStatus_GAME_STATUS_FINISHED, &pb.Result{Reason: pb.Result_REASON_NO_MOVES, Winners: []int32{1}}
-	assert.Equal(t, "red wins: ada 12, greedy 13, open 14, 0 moves", gameMeta(tribolo).Description)
+	assert.Equal(t, "red wins: ada 12, greedy 13, open 14, 0 moves", describeGame(tribolo).Description)
 }
 
 // Ensure that the link preview of a challenge describes it and names the entrants of a
@@ -55,37 +55,37 @@ func TestGameMeta(t *testing.T) {
 func TestChallengeMeta(t *testing.T) {
 	t.Parallel()
 	daily := &pb.Challenge{Id: "abc", Kind: pb.ChallengeKind_CHALLENGE_KIND_DAILY, Variant: "classic", Date: "2026-11-21", Status: pb.ChallengeStatus_CHALLENGE_STATUS_OPEN}
-	got := challengeMeta(daily)
+	got := describeChallenge(daily)
 	assert.Equal(t, "Daily game of 2026-11-21, 2048 classic", got.Title)
 	assert.Equal(t, "The same tiles for everyone. One attempt, until midnight UTC. How far can you get?", got.Description)
 	assert.Regexp(t, `^/c/abc/picture\.png\?v=[0-9a-f]{12}$`, got.Image)
 	daily.Status = pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED
-	assert.Contains(t, challengeMeta(daily).Description, "Closed: see the ranking")
-	assert.NotEqual(t, got.Image, challengeMeta(daily).Image, "sites cache pictures by URL")
+	assert.Contains(t, describeChallenge(daily).Description, "Closed: see the ranking")
+	assert.NotEqual(t, got.Image, describeChallenge(daily).Image, "sites cache pictures by URL")
 	ada := &pb.Player{Id: "1", Name: "ada"}
 	race := &pb.Challenge{
 		Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: "vt100", Limit: durationpb.New(3 * time.Minute), Status: pb.ChallengeStatus_CHALLENGE_STATUS_WAITING,
 		Creator: ada, Entrants: []*pb.Entrant{{Who: &pb.Entrant_Player{Player: ada}}, {Who: &pb.Entrant_Bot{Bot: "greedy"}}},
 	}
-	got = challengeMeta(race)
+	got = describeChallenge(race)
 	assert.Equal(t, "ada races, 2048 vt100, 3 min: 2 of 8 are here", got.Title)
 	assert.Equal(t, "The same tiles for everyone at the same time: ada, greedy.", got.Description)
 	race.Status = pb.ChallengeStatus_CHALLENGE_STATUS_OPEN
-	assert.Equal(t, "ada races, 2048 vt100, 3 min: live now", challengeMeta(race).Title)
+	assert.Equal(t, "ada races, 2048 vt100, 3 min: live now", describeChallenge(race).Title)
 	link := &pb.Challenge{Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK, Variant: "3x3", Creator: ada}
-	assert.Equal(t, "Challenge by ada, 2048 3x3", challengeMeta(link).Title)
+	assert.Equal(t, "Challenge by ada, 2048 3x3", describeChallenge(link).Title)
 	rematch := &pb.Challenge{Kind: pb.ChallengeKind_CHALLENGE_KIND_REMATCH, Variant: "3x3", Target: &pb.Target{Player: ada, Score: 1234}}
-	assert.Equal(t, "Beat ada's 1,234 points, 2048 3x3", challengeMeta(rematch).Title)
+	assert.Equal(t, "Beat ada's 1,234 points, 2048 3x3", describeChallenge(rematch).Title)
 }
 
 // Ensure that the link preview of a player shows their latest public game, if there is one.
 func TestPlayerMeta(t *testing.T) {
 	t.Parallel()
 	ada := &pb.Player{Id: "1", Name: "ada"}
-	got := playerMeta(ada, nil)
+	got := describePlayer(ada, nil)
 	assert.Equal(t, "The games of ada, live and finished.", got.Description)
 	assert.Contains(t, got.Image, "/p/ada/picture.png?v=")
-	played := playerMeta(ada, &pb.Game{
+	played := describePlayer(ada, &pb.Game{
 		Variant: "3x3", Status: pb.GameStatus_GAME_STATUS_ACTIVE, Seats: []*pb.Seat{{Occupant: &pb.Seat_Player{Player: ada}}},
 		Position: &pb.Position{Scores: []int32{1234}, MoveCount: 99, Board: &pb.Position_Twenty48{Twenty48: &pb.Twenty48Board{Tiles: []int32{128}}}},
 	})

@@ -34,18 +34,12 @@ const (
 	drawingReads = 200
 )
 
-// subject is what a picture shows.
-type subject struct {
-	// age is how long the picture may be served before it is drawn again.
-	age  time.Duration
-	draw func(io.Writer) error
-}
-
 // pictures serves pictures of games, challenges and players for link previews.
 type pictures struct {
-	// read reads the subject of a page, given the first part of the page's path and the ID in it.
-	read func(ctx context.Context, kind, id string) (subject, error)
-	now  func() time.Time
+	// describe describes a page, given its module and the ID of what it shows. draw draws its picture.
+	describe func(ctx context.Context, page, id string) (description, error)
+	draw     func(io.Writer, picture.Poster) error
+	now      func() time.Time
 	// charge counts reads by the client of a request, or returns an error if they exceed its limit.
 	charge func(ctx context.Context, reads int) error
 	kept   *lru.Cache[string, drawing]
@@ -57,13 +51,15 @@ type pictures struct {
 type drawing struct {
 	png   []byte
 	etag  string
-	age   time.Duration // see subject
+	age   time.Duration // see description
 	fresh time.Time     // when the picture must be drawn again
 }
 
-func newPictures(read func(ctx context.Context, kind, id string) (subject, error), charge func(context.Context, int) error) *pictures {
+func newPictures(
+	describe func(ctx context.Context, page, id string) (description, error), charge func(context.Context, int) error,
+) *pictures {
 	kept, _ := lru.New[string, drawing](keptPictures) // returns an error only if the size is below 1
-	return &pictures{read: read, now: time.Now, charge: charge, kept: kept}
+	return &pictures{describe: describe, draw: picture.Draw, now: time.Now, charge: charge, kept: kept}
 }
 
 // ServeHTTP serves the picture of what the page at the same path shows. The picture of a
@@ -85,8 +81,8 @@ func cachedFor(age time.Duration) string {
 	return "public, max-age=" + strconv.Itoa(int(age.Seconds()))
 }
 
-// picture returns the picture of a subject. It is at most as old as the subject's age. Reading the
-// subject takes one of the places of the client's address until the response is written, which bounds
+// picture returns the picture of a page. It is at most as old as the page's description allows. Describing
+// the page takes one of the places of the client's address until the response is written, which bounds
 // the pictures that are drawn at once.
 func (p *pictures) picture(ctx context.Context, kind, id string) (drawing, error) {
 	key := kind + "/" + id
@@ -94,7 +90,7 @@ func (p *pictures) picture(ctx context.Context, kind, id string) (drawing, error
 	if p.now().Before(d.fresh) {
 		return d, nil
 	}
-	s, err := p.read(ctx, kind, id)
+	of, err := p.describe(ctx, pictured[kind], id)
 	if err != nil {
 		if status.Code(err) == codes.NotFound {
 			p.kept.Remove(key)
@@ -109,10 +105,10 @@ func (p *pictures) picture(ctx context.Context, kind, id string) (drawing, error
 			return drawing{}, err
 		}
 		var b bytes.Buffer
-		if err := s.draw(&b); err != nil {
+		if err := p.draw(&b, of.poster); err != nil {
 			return drawing{}, err
 		}
-		d := drawing{png: b.Bytes(), etag: digest(b.Bytes()), age: s.age, fresh: p.now().Add(s.age)}
+		d := drawing{png: b.Bytes(), etag: digest(b.Bytes()), age: of.age, fresh: p.now().Add(of.age)}
 		p.kept.Add(key, d)
 		return d, nil
 	})
@@ -120,12 +116,6 @@ func (p *pictures) picture(ctx context.Context, kind, id string) (drawing, error
 
 // pictured maps the first parts of the paths of pages with pictures to the pages' modules.
 var pictured = map[string]string{"g": "game", "c": "challenge", "p": "player"}
-
-// subject reads the subject of a page's picture.
-func (c Config) subject(ctx context.Context, kind, id string) (subject, error) {
-	d, err := c.describe(ctx, pictured[kind], id)
-	return subject{ageOf(d.finished), func(w io.Writer) error { return picture.Draw(w, d.poster) }}, err
-}
 
 // ageOf returns how long a picture may be served.
 func ageOf(finished bool) time.Duration {

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/web/picture"
 )
 
 // gallery is a picture handler with fake games and a fake clock.
@@ -28,7 +29,6 @@ type gallery struct {
 	clock          time.Time
 	games          map[string]*pb.Game
 	drawn, charged atomic.Int32
-	draw           func(io.Writer, *pb.Game) error
 	affords        int32 // reads
 }
 
@@ -37,12 +37,12 @@ func newGallery() *gallery {
 		"live": {Id: "live", Version: 7, Status: pb.GameStatus_GAME_STATUS_ACTIVE},
 		"over": {Id: "over", Version: 9, Status: pb.GameStatus_GAME_STATUS_FINISHED},
 	}}
-	g.pictures = newPictures(func(_ context.Context, kind, id string) (subject, error) {
-		if found := g.games[id]; found != nil && kind == "g" {
-			finished := found.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED
-			return subject{ageOf(finished), func(w io.Writer) error { return g.draw(w, found) }}, nil
+	g.pictures = newPictures(func(_ context.Context, page, id string) (description, error) {
+		if found := g.games[id]; found != nil && page == "game" {
+			poster := picture.Poster{Title: id, About: strconv.Itoa(int(found.GetVersion()))}
+			return description{poster: poster, age: ageOf(found.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED)}, nil
 		}
-		return subject{}, status.Error(codes.NotFound, "no such game")
+		return description{}, status.Error(codes.NotFound, "no such game")
 	}, func(_ context.Context, reads int) error {
 		if g.charged.Add(int32(reads)) > g.affords {
 			return connect.NewError(connect.CodeResourceExhausted, errors.New("too many reads"))
@@ -50,9 +50,9 @@ func newGallery() *gallery {
 		return nil
 	})
 	g.now = func() time.Time { return g.clock }
-	g.draw = func(w io.Writer, game *pb.Game) error {
+	g.draw = func(w io.Writer, poster picture.Poster) error {
 		g.drawn.Add(1)
-		_, err := io.WriteString(w, "picture of "+game.GetId()+" at "+strconv.Itoa(int(game.GetVersion())))
+		_, err := io.WriteString(w, "picture of "+poster.Title+" at "+poster.About)
 		return err
 	}
 	return g
@@ -125,7 +125,7 @@ func TestPictures_Unknown(t *testing.T) {
 	delete(g.games, "live")
 	g.clock = g.clock.Add(liveAge)
 	assert.Equal(t, http.StatusNotFound, g.get(t.Context(), http.MethodGet, "live").Code)
-	g.draw = func(io.Writer, *pb.Game) error { return errors.New("no board") }
+	g.draw = func(io.Writer, picture.Poster) error { return errors.New("no board") }
 	assert.Equal(t, http.StatusInternalServerError, g.get(t.Context(), http.MethodGet, "over").Code)
 	assert.Zero(t, g.kept.Len())
 }
@@ -136,9 +136,9 @@ func TestPictures_Together(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGallery()
 		drawing := g.draw
-		g.draw = func(w io.Writer, game *pb.Game) error {
+		g.draw = func(w io.Writer, poster picture.Poster) error {
 			synctest.Wait() // until all others wait
-			return drawing(w, game)
+			return drawing(w, poster)
 		}
 		var requests sync.WaitGroup
 		for i := range 20 {

@@ -16,9 +16,9 @@ import (
 // sameTiles is the promise of every challenge.
 const sameTiles = "The same tiles for everyone"
 
-// challengeMeta describes a challenge. The description shows no board, and names no
+// describeChallenge describes a challenge. The description shows no board, and names no
 // players except the entrants of a race.
-func challengeMeta(c *pb.Challenge) Meta {
+func describeChallenge(c *pb.Challenge) description {
 	poster := challengePoster(c)
 	m := Meta{Title: poster.Title + ", " + poster.About, Image: pictureOf("c", c.GetId(), poster)}
 	m.Description = strings.Join(append(poster.Lines, poster.Foot), ". ")
@@ -26,7 +26,7 @@ func challengeMeta(c *pb.Challenge) Meta {
 		m.Title += ": " + strings.ToLower(poster.Foot[:1]) + poster.Foot[1:]
 		m.Description = sameTiles + " at the same time: " + strings.Join(poster.Lines, ", ") + "."
 	}
-	return m
+	return description{m, poster, ageOf(c.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED)}
 }
 
 // race reports whether a challenge is a race.
@@ -70,13 +70,13 @@ func challengePoster(c *pb.Challenge) picture.Poster {
 	return p
 }
 
-// gameMeta describes a game.
-func gameMeta(g *pb.Game) Meta {
+// describeGame describes a game.
+func describeGame(g *pb.Game) description {
 	poster := gamePoster(g)
-	return Meta{
+	return description{Meta{
 		Title: poster.Title + ", " + poster.About, Description: poster.Foot + ": " + strings.Join(poster.Lines, ", "),
 		Image: pictureOf("g", g.GetId(), poster),
-	}
+	}, poster, ageOf(g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED)}
 }
 
 // gamePoster returns the poster of a game: its players, their scores, and whether it is live or how it
@@ -100,14 +100,16 @@ func gamePoster(g *pb.Game) picture.Poster {
 	return poster
 }
 
-// playerMeta describes a player by their latest public game, which may be nil.
-func playerMeta(p *pb.Player, last *pb.Game) Meta {
+// describePlayer describes a player by their latest public game, which may be nil.
+func describePlayer(p *pb.Player, last *pb.Game) description {
 	poster := playerPoster(p, last)
-	description := "The games of " + p.GetName() + ", live and finished."
+	text := "The games of " + p.GetName() + ", live and finished."
 	if last != nil {
-		description = poster.Foot + ": " + strings.Join(poster.Lines, ", ") + " in " + poster.About + ". All games, live and finished."
+		text = poster.Foot + ": " + strings.Join(poster.Lines, ", ") + " in " + poster.About + ". All games, live and finished."
 	}
-	return Meta{Title: p.GetName() + " · Gridstand", Description: description, Image: pictureOf("p", p.GetName(), poster)}
+	return description{
+		Meta{Title: p.GetName() + " · Gridstand", Description: text, Image: pictureOf("p", p.GetName(), poster)}, poster, liveAge,
+	}
 }
 
 // playerPoster returns the poster of a player, with the board of their latest public game unless it is nil.

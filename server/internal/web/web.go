@@ -83,7 +83,7 @@ func newHandler(c Config, r *readers) http.Handler {
 	for _, path := range []string{"/g/{id}/events", "/c/{id}/events"} {
 		mux.HandleFunc(path, notRead)
 	}
-	drawn := newPictures(c.subject, c.Service.Charge)
+	drawn := newPictures(c.describe, c.Service.Charge)
 	for kind := range pictured {
 		mux.Handle("GET /"+kind+"/{id}/picture.png", drawn)
 	}

@@ -204,7 +204,7 @@ func (n *node) serveCalls(games *rpc.Service, transport []grpc.ServerOption) {
 	origins, _ := web.ParseOrigins(n.WebOrigins) // validate has already checked the value.
 	n.web = web.NewServer(web.Config{
 		Service: games, Front: n.front, Unary: unary, Stream: stream,
-		Limits: &n.Limits, Logger: n.logger, Stall: n.Stall, Origins: origins,
+		Logger: n.logger, Stall: n.Stall, Origins: origins,
 	})
 	n.web.Handler = n.front.Handler(n.web.Handler)
 	if n.LoopbackOnly {

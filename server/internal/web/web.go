@@ -18,7 +18,6 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/rpc"
-	"github.com/gridstand/gridstand/server/limits"
 )
 
 // Config configures the HTTP server. All fields are required unless their comments say
@@ -29,7 +28,6 @@ type Config struct {
 	Front  *front.Front
 	Unary  grpc.UnaryServerInterceptor
 	Stream grpc.StreamServerInterceptor
-	Limits *limits.Limits
 	Logger *slog.Logger
 	// Stall is how long the client of an event stream may read nothing before its connection is closed.
 	Stall time.Duration
@@ -90,7 +88,7 @@ func newHandler(c Config, r *readers) http.Handler {
 	site := pages(c.about, c.find, c.Service.WebURL)
 	mux.Handle("GET /assets/{version}/{file}", site) // Without its files a page shows nothing, so they do not wait.
 	mux.Handle("/", c.inTurn(site))
-	return c.entry(crossOrigin{c.Origins, c.Service.WebURL, checkCalls(maxMessage(c.Limits), mux)})
+	return c.entry(crossOrigin{c.Origins, c.Service.WebURL, checkCalls(maxMessage(c.Front.Limits), mux)})
 }
 
 // inTurn lets an address's requests for pages wait for each other and for its calls.

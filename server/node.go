@@ -201,17 +201,17 @@ func (n *node) serveCalls(games *rpc.Service, transport []grpc.ServerOption) {
 	if n.Metrics != "" { // They include the responses to panics.
 		unary, stream = n.metrics.Unary(unary), n.metrics.Stream(stream)
 	}
+	unary, stream = n.front.Unary(unary), n.front.Stream(stream)
 	origins, _ := web.ParseOrigins(n.WebOrigins) // validate has already checked the value.
 	n.web = web.NewServer(web.Config{
-		Service: games, Front: n.front, Unary: unary, Stream: stream,
-		Logger: n.logger, Stall: n.Stall, Origins: origins,
+		Service: games, Unary: unary, Stream: stream, Logger: n.logger, Stall: n.Stall, Origins: origins,
 	})
 	n.web.Handler = n.front.Handler(n.web.Handler)
 	if n.LoopbackOnly {
 		n.web.Handler = web.LoopbackOnly(n.web.Handler)
 	}
 	options := append(transport, n.front.Options()...)
-	n.grpc = grpc.NewServer(append(options, grpc.ChainUnaryInterceptor(unary), grpc.ChainStreamInterceptor(stream))...)
+	n.grpc = grpc.NewServer(append(options, grpc.UnaryInterceptor(unary), grpc.StreamInterceptor(stream))...)
 
 	games.Register(n.grpc)
 	n.health = health.NewServer()

@@ -119,12 +119,10 @@ func (s *call) end() {
 	}
 }
 
-// Options returns the gRPC server options that enforce the limits.
+// Options returns the gRPC server options that enforce the limits, together with the interceptors that
+// Unary and Stream return.
 func (f *Front) Options() []grpc.ServerOption {
-	return []grpc.ServerOption{
-		grpc.InTapHandle(f.tap), grpc.ChainUnaryInterceptor(f.Unary), grpc.ChainStreamInterceptor(f.Stream),
-		grpc.ForceServerCodecV2(newCodec()),
-	}
+	return []grpc.ServerOption{grpc.InTapHandle(f.tap), grpc.ForceServerCodecV2(newCodec())}
 }
 
 // tap admits a stream whose headers have arrived. gRPC calls it before it starts a goroutine for the
@@ -143,38 +141,43 @@ func (f *Front) tap(ctx context.Context, info *tap.Info) (context.Context, error
 	return s, nil
 }
 
-// Unary is an interceptor that counts responses until the client has read them, and notices refusals.
-func (f *Front) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	s := callOf(ctx)
-	if s.begin != nil {
-		s.begin()
-		s.late.Stop()
-		defer s.end()
+// Unary returns the interceptor next, but counts responses until the client has read them, and notices
+// refusals.
+func (f *Front) Unary(next grpc.UnaryServerInterceptor) grpc.UnaryServerInterceptor {
+	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+		s := callOf(ctx)
+		if s.begin != nil {
+			s.begin()
+			s.late.Stop()
+			defer s.end()
+		}
+		f.running.Add(1)
+		reply, err := next(ctx, request, info, handler)
+		f.running.Add(-1)
+		s.notice(err)
+		if err != nil || s.begin == nil {
+			return reply, err
+		}
+		return &answer{message: reply.(proto.Message), call: s}, nil
 	}
-	f.running.Add(1)
-	reply, err := handler(ctx, request)
-	f.running.Add(-1)
-	s.notice(err)
-	if err != nil || s.begin == nil {
-		return reply, err
-	}
-	return &answer{message: reply.(proto.Message), call: s}, nil
 }
 
 // Stream is like Unary, for streams. Each request to another service than the contract's counts as reads.
-func (f *Front) Stream(service any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	s := callOf(stream.Context())
-	if s == nil {
-		return handler(service, stream)
+func (f *Front) Stream(next grpc.StreamServerInterceptor) grpc.StreamServerInterceptor {
+	return func(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+		s := callOf(stream.Context())
+		if s == nil {
+			return next(server, stream, info, handler)
+		}
+		if s.begin != nil {
+			s.begin()
+			defer s.end()
+			stream = &paced{stream, s, !strings.HasPrefix(info.FullMethod, "/gridstand.")}
+		}
+		err := next(server, stream, info, handler)
+		s.notice(err)
+		return err
 	}
-	if s.begin != nil {
-		s.begin()
-		defer s.end()
-		stream = &paced{stream, s, !strings.HasPrefix(info.FullMethod, "/gridstand.")}
-	}
-	err := handler(service, stream)
-	s.notice(err)
-	return err
 }
 
 // notice charges for an error that no correct client gets often, and closes the connection after too

@@ -84,6 +84,20 @@ func (c *conn) open(method string, forwarded ...string) (s *call, cancel context
 	return callOf(ctx), cancel, fieldOf(err)
 }
 
+// unary runs the handler of a unary call with the Front's interceptor.
+func (f *Front) unary(s *call, handler grpc.UnaryHandler) (any, error) {
+	return f.Unary(func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+		return handler(ctx, request)
+	})(s, nil, nil, handler)
+}
+
+// stream is like unary, for a stream.
+func (f *Front) stream(stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	return f.Stream(func(server any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+		return handler(server, stream)
+	})(nil, stream, info, handler)
+}
+
 func fieldOf(err error) string {
 	var exceeded *limits.ExceededError
 	errors.As(err, &exceeded)
@@ -195,7 +209,7 @@ func TestTap_Calls(t *testing.T) {
 		synctest.Wait()
 		_, endThird, refusedBy := c.open(anyMethod)
 		require.Empty(t, refusedBy)
-		_, err := f.Unary(s, nil, nil, func(context.Context, any) (any, error) {
+		_, err := f.unary(s, func(context.Context, any) (any, error) {
 			assert.Equal(t, 1, f.Running())
 			end() // The call counts until its handler returns.
 			synctest.Wait()
@@ -227,10 +241,10 @@ func TestTap_Late(t *testing.T) {
 		unary, _, _ := c.open(anyMethod)
 		stream, _, _ := c.open(anyMethod)
 		watch := &grpc.StreamServerInfo{FullMethod: anyMethod}
-		_, err := f.Unary(unary, nil, nil, func(context.Context, any) (any, error) {
-			return &wrapperspb.BytesValue{}, f.Stream(nil, requests{ctx: stream}, watch, func(_ any, s grpc.ServerStream) error {
+		_, err := f.unary(unary, func(context.Context, any) (any, error) {
+			return &wrapperspb.BytesValue{}, f.stream(requests{ctx: stream}, watch, func(_ any, s grpc.ServerStream) error {
 				require.NoError(t, s.RecvMsg(nil))
-				return f.Stream(nil, requests{ctx: lateStream}, watch, func(any, grpc.ServerStream) error {
+				return f.stream(requests{ctx: lateStream}, watch, func(any, grpc.ServerStream) error {
 					time.Sleep(requestTimeout) //nolint:forbidigo // The bubble's clock is fake.
 					synctest.Wait()
 					return nil
@@ -310,7 +324,7 @@ func TestTap_Refusals(t *testing.T) {
 			require.Empty(t, refusedBy)
 			for n := range Burst + refusalBurst - 1 {
 				err := status.Error([]codes.Code{codes.NotFound, codes.PermissionDenied}[n%2], "a mistake")
-				_, _ = f.Unary(s, nil, nil, func(ctx context.Context, _ any) (any, error) { Paid(ctx); return nil, err })
+				_, _ = f.unary(s, func(ctx context.Context, _ any) (any, error) { Paid(ctx); return nil, err })
 			}
 			_, _, refusedBy = each.open(anyMethod, otherAddress)
 			assert.Equal(t, "reads_per_address_per_second", refusedBy)
@@ -347,7 +361,7 @@ func TestTap_Free(t *testing.T) {
 		}},
 		"without a player": {false, func(f *Front, c *conn) {
 			s, _, _ := c.open(move)
-			_, _ = f.Unary(s, nil, nil, func(context.Context, any) (any, error) { return nil, mistake })
+			_, _ = f.unary(s, func(context.Context, any) (any, error) { return nil, mistake })
 		}},
 		"over HTTP": {false, func(f *Front, c *conn) {
 			ctx := peer.NewContext(context.Background(), &peer.Peer{Addr: c.RemoteAddr()})
@@ -355,7 +369,7 @@ func TestTap_Free(t *testing.T) {
 		}},
 		"with a player": {true, func(f *Front, c *conn) {
 			s, _, _ := c.open(move)
-			_, _ = f.Unary(s, nil, nil, func(ctx context.Context, _ any) (any, error) { Paid(ctx); return nil, mistake })
+			_, _ = f.unary(s, func(ctx context.Context, _ any) (any, error) { Paid(ctx); return nil, mistake })
 		}},
 		"without the store": {true, func(f *Front, c *conn) {
 			f.StoreUp(false)
@@ -410,7 +424,7 @@ func TestUnread(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, limits.Limits{limits.HeldBytesPerAddress: 100_000})
 	answer := func(s *call, size int) mem.BufferSlice {
-		reply, err := f.Unary(s, nil, nil, func(context.Context, any) (any, error) { return wrapperspb.Bytes(make([]byte, size)), nil })
+		reply, err := f.unary(s, func(context.Context, any) (any, error) { return wrapperspb.Bytes(make([]byte, size)), nil })
 		require.NoError(t, err)
 		buffers, err := newCodec().Marshal(reply)
 		require.NoError(t, err)
@@ -506,7 +520,7 @@ func TestStream_Paced(t *testing.T) {
 	_, c := f.connect(t, clientAddress)
 	s, _, _ := c.open("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo")
 	received := 0
-	err := f.Stream(nil, requests{ctx: s}, &grpc.StreamServerInfo{FullMethod: "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"},
+	err := f.stream(requests{ctx: s}, &grpc.StreamServerInfo{FullMethod: "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"},
 		func(_ any, stream grpc.ServerStream) error {
 			for {
 				if err := stream.RecvMsg(nil); err != nil {

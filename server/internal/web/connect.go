@@ -37,7 +37,7 @@ func maxMessage(l *limits.Limits) int {
 
 // registerConnect serves the contract over Connect, gRPC-Web, and gRPC on net/http.
 func registerConnect(mux *http.ServeMux, c Config) {
-	limit := maxMessage(c.Front.Limits)
+	limit := maxMessage(c.Service.Budgets.Limits)
 	options := []connect.HandlerOption{
 		connect.WithInterceptors(connect.UnaryInterceptorFunc(c.wrap)),
 		connect.WithCodec(protoCodec),
@@ -140,7 +140,7 @@ func (u *unpacker) Close() error { return u.gzip.Close() }
 func (c Config) wrap(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
 		info := &grpc.UnaryServerInfo{Server: c.Service, FullMethod: request.Spec().Procedure}
-		response, err := c.unary(ctx, request.Any(), info, func(ctx context.Context, _ any) (any, error) {
+		response, err := c.Unary(ctx, request.Any(), info, func(ctx context.Context, _ any) (any, error) {
 			return next(ctx, request)
 		})
 		if err != nil {

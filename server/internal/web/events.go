@@ -104,7 +104,7 @@ func notRead(w http.ResponseWriter, r *http.Request) {
 // open runs all checks and opens the stream's view. A stream uses the interceptors only for that.
 func (e *events) open(s *eventStream, r *http.Request) error {
 	info := &grpc.StreamServerInfo{FullMethod: e.method, IsServerStream: true}
-	return e.stream(e.Service, s, info, func(_ any, outer grpc.ServerStream) (err error) {
+	return e.Stream(e.Service, s, info, func(_ any, outer grpc.ServerStream) (err error) {
 		s.view, err = e.watch(outer.Context(), r, s)
 		return err
 	})

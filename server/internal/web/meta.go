@@ -39,7 +39,7 @@ func anonymously[Request, Response any](
 		ctx = metadata.NewIncomingContext(ctx, md)
 	}
 	info := &grpc.UnaryServerInfo{Server: c.Service, FullMethod: method}
-	response, err := c.unary(ctx, request, info, func(ctx context.Context, request any) (any, error) {
+	response, err := c.Unary(ctx, request, info, func(ctx context.Context, request any) (any, error) {
 		return call(ctx, request.(*Request))
 	})
 	if err != nil {

@@ -42,7 +42,7 @@ func watch[Request, Response any](
 		send: stream.Conn().Send, // which also takes messages that are encoded already
 	}
 	info := &grpc.StreamServerInfo{FullMethod: method, IsServerStream: true}
-	err := c.stream(c.Service, s, info, func(_ any, s grpc.ServerStream) error {
+	err := c.Stream(c.Service, s, info, func(_ any, s grpc.ServerStream) error {
 		return handler(request, &grpc.GenericServerStream[Request, Response]{ServerStream: s})
 	})
 	return toConnect(err)

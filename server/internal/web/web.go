@@ -16,7 +16,6 @@ import (
 	"google.golang.org/grpc/peer"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/rpc"
 )
 
@@ -24,8 +23,7 @@ import (
 // otherwise.
 type Config struct {
 	Service *rpc.Service
-	// Front and then Unary or Stream intercept each call, as on the gRPC server.
-	Front  *front.Front
+	// Unary or Stream intercepts each call, as on the gRPC server.
 	Unary  grpc.UnaryServerInterceptor
 	Stream grpc.StreamServerInterceptor
 	Logger *slog.Logger
@@ -88,7 +86,7 @@ func newHandler(c Config, r *readers) http.Handler {
 	site := pages(c.about, c.find, c.Service.WebURL)
 	mux.Handle("GET /assets/{version}/{file}", site) // Without its files a page shows nothing, so they do not wait.
 	mux.Handle("/", c.inTurn(site))
-	return c.entry(crossOrigin{c.Origins, c.Service.WebURL, checkCalls(maxMessage(c.Front.Limits), mux)})
+	return c.entry(crossOrigin{c.Origins, c.Service.WebURL, checkCalls(maxMessage(c.Service.Budgets.Limits), mux)})
 }
 
 // inTurn lets an address's requests for pages wait for each other and for its calls.
@@ -133,19 +131,5 @@ func (c Config) entry(next http.Handler) http.Handler {
 			}
 		}
 		next.ServeHTTP(w, r.WithContext(metadata.NewIncomingContext(r.Context(), md)))
-	})
-}
-
-// unary runs a call through the interceptors.
-func (c Config) unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	return c.Front.Unary(ctx, request, info, func(ctx context.Context, request any) (any, error) {
-		return c.Unary(ctx, request, info, handler)
-	})
-}
-
-// stream is like unary, for streams.
-func (c Config) stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	return c.Front.Stream(server, stream, info, func(server any, stream grpc.ServerStream) error {
-		return c.Stream(server, stream, info, handler)
 	})
 }

@@ -56,10 +56,50 @@ func (s *Service) authenticate(ctx context.Context, method string) (context.Cont
 	if err != nil {
 		return ctx, s.limitWrong(ctx, account.ErrBadToken, err)
 	}
-	if session != "" && !possibleInSession(method) {
+	if session != "" && !callersOf(method).session {
 		return ctx, errLimitedSession
 	}
 	return context.WithValue(ctx, identityKey{}, identity{player: player, session: session, token: token}), nil
+}
+
+// callers says who may call a method besides the holder of the account's own token: sessions of the account,
+// and SSH hosts that know one of its keys.
+type callers struct{ session, host bool }
+
+// accountCallers says who may call the methods for accounts, by full name. A method that is not here needs
+// the account's own token: with it, a stolen session could keep or take over the account, and a stolen
+// credential could obtain tokens or lock players out. EndSession lets a session end only itself.
+var accountCallers = map[string]callers{
+	pb.PlayerService_CreatePlayer_FullMethodName:      {session: true, host: true},
+	pb.PlayerService_OpenSession_FullMethodName:       {session: true},
+	pb.PlayerService_CreateSessionLink_FullMethodName: {host: true},
+	pb.PlayerService_GetPlayer_FullMethodName:         {session: true, host: true},
+	pb.PlayerService_GetProfile_FullMethodName:        {session: true, host: true},
+	pb.PlayerService_Rename_FullMethodName:            {session: true, host: true},
+	pb.PlayerService_ListKeys_FullMethodName:          {session: true, host: true},
+	pb.PlayerService_ListSessions_FullMethodName:      {session: true, host: true},
+	pb.PlayerService_EndSession_FullMethodName:        {session: true, host: true},
+}
+
+// callersOf returns who may call a method. Anyone may call those for games, boards and challenges.
+func callersOf(method string) callers {
+	if ofAccount(method) {
+		return accountCallers[method]
+	}
+	return callers{session: true, host: true}
+}
+
+// ofAccount reports whether a method is not one of the services for games, boards and challenges.
+// Because its effect on the account may last, the store verifies the token or key for each call:
+// after a rotation, the old token adds no key or session, and neither renames the account nor
+// replaces the new token.
+func ofAccount(method string) bool {
+	switch service, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/"); service {
+	case pb.GameService_ServiceDesc.ServiceName, pb.LeaderboardService_ServiceDesc.ServiceName,
+		pb.ChallengeService_ServiceDesc.ServiceName:
+		return false
+	}
+	return true
 }
 
 // identityOf returns what a call's context contains about its caller.

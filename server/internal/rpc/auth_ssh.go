@@ -3,7 +3,6 @@ package rpc
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -33,7 +32,7 @@ func (s *Service) authenticateHost(ctx context.Context, method, credential, key 
 	if method == pb.PlayerService_CreatePlayer_FullMethodName {
 		return context.WithValue(ctx, identityKey{}, by), nil
 	}
-	if !possibleOverSSH(method) {
+	if !callersOf(method).host {
 		return ctx, errNotOverSSH
 	}
 	by.player, err = s.Keys.Player(ctx, key, ofAccount(method))
@@ -48,34 +47,4 @@ func (s *Service) authenticateHost(ctx context.Context, method, credential, key 
 			"id", "ssh-host-acts", "credential", host, "player", by.player.ID, "key", key, "address", s.Address(ctx))
 	}
 	return context.WithValue(ctx, identityKey{}, by), nil
-}
-
-// possibleOverSSH reports whether an SSH host may call a method for a player. It excludes
-// methods that would let a stolen credential obtain tokens or lock players out.
-func possibleOverSSH(method string) bool {
-	return possibleForOthers(method) || method == pb.PlayerService_CreateSessionLink_FullMethodName
-}
-
-// possibleForOthers reports whether sessions and SSH hosts may both call a method.
-func possibleForOthers(method string) bool {
-	switch method {
-	case pb.PlayerService_GetPlayer_FullMethodName, pb.PlayerService_GetProfile_FullMethodName,
-		pb.PlayerService_Rename_FullMethodName, pb.PlayerService_ListKeys_FullMethodName,
-		pb.PlayerService_ListSessions_FullMethodName, pb.PlayerService_EndSession_FullMethodName:
-		return true
-	}
-	return !ofAccount(method)
-}
-
-// ofAccount reports whether a method is not one of the services for games, boards and challenges.
-// Because its effect on the account may last, the store verifies the token or key for each call:
-// after a rotation, the old token adds no key or session, and neither renames the account nor
-// replaces the new token.
-func ofAccount(method string) bool {
-	switch service, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/"); service {
-	case pb.GameService_ServiceDesc.ServiceName, pb.LeaderboardService_ServiceDesc.ServiceName,
-		pb.ChallengeService_ServiceDesc.ServiceName:
-		return false
-	}
-	return true
 }

@@ -9,13 +9,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/invalid"
 )
 
-// possibleInSession reports whether a session may call a method. It excludes methods with which a
-// stolen session could keep or take over the account. EndSession lets a session end only itself.
-func possibleInSession(method string) bool {
-	return possibleForOthers(method) || method == pb.PlayerService_CreatePlayer_FullMethodName ||
-		method == pb.PlayerService_OpenSession_FullMethodName
-}
-
 // CreateSessionLink implements pb.PlayerServiceServer.
 func (s *Service) CreateSessionLink(ctx context.Context, _ *pb.CreateSessionLinkRequest) (*pb.CreateSessionLinkResponse, error) {
 	code, expires, err := s.Sessions.Offer(ctx, caller(ctx).ID)

@@ -52,17 +52,13 @@ func (m *Manager) advanceAttempt(ctx context.Context, served *match.Match, state
 	default:
 		call.Seat, call.Action, call.NotBefore = state.Turn(), replay.TimedOut{}, c.Deadline(state.CreateTime)
 	}
-	event, err := served.Do(ctx, call)
-	var conflict *match.VersionConflictError
-	switch {
-	case errors.Is(err, replay.ErrGameOver):
-		return time.Time{}, m.record(ctx, served.State())
-	case errors.As(err, &conflict), errors.Is(err, store.ErrTooEarly):
-		return job.Leased.Add(retryOverdueIn), nil // A move arrived in time, or the deadline has not passed. Process the attempt again.
-	case err != nil:
+	if _, err = served.Do(ctx, call); err != nil && !overtaken(err) {
 		return time.Time{}, err
 	}
-	return time.Time{}, m.record(ctx, event.State)
+	if state = served.State(); state.Status != replay.Finished {
+		return job.Leased.Add(retryOverdueIn), nil // A move arrived in time, or the deadline has not passed. Process the attempt again.
+	}
+	return time.Time{}, m.record(ctx, state)
 }
 
 // createDailies creates today's and tomorrow's daily games if they are missing.

@@ -154,7 +154,7 @@ func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 			}
 		}
 		b.mu.Unlock()
-		if _, conflict := errors.AsType[*match.VersionConflictError](err); err != nil && ctx.Err() == nil && !conflict && !errors.Is(err, replay.ErrGameOver) {
+		if err != nil && ctx.Err() == nil && !overtaken(err) {
 			b.logger.Warn("bot did not move; its game will be retried", "id", "bot-not-moved", "game", state.ID, "error", err)
 			if !errors.Is(err, errPanicked) && !errors.Is(err, replay.ErrUnknown) {
 				b.retry(state.ID)

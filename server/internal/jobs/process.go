@@ -64,9 +64,7 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 	if state.Status != replay.Finished && (state.BotToMove() == "" || paused || showcased(state)) {
 		err = m.handleOverdue(ctx, served, state, job.Leased)
 	}
-	// After a conflict, the server that appended the other entry does the follow-up work.
-	var conflict *match.VersionConflictError
-	if err != nil && !errors.Is(err, store.ErrTooEarly) && !errors.Is(err, replay.ErrGameOver) && !errors.As(err, &conflict) {
+	if err != nil && !overtaken(err) {
 		return time.Time{}, err
 	}
 	if state = served.State(); state.Status == replay.Finished {
@@ -90,6 +88,13 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 		}
 	}
 	return next, errors.Join(err, m.Directory.Enter(ctx, directory.Of(state, served.Spectators())))
+}
+
+// overtaken reports whether a game was not changed because it is not overdue, is over, or was changed before.
+// After a conflict, the server that appended the other entry does the follow-up work.
+func overtaken(err error) bool {
+	_, conflict := errors.AsType[*match.VersionConflictError](err)
+	return conflict || errors.Is(err, store.ErrTooEarly) || errors.Is(err, replay.ErrGameOver)
 }
 
 // record adds a finished game's scores to the leaderboards and profiles and the game to the

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/internal/id"
-	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -48,15 +47,6 @@ func (s *Store) Create(ctx context.Context, name, secret string, bot bool) (Play
 	_ = s.Renew(ctx, player.ID)
 	s.remember(player, time.Now())
 	return player, token(player.ID, secret), nil
-}
-
-// checkName returns an *invalid.Error if name is malformed.
-func checkName(name string) error {
-	if validName(name) {
-		return nil
-	}
-	return invalid.Field("name", "must be 1 to %d characters from a–z, A–Z, 0–9, space and “-_.”, "+
-		"with no space at either end", maxNameLength)
 }
 
 func validName(name string) bool {

@@ -30,9 +30,6 @@ func (e *RenamedRecentlyError) Error() string {
 // ErrNameTaken, ErrNameReserved, a *RenamedRecentlyError, ErrNotFound, or an *invalid.Error for a
 // malformed name.
 func (s *Store) Rename(ctx context.Context, playerID, name string) (Player, error) {
-	if err := checkName(name); err != nil {
-		return Player{}, err
-	}
 	if !id.Valid(playerID) {
 		return Player{}, ErrNotFound
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gridstand/gridstand/server/internal/invalid"
@@ -35,9 +35,12 @@ const (
 // Credentials manages the service credentials of SSH hosts. It is safe for concurrent use.
 type Credentials struct {
 	credentials store.Credentials
+	latest      atomic.Pointer[readCredentials] // nil before the first read
+}
 
-	mu  sync.Mutex
-	all []store.Credential // as read from the store at time c.at
+// readCredentials are all credentials as read from the store at a time.
+type readCredentials struct {
+	all []store.Credential
 	at  time.Time
 }
 
@@ -57,22 +60,17 @@ func (c *Credentials) Verify(ctx context.Context, credential string) (name strin
 		return "", ErrBadCredential
 	}
 	wanted, now := digestOf(credential), time.Now()
-	c.mu.Lock()
-	known, fresh := c.all, now.Sub(c.at) < credentialsFor
-	c.mu.Unlock()
-	if fresh {
-		name = nameOf(wanted, known)
+	if known := c.latest.Load(); known != nil && now.Sub(known.at) < credentialsFor {
+		if name = nameOf(wanted, known.all); name != "" {
+			return name, nil
+		}
 	}
-	if name != "" {
-		return name, nil
-	}
-	if known, err = c.credentials.All(ctx); err != nil {
+	all, err := c.credentials.All(ctx)
+	if err != nil {
 		return "", fmt.Errorf("verifying a credential: %w", err)
 	}
-	c.mu.Lock()
-	c.all, c.at = known, now
-	c.mu.Unlock()
-	if name = nameOf(wanted, known); name == "" {
+	c.latest.Store(&readCredentials{all, now})
+	if name = nameOf(wanted, all); name == "" {
 		return "", ErrBadCredential
 	}
 	return name, nil

@@ -59,9 +59,6 @@ type serverStream struct {
 // Context implements grpc.ServerStream.
 func (s *serverStream) Context() context.Context { return s.ctx }
 
-// SetHeader implements grpc.ServerStream.
-func (s *serverStream) SetHeader(metadata.MD) error { return nil }
-
 // SendHeader implements grpc.ServerStream.
 func (s *serverStream) SendHeader(metadata.MD) error { return unavailable(s.send(nil)) }
 

@@ -70,6 +70,32 @@ func TestLimits_Idle(t *testing.T) {
 	})
 }
 
+// Ensure that the host keeps only the first parts of the input that a session does not read, so that its client
+// can always send more.
+func TestLimits_Unread(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		sent, kept := make(chan struct{}), make(chan int, 1)
+		h := start(t, func(_ context.Context, s *Session) int {
+			<-sent
+			total := 0
+			for len(s.Keys) > 0 {
+				total += len(<-s.Keys)
+			}
+			kept <- total
+			return 0
+		})
+		p := open(t, h.dial(), "watch")
+		_, err := p.in.Write(make([]byte, 4<<20)) // The SSH library would hold half of it.
+		require.NoError(t, err)
+		close(sent)
+		require.NoError(t, p.Wait())
+		total := <-kept
+		assert.Positive(t, total)
+		assert.LessOrEqual(t, total, maxParts*maxPart)
+	})
+}
+
 // Ensure that a session ends if its client does not read the output.
 func TestLimits_Stall(t *testing.T) {
 	t.Parallel()

@@ -36,6 +36,7 @@ func newChannel(h *host, c *client, conn *gossh.ServerConn, accepted gossh.Chann
 	ch.session = Session{
 		Address: netaddr.Of(c.RemoteAddr()), Turn: c.turn,
 		Pace: func(ctx context.Context) error { return c.rate.WaitN(ctx, eventBytes) },
+		Out:  &patientWriter{to: accepted, client: c}, Err: &patientWriter{to: accepted.Stderr(), client: c},
 	}
 	if conn.Permissions != nil {
 		ch.session.Key, _ = conn.Permissions.ExtraData[provedKey{}].(gossh.PublicKey) // nil for a guest
@@ -107,8 +108,7 @@ func (ch *channel) request(request *gossh.Request) (start func(), ok bool) {
 		ch.started = true
 		ch.unused.Stop()
 		ch.session.Line = r.Command
-		ch.open()
-		return func() { ch.run(&ch.session) }, true
+		return ch.run, true
 	default: // subsystems, agent forwarding, X11, signals, …
 		return nil, false
 	}
@@ -125,6 +125,8 @@ func (ch *channel) allocate(payload []byte) bool {
 	s.Terminal = r.Term != "dumb" // whose cursor cannot be moved
 	s.Size, s.Resized = sizeOf(r.Columns, r.Rows), ch.resized
 	s.Env = append(s.Env, "TERM="+r.Term)
+	s.Out = &patientWriter{to: ch.Channel, client: ch.client, terminal: true}
+	s.Err = s.Out
 	return true
 }
 
@@ -180,15 +182,6 @@ func printable(text string, limit int) string {
 		}
 	}
 	return out.String()
-}
-
-// open sets the output of the session.
-func (ch *channel) open() {
-	ch.session.Out = &patientWriter{to: ch.Channel, client: ch.client, terminal: ch.resized != nil}
-	ch.session.Err = ch.session.Out
-	if ch.resized == nil {
-		ch.session.Err = &patientWriter{to: ch.Stderr(), client: ch.client}
-	}
 }
 
 // patientWriter writes to a client, and closes the connection if a write takes longer than

@@ -55,8 +55,8 @@ const exitFailed = 1
 const maxLogged = 256
 
 // run runs the session of a channel, and then closes the channel.
-func (ch *channel) run(s *Session) {
-	code := exitFailed
+func (ch *channel) run() {
+	s, code := &ch.session, exitFailed
 	defer func() {
 		_, _ = ch.SendRequest("exit-status", false, gossh.Marshal(struct{ Code uint32 }{uint32(code)})) //nolint:gosec // small
 		_ = ch.Close()
@@ -81,7 +81,8 @@ func (ch *channel) run(s *Session) {
 	}
 }
 
-// The input of a session that waits, in parts of at most maxPart bytes.
+// The input of a session that waits, in parts of at most maxPart bytes: twice the longest paste that the
+// terminal program accepts.
 const (
 	maxPart  = 1 << 10
 	maxParts = 136

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/lobby"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -127,7 +128,8 @@ func TestModel_Open(t *testing.T) {
 }
 
 // Ensure that the rules of a variant cover the page and its dialog until a key, also if they are requested
-// twice, and that the page says why there are none.
+// twice, that a dialog which the page has closed beneath them does not return, and that the page says why
+// there are none.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	page := newFakePage(t.Context())
@@ -141,6 +143,12 @@ func TestRules(t *testing.T) {
 	assert.Contains(t, m.View().Content, "Two equal tiles that meet become one")
 	m.Update(tuitest.Key("q"))
 	assert.Equal(t, question, page.Dialog)
+	m.Update(tuitest.Key("n"))
+	assert.Nil(t, page.Dialog)
+	page.Ask(question)
+	page.Cover(lobby.Rules(tuitest.Variants()[0]))
+	page.Dialog = nil // as at the end of a game
+	page.Ask(&ui.Question{Title: "Another?"})
 	m.Update(tuitest.Key("n"))
 	assert.Nil(t, page.Dialog)
 	_, cmd := m.Update(ui.OpenMsg{Route: ui.Route{Rules: "unknown"}})

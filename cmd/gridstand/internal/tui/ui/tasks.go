@@ -214,7 +214,7 @@ func (t *Tasks) Stop() {
 
 // Ask opens a dialog.
 func (t *Tasks) Ask(d Dialog) tea.Cmd {
-	t.Dialog = d
+	t.Dialog, t.below = d, nil
 	return nil
 }
 
@@ -223,7 +223,8 @@ func (t *Tasks) Cover(d *Text) tea.Cmd {
 	if _, twice := t.Dialog.(*Text); !twice {
 		t.below = t.Dialog
 	}
-	return t.Ask(d)
+	t.Dialog = d
+	return nil
 }
 
 // Answer passes a key to the open dialog.

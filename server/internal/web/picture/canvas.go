@@ -25,17 +25,17 @@ type canvas struct {
 // roundSteps is the number of steps between the two colors at the edge of a rounded shape.
 const roundSteps = 5
 
-// newCanvas returns a canvas filled with the color ground. The palette has room for the
-// given numbers of colors, rounded shapes and lines of text.
-func newCanvas(width, height int, ground color.Color, colors, rounds, texts int) *canvas {
-	left := 256 - colors - rounds*(roundSteps-1)
+// newCanvas returns an empty canvas. The palette has room for the given numbers of colors (shades), rounded
+// shapes and lines of text.
+func newCanvas(shades, rounds, texts int) *canvas {
+	left := 256 - shades - rounds*(roundSteps-1)
 	c := &canvas{
-		img:       image.NewPaletted(image.Rect(0, 0, width, height), make(color.Palette, 0, 256)),
+		img:       image.NewPaletted(image.Rect(0, 0, Width, Height), make(color.Palette, 0, 256)),
 		colors:    map[color.Color]uint8{},
 		ramps:     map[[2]color.Color][]uint8{},
 		textSteps: min(max(left/texts+1, 2), 16),
 	}
-	c.index(ground)
+	c.index(colors.Ground) // the first color fills the image
 	return c
 }
 

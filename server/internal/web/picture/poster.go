@@ -71,7 +71,7 @@ func Draw(w io.Writer, p Poster) error {
 // drawBoard returns a picture with the board of a position, and the board's right edge.
 func drawBoard(position *pb.Position) (c *canvas, right int) {
 	if board := position.GetTribolo(); drawable(board) {
-		c = newCanvas(Width, Height, colors.Ground, 26, 16, 12)
+		c = newCanvas(26, 16, 12)
 		return c, c.cells(board)
 	}
 	board := position.GetTwenty48()
@@ -83,6 +83,6 @@ func drawBoard(position *pb.Position) (c *canvas, right int) {
 		faces[face] = true
 	}
 	n := len(faces)
-	c = newCanvas(Width, Height, colors.Ground, 2*n+11, n+10, n+6)
+	c = newCanvas(2*n+11, n+10, n+6)
 	return c, c.tiles(board)
 }

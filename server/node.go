@@ -156,20 +156,20 @@ const keepIdle = time.Minute
 
 // connect creates the server's components, and the gRPC and HTTP servers that use them.
 func (n *node) connect(transport []grpc.ServerOption) {
-	behind := n.background(n.store, n.logger)
+	background := n.background(n.store, n.logger)
 	serverID := id.New()
-	behind.Monitor = liveness.New(liveness.Config{
-		ServerID: serverID, Heartbeats: behind.Heartbeats, Logger: n.logger, Alone: !n.store.Shared(),
+	background.Monitor = liveness.New(liveness.Config{
+		ServerID: serverID, Heartbeats: background.Heartbeats, Logger: n.logger, Alone: !n.store.Shared(),
 	})
-	behind.Challenges.Outages = behind.Monitor
-	n.recovery = liveness.NewRecovery(behind)
+	background.Challenges.Outages = background.Monitor
+	n.recovery = liveness.NewRecovery(background)
 	n.jobs = jobs.New(jobs.Config{
-		Stores: behind, AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, OnlyUptime: n.OnlyUptime,
+		Stores: background, AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, OnlyUptime: n.OnlyUptime,
 		Showcase: n.Exhibition, BotPace: n.BotPace,
 	})
 	n.log = gamelog.New(n.front.History(n.store.Games))
 	stores := n.stores(n.store, n.log, n.logger) // for calls
-	stores.Challenges.Outages = behind.Monitor
+	stores.Challenges.Outages = background.Monitor
 	n.hub = match.NewHub(match.Config{
 		Log: n.log, Feed: n.store.Feed, Windows: stores.Challenges, Transactional: n.store.Transactional(),
 		Jobs: n.jobs, Delivered: n.metrics.Delivered,
@@ -185,7 +185,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		Hub: n.hub, Log: n.log, Accounts: accounts, Keys: account.NewKeys(n.store.Keys, accounts),
 		Sessions:    account.NewSessions(n.store.Sessions, accounts),
 		Credentials: account.NewCredentials(n.store.Credentials),
-		Leaderboard: stores.Leaderboard, Directory: behind.Directory,
+		Leaderboard: stores.Leaderboard, Directory: background.Directory,
 		Challenges: stores.Challenges, Profiles: stores.Profiles, Tokens: page.NewTokens(n.store.Secrets),
 		Planner: n.jobs, Metrics: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		Version: version.String(), WebURL: n.PublicURL, Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,

@@ -1,4 +1,4 @@
-// Package usage checks the command lines of both programs for missing, unexpected and unknown
+// Package usage runs the command lines of both programs. It checks them for missing, unexpected and unknown
 // arguments, and formats the help for their flags.
 package usage
 

@@ -157,7 +157,7 @@ func (k *Keys) Remove(ctx context.Context, playerID, fingerprint string) error {
 	if !ValidFingerprint(fingerprint) {
 		return invalid.Field("fingerprint", "must be SHA256: followed by 43 characters of base64, as shown by ssh-keygen -l")
 	}
-	// Replace the secret of an account that was created with the key. Otherwise whoever has the key could
+	// Replace the secret of an account that was created with the key. Otherwise a client with the key could
 	// repeat the call that created the account, which would link the key again.
 	created, other := createdWith(fingerprint).String(), digestOf(rand.Text()).String()
 	if _, err := k.accounts.accounts.SetSecret(ctx, playerID, created, other); err != nil {

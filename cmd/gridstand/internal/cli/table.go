@@ -15,7 +15,8 @@ const rightMark = ">"
 
 const columnGap = 2
 
-// printTable writes rows under the columns' titles, which may end in rightMark. It cuts the lines at the width of the terminal.
+// printTable writes rows under the columns' titles, which may end in rightMark. It cuts the lines at the width of
+// the terminal.
 func (p *program) printTable(columns []string, rows [][]string) error {
 	width := 0 // no limit
 	if p.terminal(p.out) {

@@ -26,7 +26,7 @@ type writer struct {
 	closed  bool
 	wake    sync.Cond     // signaled for each request that begins to wait, and when closed is set
 	stopped chan struct{} // closed when the goroutine has exited
-	ran     chan struct{} // closed before the commit, when no work of the batch uses its caller's data anymore
+	ran     chan struct{} // closed before the commit, once all work of the batch that take returned has run
 
 	// syncs reports whether commits currently wait for the disk. If never is set, no
 	// commit waits.

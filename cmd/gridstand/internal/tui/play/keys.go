@@ -49,7 +49,7 @@ func (p *page) playKeys() ui.KeyTable {
 	}
 	table := ui.KeyTable{{
 		ui.On("u", "u", "undo", undo, p.wantUndo).Footer(6),
-		ui.On("u", "", "", !undo, func() tea.Cmd { return p.Refuse(fixed) }),
+		ui.Unlisted("u", func() tea.Cmd { return p.Refuse(fixed) }), // unless it is enabled above
 		ui.On("n S", "n S", what, true, p.wantNew).FooterAs(5, "n", again),
 		p.rulesKey(), p.copyKey(), p.backKey(),
 	}}

@@ -19,16 +19,15 @@ import (
 
 // game is a watched game.
 type game struct {
-	env     *ui.Env
-	tasks   *ui.Tasks
-	id      string
-	state   gamestate.State
-	past    past
-	curve   curve
-	since   time.Time          // when the page started to show it
-	leave   context.CancelFunc // ends the stream
-	asked   bool               // whether the best score of the player was requested
-	problem string             // why an older version is not shown
+	env   *ui.Env
+	tasks *ui.Tasks
+	id    string
+	state gamestate.State
+	past  past
+	curve curve
+	since time.Time          // when the page started to show it
+	leave context.CancelFunc // ends the stream
+	asked bool               // whether the best score of the player was requested
 }
 
 func newGame(env *ui.Env, tasks *ui.Tasks, id string) *game {

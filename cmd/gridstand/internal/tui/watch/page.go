@@ -63,7 +63,7 @@ func (p *page) Continue(then ui.Then) tea.Cmd {
 		p.replay = false
 		return tea.Batch(cmd, p.game.seek(1), p.play())
 	}
-	if p.game.problem != "" {
+	if p.game.past.failed {
 		p.stop()
 	}
 	return tea.Batch(cmd, p.game.loadCurve())
@@ -137,7 +137,7 @@ const (
 )
 
 func (p *page) play() tea.Cmd {
-	p.player.on, p.game.problem = true, ""
+	p.player.on, p.game.past.failed = true, false
 	return p.playNext()
 }
 

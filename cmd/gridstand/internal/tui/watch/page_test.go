@@ -158,10 +158,11 @@ func TestReplay_Home(t *testing.T) {
 	d.Until("an answer", func() bool { return !p.game.past.loading })
 	assert.EqualValues(t, 900, at(p), "the version stays the same")
 	assert.Contains(t, d.Screen(), "did not send this part")
+	d.Press("x")
+	assert.NotContains(t, d.Screen(), "did not send this part")
 	p.game.show(1)
 	d.Press(" ")
 	assert.True(t, p.player.on, "the replay goes on")
-	assert.NotContains(t, d.Screen(), "did not send this part")
 }
 
 // Ensure that the curve of a live game follows it, also after events that arrive while it loads and after

@@ -44,6 +44,7 @@ type past struct {
 	// wanted is the version to go to once it is loaded, or 0.
 	wanted  int32
 	loading bool
+	failed  bool // whether the version that was wanted last could not be loaded
 }
 
 // add adds events. If there are too many, it forgets those before them, which are loaded again if the
@@ -65,7 +66,7 @@ func (g *game) position() int32 {
 // seek goes to a version, which may have to be loaded first. Seeking to the newest version
 // or beyond returns to the live game.
 func (g *game) seek(version int32) tea.Cmd {
-	version, g.problem = max(version, 1), ""
+	version, g.past.failed = max(version, 1), false
 	if version >= g.state.Game.GetVersion() {
 		g.past.at, g.past.wanted = 0, 0
 		return nil
@@ -122,11 +123,11 @@ func (g *game) loaded(first, last int32, events []*pb.Event, err error) tea.Cmd 
 	case wanted == 0:
 		return nil
 	case err != nil:
-		g.past.wanted, g.problem = 0, ui.Explain(err, ui.SameKey)
-		return nil
+		g.past.wanted, g.past.failed = 0, true
+		return g.tasks.Fail(err)
 	case !found && first <= wanted && wanted <= last: // otherwise it would be loaded forever
-		g.past.wanted, g.problem = 0, "The server did not send this part of the game."
-		return nil
+		g.past.wanted, g.past.failed = 0, true
+		return g.tasks.Refuse("The server did not send this part of the game.")
 	default:
 		return g.seek(wanted)
 	}

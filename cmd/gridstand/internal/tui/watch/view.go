@@ -90,7 +90,7 @@ func (p *page) status(width int) string {
 	t := p.env.Theme
 	problem := ""
 	if p.game != nil && p.game.state.Board() != nil {
-		problem = cmp.Or(p.game.problem, p.problem, p.game.state.ConnectionProblem())
+		problem = cmp.Or(p.problem, p.game.state.ConnectionProblem())
 	}
 	switch {
 	case problem != "":

@@ -44,7 +44,7 @@ type Contest struct {
 	next   ui.Timer      // waits for the next tick
 	tries  int           // number of calls of LookUp
 
-	// boards has the games of a race's attempts that are followed, by id: all but own.
+	// boards has the games of a race's attempts that are followed, by id: at most MaxEntrants, without own.
 	boards map[string]*State
 	own    string
 }

@@ -24,8 +24,8 @@ type form struct {
 	variants []*pb.Variant // the variants to choose from
 	times    []time.Duration
 	fields   []field
-	focus    int // index of the focused field
-	closed   bool
+	focus    int  // index of the focused field
+	closed   bool // whether a key has closed the form
 }
 
 // field is a line of the form: a label and the chosen option.

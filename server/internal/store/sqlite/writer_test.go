@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -151,6 +152,27 @@ func TestWrite_DropsAbandonedWork(t *testing.T) {
 	release()
 	require.NoError(t, insert(t.Context(), d, 2))
 	assert.Equal(t, []int{2}, rows(t, d))
+}
+
+// Ensure that a caller whose context is done waits for work that has begun, which may use the caller's data, and
+// gets the outcome.
+func TestWrite_WaitsForRunningWork(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := openDB(t, Options{Memory: true})
+		ctx, cancel := context.WithCancel(t.Context())
+		free, left := make(chan struct{}), make(chan error, 1)
+		mine := errors.New("mine")
+		go func() {
+			left <- d.write(ctx, func(*sqlite3.Conn) error { <-free; return mine })
+		}()
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		assert.Empty(t, left)
+		close(free)
+		require.ErrorIs(t, <-left, mine)
+	})
 }
 
 // Ensure that the queue is bounded, and that client calls cannot crowd out background

@@ -30,8 +30,5 @@ func Current(id string) (game.Variant, bool) {
 // false if there is no such variant.
 func Lookup(id string, revision int32) (game.Variant, bool) {
 	v, ok := Current(id)
-	if !ok || v.Revision != revision {
-		return game.Variant{}, false
-	}
-	return v, true
+	return v, ok && v.Revision == revision
 }

@@ -48,21 +48,17 @@ func Find(
 		}
 		return nil
 	}
+	var err error
 	if own {
-		if err := look(&pb.ListGamesRequest{PlayerId: "me"}, ownPages); err != nil {
-			return nil, err
-		}
+		err = look(&pb.ListGamesRequest{PlayerId: "me"}, ownPages)
 	}
-	if err := look(&pb.ListGamesRequest{}, 1); err != nil {
-		return nil, err
+	if err == nil {
+		err = look(&pb.ListGamesRequest{}, 1)
 	}
 	for _, order := range []pb.OrderBy{pb.OrderBy_ORDER_BY_RECENT, pb.OrderBy_ORDER_BY_SCORE, pb.OrderBy_ORDER_BY_WATCHERS} {
-		if len(fits) > 0 {
-			break
-		}
-		if err := look(&pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE, OrderBy: order}, 1); err != nil {
-			return nil, err
+		if err == nil && len(fits) == 0 {
+			err = look(&pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE, OrderBy: order}, 1)
 		}
 	}
-	return fits, nil
+	return fits, err
 }

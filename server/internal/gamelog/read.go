@@ -42,8 +42,7 @@ func (l *Log) At(ctx context.Context, gameID string, version int32) (store.Recor
 // page is like store.Games.Entries but returns a *DamagedError if an entry cannot be read.
 func (l *Log) page(ctx context.Context, gameID string, from int32, n int) ([]store.Record, error) {
 	records, err := l.Entries(ctx, gameID, from, n)
-	var corrupt *store.CorruptError
-	if errors.As(err, &corrupt) {
+	if corrupt, ok := errors.AsType[*store.CorruptError](err); ok {
 		err = &DamagedError{GameID: gameID, Version: corrupt.Version, Detail: corrupt.Err.Error()}
 	}
 	return records, err

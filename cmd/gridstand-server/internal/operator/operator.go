@@ -4,7 +4,6 @@ package operator
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -120,24 +119,19 @@ players stay hidden. If the command is interrupted, run it again.`,
 			fmt.Fprintf(cmd.OutOrStdout(), "%s can be read only by a newer server.\n", english.Plural(r.Unknown, "game", ""))
 		}
 		if len(r.Damaged) > 0 {
-			printDamaged(cmd.OutOrStdout(), r)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s, damaged or quarantined:\n", english.Plural(len(r.Damaged), "game", ""))
+		}
+		for _, id := range r.Damaged {
+			if slices.Contains(r.Quarantined, id) {
+				id += " (quarantined)"
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), id)
 		}
 		if err == nil {
 			note(cmd, operator, "leaderboards and lists rebuilt")
 		}
 		return err
 	})
-}
-
-// printDamaged prints the damaged games, and which of them were quarantined.
-func printDamaged(out io.Writer, r server.Rebuilt) {
-	fmt.Fprintf(out, "%s, damaged or quarantined:\n", english.Plural(len(r.Damaged), "game", ""))
-	for _, id := range r.Damaged {
-		if slices.Contains(r.Quarantined, id) {
-			id += " (quarantined)"
-		}
-		fmt.Fprintln(out, id)
-	}
 }
 
 func hide() *cobra.Command {

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sync"
@@ -35,10 +36,7 @@ func minimax(m *meter, p *tribolo.Position) tribolo.Square {
 	s.worth, s.end = s.advantage, s.outcome
 	root := p.Board()
 	moves := s.expand(0, &root, s.me, root.Moves(s.me))
-	deepest := root.Empty().Len()
-	if m.Depth > 0 {
-		deepest = min(m.Depth, deepest)
-	}
+	deepest := min(cmp.Or(m.Depth, tribolo.MaxMoves), root.Empty().Len())
 	for depth := 1; depth <= deepest && len(moves.order) > 1 && !m.over; depth++ {
 		s.rank(moves, depth)
 	}

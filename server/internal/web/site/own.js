@@ -126,7 +126,7 @@ export function ownSeat(first, seat, kind, next) {
   async function undo() {
     if (over()) return;
     const text = 'This makes the game unranked.';
-    if (!game().ranked || (await ask('Undo the last move?', text, 'Undo it')))
+    if (!game().ranked || !alone() || (await ask('Undo the last move?', text, 'Undo it')))
       moves.push({ undo: true });
   }
   /** Shows the current game from the server. */

@@ -97,7 +97,7 @@ contracts: list-missing ## Run the contracts of stores and of the API on a real 
 	$(SLOW) ./server/internal/store/storetest -run '^Test(Redis|Cluster)$$'
 	go test -vet=off -count=1 ./test/contract -store=redis
 	go test -vet=off -count=1 ./test/contract -store=cluster
-	$(SLOW) ./test/contract -run '^Test(StorageUnavailable|Python|Race_Close)'
+	$(SLOW) ./test/contract -run '^Test(StorageUnavailable|Python)'
 
 .PHONY: journeys
 journeys: NEEDED := chromium node ssh tmux
@@ -129,7 +129,7 @@ floods: ## Attack servers, and print their memory and the latency of other playe
 .PHONY: faults
 faults: ## Run make storm, and the cheap tests of servers, stores and connections that fail
 	$(SLOW) ./server/internal/test/fault -v -timeout 0 \
-	  -run '^Test(Storm|Linearizable_Planted|RolledBack|ServerStopped(_HeldOpen)?)$$' -args -storm=$(STORM)
+	  -run '^Test(Storm|Failover|Linearizable_Planted|Outage|ServerStopped(_HeldOpen)?)$$' -args -storm=$(STORM)
 
 # Duration of make storm.
 STORM ?= 10m

@@ -41,16 +41,16 @@ func (c *caller) playHeavy(ctx context.Context, length int32) (gameID string, er
 	}
 	first, before := tip.State, tip.State
 	for tip.State.Version < length {
-		entry := replay.Entry{Action: replay.Moved{Move: tip.State.LegalMoves()[0]}}
+		entry, past := replay.Entry{Action: replay.Moved{Move: tip.State.LegalMoves()[0]}}, (*replay.State)(nil)
 		if tip.State.Version == farUndo {
 			before = first
 		}
 		if tip.State.Version%2 == 0 {
-			entry.Action = replay.Undone{To: before.Version}
+			entry.Action, past = replay.Undone{To: before.Version}, before
 		} else {
 			before = tip.State
 		}
-		draft, err := tip.Draft(entry, time.Time{}, before)
+		draft, err := tip.Draft(entry, time.Time{}, past)
 		if err != nil {
 			return "", err
 		}

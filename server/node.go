@@ -167,7 +167,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		Stores: background, AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, OnlyUptime: n.OnlyUptime,
 		Showcase: n.Exhibition, BotPace: n.BotPace,
 	})
-	n.log = gamelog.New(n.front.History(n.store.Games))
+	n.log = gamelog.New(front.History(n.store.Games))
 	stores := n.stores(n.store, n.log, n.logger) // for calls
 	stores.Challenges.Outages = background.Monitor
 	n.hub = match.NewHub(match.Config{
@@ -190,7 +190,6 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		Planner: n.jobs, Metrics: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		Version: version.String(), WebURL: n.PublicURL, Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits, Reactions: n.Reactions,
-		Budgets: n.front.Budgets,
 	})
 	n.serveCalls(games, transport)
 }
@@ -204,7 +203,7 @@ func (n *node) serveCalls(games *rpc.Service, transport []grpc.ServerOption) {
 	unary, stream = n.front.Unary(unary), n.front.Stream(stream)
 	origins, _ := web.ParseOrigins(n.WebOrigins) // validate has already checked the value.
 	n.web = web.NewServer(web.Config{
-		Service: games, Unary: unary, Stream: stream, Logger: n.logger, Stall: n.Stall, Origins: origins,
+		Service: games, Unary: unary, Stream: stream, Logger: n.logger, Stall: n.Stall, Origins: origins, Proxies: n.front.Proxies,
 	})
 	n.web.Handler = n.front.Handler(n.web.Handler)
 	if n.LoopbackOnly {

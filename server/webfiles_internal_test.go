@@ -20,13 +20,14 @@ func TestStart_WebFiles(t *testing.T) {
 	s, err := Start(t.Context(), c)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, s.Wait()) })
+	budget := s.node.front.Budgets.Of("127.0.0.1")
 	for range max(1, runtime.GOMAXPROCS(0)/2) {
-		_, err := s.node.front.Enter(t.Context(), "127.0.0.1", front.Reading)
+		_, err := budget.Enter(t.Context(), front.Reading)
 		require.NoError(t, err)
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	_, err = s.node.front.Enter(ended, "127.0.0.1", front.Reading)
+	_, err = budget.Enter(ended, front.Reading)
 	require.ErrorIs(t, err, context.Canceled, "another call would wait")
 
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.Addr().String()+"/assets/any/main.js", http.NoBody)

@@ -11,8 +11,6 @@ import (
 
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/peer"
 
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/limits"
@@ -60,6 +58,7 @@ const (
 
 // Budget is what the clients of an address use, and what they may still use.
 type Budget struct {
+	budgets                    *Budgets
 	address                    string
 	connections, calls, unread atomic.Int64 // open connections; open calls, streams and HTTP requests; bytes
 	// reads is for calls by what they cost. running has the slots of the processors for calls other than
@@ -81,12 +80,9 @@ func (b *Budget) charge(n int) bool {
 	if b.reads.Tokens() <= 0 {
 		return false
 	}
-	b.spend(n)
+	b.Charge(n)
 	return true
 }
-
-// spend counts n reads that have been made, even if they exceed the limit.
-func (b *Budget) spend(n int) { b.reads.ReserveN(time.Now(), min(n, b.reads.Burst())) }
 
 // idle reports whether a new budget would be the same.
 func (b *Budget) idle() bool {
@@ -114,14 +110,14 @@ func NewBudgets(l *limits.Limits, proxies Proxies) *Budgets {
 	return &Budgets{Limits: l, Proxies: proxies, all: map[string]*Budget{}}
 }
 
-// budget returns the budget of an address.
-func (b *Budgets) budget(address string) *Budget {
+// Of returns the budget of an address.
+func (b *Budgets) Of(address string) *Budget {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	found := b.all[address]
 	if found == nil {
 		found = &Budget{
-			address: address, refusals: rate.NewLimiter(refusalsPerSecond, refusalBurst),
+			budgets: b, address: address, refusals: rate.NewLimiter(refusalsPerSecond, refusalBurst),
 			reads:   rate.NewLimiter(rate.Inf, math.MaxInt32),
 			running: semaphore.NewWeighted(int64(max(1, runtime.GOMAXPROCS(0)/2)) * Reading),
 		}
@@ -145,34 +141,35 @@ func (b *Budgets) sweep() {
 	}
 }
 
-// Address returns the client address that the limits apply to, or "" if the context has none. Such a
-// context has no limit.
-func (b *Budgets) Address(ctx context.Context) string {
-	p, ok := peer.FromContext(ctx)
-	if !ok {
-		return ""
-	}
-	return b.Proxies.Of(p.Addr, metadata.ValueFromIncomingContext(ctx, forwardedFor))
+type budgetKey struct{}
+
+// BudgetOf returns the budget of the client that makes the call with the context ctx, or nil if the server
+// makes it by itself. A nil Budget has no limits.
+func BudgetOf(ctx context.Context) *Budget {
+	b, _ := ctx.Value(budgetKey{}).(*Budget)
+	return b
 }
 
-// For returns a copy of ctx that comes from the client of the context call, which pays for its reads. It
-// does not keep the rest of call in memory.
-func For(ctx, call context.Context) context.Context {
-	if p, ok := peer.FromContext(call); ok {
-		ctx = peer.NewContext(ctx, p)
+// AddressOf returns the address of the client that makes the call with the context ctx, or "" if the server
+// makes it by itself.
+func AddressOf(ctx context.Context) string {
+	if b := BudgetOf(ctx); b != nil {
+		return b.address
 	}
-	if md, ok := metadata.FromIncomingContext(call); ok && len(md) > 0 {
-		ctx = metadata.NewIncomingContext(ctx, md)
-	}
-	return ctx
+	return ""
+}
+
+// Context returns a copy of ctx, for a call by the budget's client.
+func (b *Budget) Context(ctx context.Context) context.Context {
+	return context.WithValue(ctx, budgetKey{}, b)
 }
 
 // Check counts n reads, or returns an error if the address exceeds the limit.
-func (b *Budgets) Check(address string, n int) error {
-	if n == 0 || address == "" || b.budget(address).take(n) {
+func (b *Budget) Check(n int) error {
+	if b == nil || n == 0 || b.take(n) {
 		return nil
 	}
-	return b.exceeded()
+	return b.budgets.exceeded()
 }
 
 func (b *Budgets) exceeded() *limits.ExceededError {
@@ -180,37 +177,36 @@ func (b *Budgets) exceeded() *limits.ExceededError {
 }
 
 // Charge counts n reads that have been made, even if they exceed the limit.
-func (b *Budgets) Charge(address string, n int) {
-	if address != "" && n != 0 {
-		b.budget(address).spend(n)
+func (b *Budget) Charge(n int) {
+	if b != nil && n != 0 {
+		b.reads.ReserveN(time.Now(), min(n, b.reads.Burst()))
 	}
 }
 
 // Enter waits until another call of the address may run, which takes Reading or Changing slots. An address
 // may use half of the processors for calls other than moves. If err is nil, the caller must call leave when
 // the call ends.
-func (b *Budgets) Enter(ctx context.Context, address string, slots int64) (leave func(), err error) {
-	return b.enterWithin(ctx, address, slots, maxWait)
+func (b *Budget) Enter(ctx context.Context, slots int64) (leave func(), err error) {
+	return b.enterWithin(ctx, slots, maxWait)
 }
 
 // enterWithin is like Enter, with the time that the call may wait.
-func (b *Budgets) enterWithin(ctx context.Context, address string, slots int64, wait time.Duration) (leave func(), err error) {
-	if b.Limits[limits.ReadsPerAddressPerSecond] == 0 || address == "" || b.storeAway.Load() {
+func (b *Budget) enterWithin(ctx context.Context, slots int64, wait time.Duration) (leave func(), err error) {
+	if b == nil || b.budgets.Limits[limits.ReadsPerAddressPerSecond] == 0 || b.budgets.storeAway.Load() {
 		return func() {}, nil
 	}
-	running := b.budget(address).running
-	if !running.TryAcquire(slots) {
+	if !b.running.TryAcquire(slots) {
 		waiting, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
-		if running.Acquire(waiting, slots) != nil {
-			if ctx.Err() == nil && b.storeAway.Load() {
+		if b.running.Acquire(waiting, slots) != nil {
+			if ctx.Err() == nil && b.budgets.storeAway.Load() {
 				return func() {}, nil
 			}
-			return nil, cmp.Or[error](ctx.Err(), b.Limits.Exceeded(limits.ReadsPerAddressPerSecond,
+			return nil, cmp.Or[error](ctx.Err(), b.budgets.Limits.Exceeded(limits.ReadsPerAddressPerSecond,
 				"reads from one address a second, and earlier ones are still running", time.Second))
 		}
 	}
-	return func() { running.Release(slots) }, nil
+	return func() { b.running.Release(slots) }, nil
 }
 
 // StoreUp records whether the store answers. While it does not, calls wait for it and not for a
@@ -219,10 +215,10 @@ func (b *Budgets) StoreUp(up bool) { b.storeAway.Store(!up) }
 
 // EnterCall is like Enter for a unary call or a page, and leaves when the response has been encoded:
 // encoding a list takes longer than reading it.
-func (b *Budgets) EnterCall(ctx context.Context, address string, slots int64) error {
+func EnterCall(ctx context.Context, slots int64) error {
 	s := callOf(ctx)
 	s.encoded() // A page may need several calls.
-	leave, err := b.Enter(ctx, address, slots)
+	leave, err := s.budget.Enter(ctx, slots)
 	if err != nil {
 		return err
 	}
@@ -233,10 +229,10 @@ func (b *Budgets) EnterCall(ctx context.Context, address string, slots int64) er
 
 // pay waits until the address has paid for the reads that it has made. It returns an error if that
 // takes too long.
-func (b *Budgets) pay(ctx context.Context, address string) error {
-	wait := b.budget(address).reads.ReserveN(time.Now(), 0).Delay()
+func (b *Budget) pay(ctx context.Context) error {
+	wait := b.reads.ReserveN(time.Now(), 0).Delay()
 	if wait > maxWait {
-		return b.exceeded()
+		return b.budgets.exceeded()
 	}
 	select {
 	case <-time.After(wait):
@@ -247,24 +243,21 @@ func (b *Budgets) pay(ctx context.Context, address string) error {
 }
 
 // History returns games whose history counts as reads by the address of the call that needs it.
-func (b *Budgets) History(games store.Games) store.Games {
-	return history{games, b, semaphore.NewWeighted(1)}
-}
+func History(games store.Games) store.Games { return history{games, semaphore.NewWeighted(1)} }
 
 type history struct {
 	store.Games
-	budgets *Budgets
 	// reading is held while a page is read, so that a move waits for at most one page.
 	reading *semaphore.Weighted
 }
 
 // Entries implements store.Games.
 func (h history) Entries(ctx context.Context, gameID string, from int32, n int) ([]store.Record, error) {
-	address := h.budgets.Address(ctx)
-	if n < EventsPerRead || address == "" {
+	b := BudgetOf(ctx)
+	if n < EventsPerRead || b == nil {
 		return h.Games.Entries(ctx, gameID, from, n)
 	}
-	if err := h.budgets.pay(ctx, address); err != nil {
+	if err := b.pay(ctx); err != nil {
 		return nil, err
 	}
 	if err := h.reading.Acquire(ctx, 1); err != nil {
@@ -272,6 +265,6 @@ func (h history) Entries(ctx context.Context, gameID string, from int32, n int) 
 	}
 	defer h.reading.Release(1)
 	records, err := h.Games.Entries(ctx, gameID, from, n)
-	h.budgets.Charge(address, len(records)/EventsPerRead)
+	b.Charge(len(records) / EventsPerRead)
 	return records, err
 }

@@ -59,22 +59,19 @@ func TestHistory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		budgets := NewBudgets(&limits.Limits{limits.ReadsPerAddressPerSecond: 10}, nil)
-		games := budgets.History(pages{})
-		from := func(address string) context.Context {
-			return peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.ParseIP(address), Port: 1}})
-		}
+		games := History(pages{})
 		read := func(ctx context.Context, events int) (waited time.Duration, err error) {
 			began := time.Now()
 			_, err = games.Entries(ctx, "a", 1, events)
 			return time.Since(began), err
 		}
-		client := from(clientAddress)
+		client := budgets.Of(clientAddress).Context(t.Context())
 		for range Burst + 1 { // The last one is on credit.
 			waited, err := read(client, 10*EventsPerRead)
 			require.NoError(t, err)
 			assert.Zero(t, waited)
 		}
-		require.Error(t, budgets.Check(clientAddress, 1), "other reads of the address count, too")
+		require.Error(t, budgets.Of(clientAddress).Check(1), "other reads of the address count, too")
 		waited, err := read(client, 20*EventsPerRead)
 		require.NoError(t, err)
 		assert.Equal(t, time.Second, waited.Round(time.Millisecond))
@@ -82,7 +79,7 @@ func TestHistory(t *testing.T) {
 		assert.Equal(t, "reads_per_address_per_second", fieldOf(err))
 		_, err = read(client, 1)
 		require.NoError(t, err, "single entries are free")
-		for _, ctx := range []context.Context{from(otherAddress), t.Context()} {
+		for _, ctx := range []context.Context{budgets.Of(otherAddress).Context(t.Context()), t.Context()} {
 			waited, err := read(ctx, 10*EventsPerRead)
 			require.NoError(t, err)
 			assert.Zero(t, waited)
@@ -106,15 +103,15 @@ func (slowPages) Entries(context.Context, string, int32, int) ([]store.Record, e
 func TestHistory_One(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		games := NewBudgets(&limits.Limits{}, nil).History(slowPages{})
+		budgets, games := NewBudgets(&limits.Limits{}, nil), History(slowPages{})
 		began := time.Now()
 		for _, address := range []string{clientAddress, otherAddress, otherAddress} {
-			ctx, cancel := context.WithTimeout(peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.ParseIP(address), Port: 1}}), 1500*time.Millisecond)
+			ctx, cancel := context.WithTimeout(budgets.Of(address).Context(t.Context()), 1500*time.Millisecond)
 			defer cancel()
 			go func() { _, _ = games.Entries(ctx, "a", 1, 500) }()
 			synctest.Wait()
 		}
-		_, err := games.Entries(peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{}}), "a", 1, 500)
+		_, err := games.Entries(budgets.Of(proxyAddress).Context(t.Context()), "a", 1, 500)
 		require.NoError(t, err)
 		assert.Equal(t, 3*time.Second, time.Since(began))
 	})
@@ -131,25 +128,25 @@ func TestEnterBudget(t *testing.T) {
 		var err error
 		for began := time.Now(); time.Since(began) == 0; {
 			last := leave
-			if leave, err = budgets.Enter(t.Context(), clientAddress, Reading); err != nil {
+			if leave, err = budgets.Of(clientAddress).Enter(t.Context(), Reading); err != nil {
 				leave = last
 			}
 		}
 		assert.Equal(t, "reads_per_address_per_second", fieldOf(err))
-		other, err := budgets.Enter(t.Context(), otherAddress, Reading)
+		other, err := budgets.Of(otherAddress).Enter(t.Context(), Reading)
 		require.NoError(t, err)
 		other()
 		time.AfterFunc(maxWait/2, leave)
-		_, err = budgets.Enter(t.Context(), clientAddress, Reading)
+		_, err = budgets.Of(clientAddress).Enter(t.Context(), Reading)
 		require.NoError(t, err)
 
 		time.AfterFunc(maxWait/2, func() { budgets.StoreUp(false) })
 		for range 3 { // The first of them waits when the store goes away.
-			_, err = budgets.Enter(t.Context(), clientAddress, Reading)
+			_, err = budgets.Of(clientAddress).Enter(t.Context(), Reading)
 			require.NoError(t, err)
 		}
 		budgets.StoreUp(true)
-		_, err = budgets.Enter(t.Context(), clientAddress, Reading)
+		_, err = budgets.Of(clientAddress).Enter(t.Context(), Reading)
 		assert.Equal(t, "reads_per_address_per_second", fieldOf(err))
 	})
 }
@@ -162,7 +159,7 @@ func TestEnterBudget_Changing(t *testing.T) {
 		budgets := NewBudgets(&limits.Limits{limits.ReadsPerAddressPerSecond: 100}, nil)
 		var running []func()
 		for began := time.Now(); ; {
-			leave, err := budgets.Enter(t.Context(), clientAddress, Changing)
+			leave, err := budgets.Of(clientAddress).Enter(t.Context(), Changing)
 			if err != nil {
 				assert.Equal(t, maxWait, time.Since(began))
 				break
@@ -173,10 +170,10 @@ func TestEnterBudget_Changing(t *testing.T) {
 		for _, leave := range running[1:Reading] {
 			leave()
 		}
-		_, err := budgets.Enter(t.Context(), clientAddress, Reading)
+		_, err := budgets.Of(clientAddress).Enter(t.Context(), Reading)
 		assert.Equal(t, "reads_per_address_per_second", fieldOf(err))
 		running[0]()
-		_, err = budgets.Enter(t.Context(), clientAddress, Reading)
+		_, err = budgets.Of(clientAddress).Enter(t.Context(), Reading)
 		require.NoError(t, err)
 	})
 }
@@ -199,7 +196,7 @@ func TestEnterCall(t *testing.T) {
 		}
 		s, cancel, _ := c.open(anyMethod)
 		bounded, end := context.WithCancel(s)
-		require.NoError(t, f.EnterCall(bounded, clientAddress, Reading))
+		require.NoError(t, EnterCall(bounded, Reading))
 		end()
 		assert.True(t, runs())
 		cancel()
@@ -208,7 +205,7 @@ func TestEnterCall(t *testing.T) {
 		request := httptest.NewRequestWithContext(peer.NewContext(t.Context(), &peer.Peer{Addr: c.RemoteAddr()}), http.MethodGet, "/", http.NoBody)
 		f.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			for range 2 { // A page may need two calls.
-				assert.NoError(t, f.EnterCall(r.Context(), clientAddress, Reading))
+				assert.NoError(t, EnterCall(r.Context(), Reading))
 				assert.True(t, runs())
 			}
 			_, _ = w.Write([]byte("done"))

@@ -50,8 +50,11 @@ type callKey struct{}
 
 // Value implements context.Context.
 func (s *call) Value(key any) any {
-	if key == (callKey{}) {
+	switch key {
+	case callKey{}:
 		return s
+	case budgetKey{}:
+		return s.budget
 	}
 	return s.Context.Value(key)
 }
@@ -70,7 +73,7 @@ func (f *Front) admit(ctx context.Context, c *conn, method string, forwarded []s
 	}
 	budget := c.budget
 	if c.proxy {
-		budget = f.Budgets.budget(f.Proxies.Of(c.RemoteAddr(), forwarded))
+		budget = f.Budgets.Of(f.Proxies.Of(c.RemoteAddr(), forwarded))
 	}
 	l := f.Limits
 	var refused *limits.ExceededError

@@ -131,7 +131,7 @@ const buffer = 32 << 10
 // enter counts the connection. It returns the name of the exceeded limit if the connection must be closed.
 func (f *Front) enter(accepted net.Conn) (_ *conn, exceeded string) {
 	peer := accepted.RemoteAddr()
-	b := f.budget(Key(peer))
+	b := f.Budgets.Of(Key(peer))
 	c := &conn{
 		Conn: accepted, front: f, budget: b, opened: time.Now(), proxy: f.Proxies.Trusted(peer), unread: map[*Budget]int64{},
 	}

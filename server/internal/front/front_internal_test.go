@@ -292,17 +292,17 @@ func TestCredentials_InTurn(t *testing.T) {
 		}
 		var leave []func()
 		for range max(1, runtime.GOMAXPROCS(0)/2) {
-			end, err := f.Enter(t.Context(), clientAddress, Reading)
+			end, err := f.Budgets.Of(clientAddress).Enter(t.Context(), Reading)
 			require.NoError(t, err)
 			leave = append(leave, end)
-			_, err = f.Enter(t.Context(), proxyAddress, Reading)
+			_, err = f.Budgets.Of(proxyAddress).Enter(t.Context(), Reading)
 			require.NoError(t, err)
 		}
 		began := time.Now()
 		require.ErrorContains(t, handshake(clientAddress), "reads from one address a second")
 		assert.Equal(t, HandshakeTimeout, time.Since(began))
 		require.NoError(t, handshake(otherAddress))
-		assert.InDelta(t, Burst*100-1, f.budget(otherAddress).reads.Tokens(), 0.1, "a handshake is part of its connection")
+		assert.InDelta(t, Burst*100-1, f.Budgets.Of(otherAddress).reads.Tokens(), 0.1, "a handshake is part of its connection")
 		require.NoError(t, handshake(proxyAddress))
 		time.AfterFunc(HandshakeTimeout/2, leave[0])
 		require.NoError(t, handshake(clientAddress))

@@ -110,7 +110,7 @@ type signer struct {
 
 // Sign implements crypto.Signer.
 func (s signer) Sign(random io.Reader, digest []byte, options crypto.SignerOpts) ([]byte, error) {
-	leave, err := s.conn.front.enterWithin(context.Background(), s.conn.budget.address, Reading, HandshakeTimeout)
+	leave, err := s.conn.budget.enterWithin(context.Background(), Reading, HandshakeTimeout)
 	if err != nil {
 		return nil, err
 	}

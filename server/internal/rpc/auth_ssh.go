@@ -7,6 +7,7 @@ import (
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/front"
 )
 
 // sshKeyHeader is the metadata key that an SSH host uses to send the fingerprint of a
@@ -44,7 +45,7 @@ func (s *Service) authenticateHost(ctx context.Context, method, credential, key 
 	}
 	if s.acting.take(key, 1) {
 		s.Logger.Info("an SSH host acts for a player",
-			"id", "ssh-host-acts", "credential", host, "player", by.player.ID, "key", key, "address", s.Address(ctx))
+			"id", "ssh-host-acts", "credential", host, "player", by.player.ID, "key", key, "address", front.AddressOf(ctx))
 	}
 	return context.WithValue(ctx, identityKey{}, by), nil
 }

@@ -14,6 +14,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/match"
 )
@@ -85,7 +86,7 @@ func (s *Service) newChallenge(ctx context.Context, request *pb.CreateChallengeR
 	}
 	c := &challenge.Challenge{
 		ID: id.New(), Kind: replay.ChallengeKind(request.GetKind()), Private: request.GetPrivate(),
-		Creator: seated(by), Source: challenge.SourceOf(s.Address(ctx)),
+		Creator: seated(by), Source: challenge.SourceOf(front.AddressOf(ctx)),
 	}
 	if request.GetPreviousChallengeId() != "" {
 		return c, s.nextRace(ctx, c, request)

@@ -19,6 +19,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
@@ -202,7 +203,7 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 		return f
 	}
 	if reason, f := s.refusal(err); f != nil {
-		s.Refused(reason, s.Address(ctx))
+		s.Refused(reason, front.AddressOf(ctx))
 		return f
 	}
 	if f := s.unplayable(method, err); f != nil {

@@ -12,7 +12,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
 
@@ -22,7 +21,7 @@ func TestToStatus_RepeatedCalls(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{&gamelog.DamagedError{GameID: "a"}, replay.ErrUnknown} {
 		var log bytes.Buffer
-		s := New(Config{Budgets: &front.Budgets{}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		s := New(Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		for range 1000 {
 			require.Error(t, s.toStatus(t.Context(), "GetGame", err))
 		}
@@ -41,7 +40,7 @@ func TestToStatus_ConnectionClosed(t *testing.T) {
 		status.Error(codes.Canceled, context.Canceled.Error()),
 	} {
 		var log bytes.Buffer
-		s := &Service{Config: Config{Budgets: &front.Budgets{}}}
+		s := &Service{}
 		s.Logger = slog.New(slog.NewTextHandler(&log, nil))
 		failed := s.toStatus(t.Context(), "Watch", err)
 		assert.Equal(t, codes.Canceled, failed.code, "%v", err)

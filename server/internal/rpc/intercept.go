@@ -35,7 +35,7 @@ func (s *Service) Unary(
 	bounded, cancel := context.WithTimeout(ctx, span)
 	defer cancel()
 
-	err = s.read(bounded, info.FullMethod, request)
+	err = read(bounded, info.FullMethod, request)
 	if err == nil {
 		bounded, err = s.authenticate(bounded, info.FullMethod)
 	}

@@ -12,7 +12,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server/internal/front"
 )
 
 // Ensure that the panic of a handler becomes an error without details, also in services other than the
@@ -20,7 +19,7 @@ import (
 func TestService_Panics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	s := New(Config{Budgets: &front.Budgets{}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	s := New(Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	check := func(err error) {
 		t.Helper()
 		assert.Equal(t, codes.Internal, status.Code(err))

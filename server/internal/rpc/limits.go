@@ -10,22 +10,19 @@ import (
 	"github.com/gridstand/gridstand/server/internal/page"
 )
 
-// Address returns the client address that the limits apply to.
-func (s *Service) Address(ctx context.Context) string { return s.Budgets.Address(ctx) }
-
 // Charge counts reads by the client of an HTTP request. If they exceed its limit, Charge returns the
 // status that a call would get.
 func (s *Service) Charge(ctx context.Context, reads int) error {
-	if err := s.Budgets.Check(s.Address(ctx), reads); err != nil {
+	if err := front.BudgetOf(ctx).Check(reads); err != nil {
 		return s.toStatus(ctx, "", err)
 	}
 	return nil
 }
 
-// EnterCall waits until another call of the client of an HTTP request may run, see front.Budgets.EnterCall.
+// EnterCall waits until another call of the client of an HTTP request may run, see front.EnterCall.
 // If that takes too long, it returns the status that a call would get.
 func (s *Service) EnterCall(ctx context.Context) error {
-	if err := s.Budgets.EnterCall(ctx, s.Address(ctx), front.Reading); err != nil {
+	if err := front.EnterCall(ctx, front.Reading); err != nil {
 		return s.toStatus(ctx, "", err)
 	}
 	return nil
@@ -34,7 +31,7 @@ func (s *Service) EnterCall(ctx context.Context) error {
 // takeGames counts new games toward the limits of the player and of the caller's address, and new public
 // challenges toward that of the address. If they would exceed a limit, it counts nothing.
 func (s *Service) takeGames(ctx context.Context, playerID string, games, challenges int) error {
-	address := s.Address(ctx)
+	address := front.AddressOf(ctx)
 	if err := s.games.check(playerID, games); err != nil {
 		return err
 	}
@@ -93,7 +90,7 @@ func (s *Service) limitWrong(ctx context.Context, wrong, err error) error {
 	if !errors.Is(err, wrong) {
 		return err
 	}
-	return cmp.Or(s.wrong.check(s.Address(ctx), 1), err)
+	return cmp.Or(s.wrong.check(front.AddressOf(ctx), 1), err)
 }
 
 // signatureCost is the number of reads that a signature verification counts as.
@@ -125,20 +122,19 @@ func readCost(request any) int {
 }
 
 // read admits a call that is not a move, of which the front has charged one read.
-func (s *Service) read(ctx context.Context, method string, request any) error {
+func read(ctx context.Context, method string, request any) error {
 	cost := readCost(request)
 	if cost == 0 {
 		return nil
 	}
-	address := s.Address(ctx)
-	if err := s.Budgets.Check(address, cost-1); err != nil {
+	if err := front.BudgetOf(ctx).Check(cost - 1); err != nil {
 		return err
 	}
 	slots := int64(front.Changing)
 	if IsRead(method) {
 		slots = front.Reading
 	}
-	return s.Budgets.EnterCall(ctx, address, slots)
+	return front.EnterCall(ctx, slots)
 }
 
 // skipCost returns the number of reads that a look-up for a list counts as, in addition to one, if the

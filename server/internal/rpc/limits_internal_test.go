@@ -3,13 +3,12 @@ package rpc
 import (
 	"context"
 	"errors"
-	"net"
+	"fmt"
 	"testing"
 	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc/peer"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
@@ -35,11 +34,12 @@ func TestTakeGames(t *testing.T) {
 	t.Parallel()
 	planner := createdFrom{addresses: map[string]string{}}
 	s := New(Config{
-		Planner: planner, Budgets: &front.Budgets{},
-		Limits: limits.Limits{limits.NewGamesPerMinute: 2, limits.NewGamesPerAddressPerMinute: 3, limits.NewChallengesPerAddressPerMinute: 1},
+		Planner: planner,
+		Limits:  limits.Limits{limits.NewGamesPerMinute: 2, limits.NewGamesPerAddressPerMinute: 3, limits.NewChallengesPerAddressPerMinute: 1},
 	})
-	create := func(playerID string, host byte, challenges int) string {
-		ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.IPv4(192, 0, 2, host), Port: 1}})
+	budgets := front.NewBudgets(&limits.Limits{}, nil)
+	create := func(playerID string, host int, challenges int) string {
+		ctx := budgets.Of(fmt.Sprint("192.0.2.", host)).Context(t.Context())
 		err := s.takeGames(ctx, playerID, 1, challenges)
 		if exceeded, ok := errors.AsType[*limits.ExceededError](err); ok {
 			return exceeded.Field

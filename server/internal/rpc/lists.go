@@ -13,6 +13,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
+	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/page"
@@ -33,7 +34,7 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 	// The lists may be stale; a game's head has its current state.
 	games, next, err := directory.Collect(ctx, s.Directory, &s.pages, list, caller(ctx).ID, request.GetPageToken(), size,
 		func(ctx context.Context, candidates []store.Place) (map[string]ranked, error) {
-			s.Budgets.Charge(s.Address(ctx), skipCost(skipped))
+			front.BudgetOf(ctx).Charge(skipCost(skipped))
 			heads, err := s.Log.Heads(ctx, collect(candidates, func(p store.Place) string { return p.GameID }))
 			if err != nil {
 				return nil, err

@@ -3,8 +3,6 @@ package rpc
 import (
 	"context"
 	"errors"
-	"net"
-	"net/netip"
 	"strconv"
 	"sync"
 	"testing"
@@ -14,8 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/mem"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/peer"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/game"
@@ -96,7 +92,6 @@ func newLiveService(t *testing.T, n int) (*Service, *countedReads) {
 		require.NoError(t, err)
 	}
 	return New(Config{
-		Budgets:    front.NewBudgets(&limits.Limits{}, nil),
 		Challenges: challenges, Hub: match.NewHub(match.Config{}),
 		Leaderboard: leaderboard.New(noBoards{}, nil, nil), Log: gamelog.New(noGames{}),
 	}), kept
@@ -152,12 +147,11 @@ func TestLiveChallenge_Due(t *testing.T) {
 // payers is an empty store of games that records which addresses pay for reads.
 type payers struct {
 	noGames
-	budgets   *front.Budgets
 	addresses []string
 }
 
 func (p *payers) Heads(ctx context.Context, ids []string) ([]store.Head, error) {
-	p.addresses = append(p.addresses, p.budgets.Address(ctx))
+	p.addresses = append(p.addresses, front.AddressOf(ctx))
 	return p.noGames.Heads(ctx, ids)
 }
 
@@ -166,11 +160,9 @@ func TestLiveChallenge_Payer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := newLiveService(t, 1)
-		s.Budgets.Proxies = front.Proxies{netip.MustParsePrefix("10.0.0.1/32")}
-		read := &payers{budgets: s.Budgets}
+		read := &payers{}
 		s.Log = gamelog.New(read)
-		ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}})
-		ctx = metadata.NewIncomingContext(ctx, metadata.Pairs("x-forwarded-for", "192.0.2.1"))
+		ctx := front.NewBudgets(&limits.Limits{}, nil).Of("192.0.2.1").Context(t.Context())
 		l := s.addStream(ctx, raceID(0), "")
 		_, err := l.first(ctx)
 		require.NoError(t, err)
@@ -184,12 +176,11 @@ func TestLiveChallenge_Payer(t *testing.T) {
 // overdrawn is an empty store of games that refuses the reads of an address, after a second.
 type overdrawn struct {
 	noGames
-	budgets *front.Budgets
 	address string
 }
 
 func (o *overdrawn) Heads(ctx context.Context, ids []string) ([]store.Head, error) {
-	if o.budgets.Address(ctx) == o.address {
+	if front.AddressOf(ctx) == o.address {
 		time.Sleep(time.Second) //nolint:forbidigo // The bubble's clock is fake.
 		return nil, &limits.ExceededError{}
 	}
@@ -197,9 +188,8 @@ func (o *overdrawn) Heads(ctx context.Context, ids []string) ([]store.Head, erro
 }
 
 // opens opens a stream of the first race for an address, and closes it again.
-func (s *Service) opens(t *testing.T, address string) error {
-	ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.ParseIP(address)}})
-	v, err := s.OpenWatchChallenge(ctx, &pb.WatchChallengeRequest{ChallengeId: raceID(0)}, bareStream{})
+func (s *Service) opens(t *testing.T, budget *front.Budget) error {
+	v, err := s.OpenWatchChallenge(budget.Context(t.Context()), &pb.WatchChallengeRequest{ChallengeId: raceID(0)}, bareStream{})
 	if err == nil {
 		v.Close()
 	}
@@ -211,10 +201,11 @@ func TestOpenWatchChallenge_Overdrawn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := newLiveService(t, 1)
-		s.Log = gamelog.New(&overdrawn{budgets: s.Budgets, address: "192.0.2.1"})
+		s.Log = gamelog.New(&overdrawn{address: "192.0.2.1"})
+		budgets := front.NewBudgets(&limits.Limits{}, nil)
 		open := func(address string) <-chan error {
 			opened := make(chan error, 1)
-			go func() { opened <- s.opens(t, address) }()
+			go func() { opened <- s.opens(t, budgets.Of(address)) }()
 			synctest.Wait()
 			return opened
 		}
@@ -232,13 +223,13 @@ func TestOpenWatchChallenge_Counts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := newLiveService(t, 1)
-		s.Budgets = front.NewBudgets(&limits.Limits{limits.ReadsPerAddressPerSecond: 1}, nil)
+		budgets := front.NewBudgets(&limits.Limits{limits.ReadsPerAddressPerSecond: 1}, nil)
 		for range front.Burst {
-			require.NoError(t, s.opens(t, "192.0.2.1"))
+			require.NoError(t, s.opens(t, budgets.Of("192.0.2.1")))
 		}
-		_, ok := errors.AsType[*limits.ExceededError](s.opens(t, "192.0.2.1"))
+		_, ok := errors.AsType[*limits.ExceededError](s.opens(t, budgets.Of("192.0.2.1")))
 		require.True(t, ok)
-		require.NoError(t, s.opens(t, "192.0.2.2"))
+		require.NoError(t, s.opens(t, budgets.Of("192.0.2.2")))
 	})
 }
 

@@ -11,12 +11,13 @@ import (
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 )
 
 // CreatePlayer implements pb.PlayerServiceServer.
 func (s *Service) CreatePlayer(ctx context.Context, request *pb.CreatePlayerRequest) (*pb.CreatePlayerResponse, error) {
-	if err := s.playersFrom.check(s.Address(ctx), 1); err != nil {
+	if err := s.playersFrom.check(front.AddressOf(ctx), 1); err != nil {
 		return nil, err
 	}
 	p, token, err := s.createPlayer(ctx, request)

@@ -14,6 +14,7 @@ import (
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 )
 
@@ -84,7 +85,7 @@ func (s *Service) RaceNow(ctx context.Context, _ *pb.RaceNowRequest) (*pb.RaceNo
 	c, err := s.Challenges.Now(ctx, player, func(challengeID string) challenge.Challenge {
 		variant, _ := variants.Current(nowVariant)
 		return challenge.Challenge{
-			ID: challengeID, Kind: replay.Race, Creator: player, Source: challenge.SourceOf(s.Address(ctx)),
+			ID: challengeID, Kind: replay.Race, Creator: player, Source: challenge.SourceOf(front.AddressOf(ctx)),
 			Variant: variant.ID, Revision: variant.Revision, Seed: game.NewSeed(), Limit: nowLimit,
 			Entrants: []challenge.Entrant{challenge.StandIn(challengeID, nowBot)},
 		}

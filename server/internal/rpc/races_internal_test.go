@@ -15,7 +15,6 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/challenge"
-	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
@@ -74,7 +73,7 @@ func TestRaces_OneGame(t *testing.T) {
 				planner := &noGame{}
 				s := New(Config{
 					Accounts: account.New(kept.Accounts, time.Hour), Leaderboard: leaderboard.New(kept.Boards, nil, nil),
-					Budgets: front.NewBudgets(&limits.Limits{}, nil), Planner: planner,
+					Planner: planner,
 					Challenges: challenge.New(challenge.Config{
 						Store: races, Log: gamelog.New(kept.Games), Keep: time.Hour, WaitingFor: time.Hour,
 					}),

@@ -20,7 +20,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
-	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
@@ -75,8 +74,6 @@ type Config struct {
 	// Durable is set if the store's data survives a restart of the server.
 	Durable bool
 	Limits  limits.Limits
-	// Budgets limits what each address may read.
-	Budgets *front.Budgets
 	// MinTurnLimit is the shortest turn limit that games may have. It is at most five
 	// seconds, because the contract guarantees that every server allows that turn limit.
 	MinTurnLimit time.Duration

@@ -39,7 +39,7 @@ func (s *Service) OpenWatch(ctx context.Context, request *pb.WatchRequest, strea
 	player := caller(ctx)
 	v := &gameView{
 		View:       View{service: s, method: pb.GameService_Watch_FullMethodName, stream: stream, form: formOf(stream)},
-		everyEvent: request.GetEveryEvent(), preview: request.GetPreview(), address: s.Address(ctx), playerID: player.ID,
+		everyEvent: request.GetEveryEvent(), preview: request.GetPreview(), budget: front.BudgetOf(ctx), playerID: player.ID,
 	}
 	v.updates = v
 	v.sharer, _ = stream.(Sharer)
@@ -56,7 +56,7 @@ func (s *Service) OpenWatch(ctx context.Context, request *pb.WatchRequest, strea
 	}
 	reads, err := v.begin(request.AfterVersion, state)
 	if err == nil {
-		err = s.Budgets.Check(v.address, reads)
+		err = v.budget.Check(reads)
 	}
 	if err == nil {
 		err = s.admit(v, role)
@@ -119,7 +119,7 @@ type gameView struct {
 	past     *match.History // the events that are no longer in memory, while the client is sent them
 	page     []any          // messages with events from past that were not sent yet
 	written  chan struct{}  // closed when gRPC has written the last page; nil in other protocols
-	address  string         // address that the stream counts toward
+	budget   *front.Budget  // budget that the stream counts toward
 	playerID string         // the watcher's player ID; empty without a token
 
 	sharer Sharer                 // the stream, or nil if its protocol has no fanouts
@@ -230,7 +230,7 @@ func (v *gameView) replay() error {
 		v.past = nil
 		return nil
 	}
-	v.service.Budgets.Charge(v.address, 1) // to encode and send the page
+	v.budget.Charge(1) // to encode and send the page
 	if last, ok := v.page[len(v.page)-1].(mem.BufferSlice); ok && grpc.ServerTransportStreamFromContext(ctx) != nil {
 		written := make(chan struct{})
 		v.written = written

@@ -32,11 +32,11 @@ func (s *Service) OpenWatchChallenge(ctx context.Context, request *pb.WatchChall
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxCall)
 	defer cancel()
-	address := s.Address(ctx)
-	if err := s.Budgets.Check(address, 1); err != nil { // in addition to that of each call
+	budget := front.BudgetOf(ctx)
+	if err := budget.Check(1); err != nil { // in addition to that of each call
 		return nil, err
 	}
-	leave, err := s.Budgets.Enter(ctx, address, front.Reading)
+	leave, err := budget.Enter(ctx, front.Reading)
 	if err != nil {
 		return nil, err
 	}
@@ -46,10 +46,10 @@ func (s *Service) OpenWatchChallenge(ctx context.Context, request *pb.WatchChall
 			service: s, method: pb.ChallengeService_WatchChallenge_FullMethodName, stream: stream, form: formOf(stream),
 			done: stream.Context().Done(),
 		},
-		playerID: caller(ctx).ID, address: address,
+		playerID: caller(ctx).ID, address: front.AddressOf(ctx),
 	}
 	v.updates = v
-	v.live = s.addStream(ctx, id, address)
+	v.live = s.addStream(ctx, id, v.address)
 	first, err := v.live.first(ctx)
 	if err != nil {
 		v.Close()

@@ -7,8 +7,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/gridstand/gridstand/server/internal/front"
 )
 
 // Ensure that a panic while a snapshot is created ends the streams but not the server, and
@@ -16,7 +14,7 @@ import (
 func TestLiveChallenge_Panics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	s := New(Config{Budgets: &front.Budgets{}, Logger: slog.New(slog.NewTextHandler(&log, nil))}) // no Challenges, so creating a snapshot panics
+	s := New(Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}) // no Challenges, so creating a snapshot panics
 	l := s.addStream(t.Context(), "a", "")
 	for range 2 { // The second stream tries by itself.
 		_, err := l.first(t.Context())

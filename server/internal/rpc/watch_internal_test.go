@@ -13,7 +13,6 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/match"
 )
 
@@ -71,7 +70,7 @@ func TestGameView_Replay(t *testing.T) {
 func TestView_Panics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	s := &Service{Config: Config{Budgets: &front.Budgets{}, Logger: slog.New(slog.NewTextHandler(&log, nil))}}
+	s := &Service{Config: Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}}
 	v := &View{service: s, stream: bareStream{ctx: t.Context()}} // no game, so following it panics
 	ended := make(chan error, 1)
 	v.Start(func(err error) { ended <- err })

@@ -37,7 +37,7 @@ func maxMessage(l *limits.Limits) int {
 
 // registerConnect serves the contract over Connect, gRPC-Web, and gRPC on net/http.
 func registerConnect(mux *http.ServeMux, c Config) {
-	limit := maxMessage(c.Service.Budgets.Limits)
+	limit := maxMessage(&c.Service.Limits)
 	options := []connect.HandlerOption{
 		connect.WithInterceptors(connect.UnaryInterceptorFunc(c.wrap)),
 		connect.WithCodec(protoCodec),

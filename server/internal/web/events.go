@@ -13,6 +13,7 @@ import (
 
 	"connectrpc.com/connect"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/front"
@@ -56,7 +57,9 @@ func (c Config) watchChallenge(ctx context.Context, r *http.Request, stream grpc
 
 // ServeHTTP implements http.Handler.
 func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithCancel(front.For(context.Background(), r.Context()))
+	// The context of the request would keep much memory while the stream is open.
+	md, _ := metadata.FromIncomingContext(r.Context())
+	ctx, cancel := context.WithCancel(metadata.NewIncomingContext(front.BudgetOf(r.Context()).Context(context.Background()), md))
 	s := &eventStream{ctx: ctx, cancel: cancel}
 	handedOver := false
 	defer func() {

@@ -14,7 +14,6 @@ import (
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/front"
-	"github.com/gridstand/gridstand/server/internal/rpc"
 )
 
 // Ensure that a link preview describes the players, the variant, the score, and whether
@@ -98,7 +97,7 @@ func TestEntry_Scheme(t *testing.T) {
 	t.Parallel()
 	proxies, err := front.ParseProxies("10.0.0.1")
 	require.NoError(t, err)
-	c := Config{Service: &rpc.Service{Config: rpc.Config{Budgets: &front.Budgets{Proxies: proxies}}}}
+	c := Config{Proxies: proxies}
 	var seen string
 	handler := c.entry(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		seen = r.Header.Get("X-Forwarded-Proto")

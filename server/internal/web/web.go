@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/peer"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/rpc"
 )
 
@@ -32,6 +33,8 @@ type Config struct {
 	// Origins is the set of origins whose pages may make calls with a token. It may be
 	// empty.
 	Origins Origins
+	// Proxies are trusted to report the scheme of a request. It may be empty.
+	Proxies front.Proxies
 }
 
 // Server is the HTTP server. Its event streams survive Shutdown and continue until Run
@@ -86,7 +89,7 @@ func newHandler(c Config, r *readers) http.Handler {
 	site := pages(c.about, c.find, c.Service.WebURL)
 	mux.Handle("GET /assets/{version}/{file}", site) // Without its files a page shows nothing, so they do not wait.
 	mux.Handle("/", c.inTurn(site))
-	return c.entry(crossOrigin{c.Origins, c.Service.WebURL, checkCalls(maxMessage(c.Service.Budgets.Limits), mux)})
+	return c.entry(crossOrigin{c.Origins, c.Service.WebURL, checkCalls(maxMessage(&c.Service.Limits), mux)})
 }
 
 // inTurn lets an address's requests for pages wait for each other and for its calls.
@@ -121,7 +124,7 @@ func (c Config) entry(next http.Handler) http.Handler {
 			panic(http.ErrAbortHandler)
 		}()
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		if p, ok := peer.FromContext(r.Context()); !ok || !c.Service.Budgets.Proxies.Trusted(p.Addr) {
+		if p, ok := peer.FromContext(r.Context()); !ok || !c.Proxies.Trusted(p.Addr) {
 			r.Header.Del("X-Forwarded-Proto")
 		}
 		md := metadata.MD{}

@@ -74,9 +74,9 @@ func TestManager_PreviewElsewhere(t *testing.T) {
 			require.Len(t, jobs, 1)
 			_, err = m.process(ctx, here, jobs[0])
 			require.NoError(t, err)
-			state, err = served.Confirm(ctx)
+			tip, err := served.Confirm(ctx)
 			require.NoError(t, err)
-			assert.Equal(t, step.want, state.Status)
+			assert.Equal(t, step.want, tip.State.Status)
 		}
 	})
 }

@@ -40,11 +40,11 @@ func (m *Manager) postpone(ctx context.Context, served *match.Match) error {
 	if err != nil || !at.After(now.Add(leaseFor)) {
 		return err
 	}
-	state, err := served.Confirm(ctx)
-	if err != nil || state.Status != replay.Waiting {
+	tip, err := served.Confirm(ctx)
+	if err != nil || tip.State.Status != replay.Waiting {
 		return err
 	}
-	return m.queue.Ack(ctx, store.Job{GameID: id, Expires: at}, m.waitsUntil(state, 1, now))
+	return m.queue.Ack(ctx, store.Job{GameID: id, Expires: at}, m.waitsUntil(tip.State, 1, now))
 }
 
 // waitsUntil returns the time at which a game that waits for players is processed again at the

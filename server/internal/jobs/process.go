@@ -50,10 +50,11 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 		return time.Time{}, err
 	}
 	defer served.Release()
-	state, err := served.Confirm(ctx)
+	tip, err := served.Confirm(ctx)
 	if err != nil {
 		return time.Time{}, err
 	}
+	state := tip.State
 	if state.IsAttempt() && state.Status != replay.Finished {
 		return m.advanceAttempt(ctx, served, state, job)
 	}

@@ -12,24 +12,18 @@ import (
 // confirmation is one check of the tip against the log, shared by all callers that requested
 // it before it began.
 //
-// confirm waits for it, and Confirm returns its state. requestConfirmation starts it, check lets one
-// run at a time, verify tells the watchers if it fails, and compare reads the store.
+// Confirm waits for it. requestConfirmation starts it, check lets one run at a time, verify tells the
+// watchers if it fails, and compare reads the store.
 type confirmation struct {
 	done chan struct{} // closed once the result is set
 	tip  gamelog.Tip
 	err  error
 }
 
-// Confirm returns the game's state as of some moment during the call, according to the log.
-func (m *Match) Confirm(ctx context.Context) (*replay.State, error) {
-	tip, err := m.confirm(ctx)
-	return tip.State, err
-}
-
-// confirm waits for a check that begins after the call, because a check that is already
-// running may have read the log before an append that the caller knows of. Calls that arrive
-// while a check is running share the next one.
-func (m *Match) confirm(ctx context.Context) (gamelog.Tip, error) {
+// Confirm returns the end of the game's log as of some moment during the call. It waits for a check
+// that begins after the call, because a check that is already running may have read the log before an
+// append that the caller knows of. Calls that arrive while a check is running share the next one.
+func (m *Match) Confirm(ctx context.Context) (gamelog.Tip, error) {
 	c := m.requestConfirmation()
 	if c == nil {
 		return gamelog.Tip{}, ErrStopping

@@ -114,7 +114,7 @@ func (m *Match) commit(ctx context.Context, decide decision) (*Event, *replay.St
 		} else if confirmed {
 			return repeated, tip.State, err
 		}
-		next, problem := m.confirm(ctx)
+		next, problem := m.Confirm(ctx)
 		if problem != nil {
 			return nil, nil, problem
 		}

@@ -340,9 +340,9 @@ func (env *env) check(gameID string, on ...*server) *replay.State {
 	for _, s := range on {
 		m, err := s.Acquire(ctx, gameID)
 		require.NoError(env.t, err)
-		state, err := m.Confirm(ctx)
+		tip, err := m.Confirm(ctx)
 		require.NoError(env.t, err)
-		same(env.t, last, state)
+		same(env.t, last, tip.State)
 		same(env.t, last, m.State())
 		assert.Empty(env.t, m.writing, "the match is still locked for appends")
 		m.Release()

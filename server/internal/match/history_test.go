@@ -116,8 +116,9 @@ func TestConfirm_UndosFarBack(t *testing.T) {
 		}
 		counted := &countingGames{Games: b.Log.Games}
 		b.Log.Games = counted
-		state, err := behind.Confirm(t.Context())
+		tip, err := behind.Confirm(t.Context())
 		require.NoError(t, err)
+		state := tip.State
 		assert.Equal(t, played.State().Version, state.Version)
 		assert.Equal(t, played.State().Position, state.Position)
 		assert.EqualValues(t, 4, counted.reads.Load(), "the new entries, twice the log for the undos, the new entries again")

@@ -390,7 +390,7 @@ func (h *Hub) Existing(ctx context.Context, gameID string, created replay.Create
 		return nil, err
 	}
 	defer m.Release()
-	state, err := m.Confirm(ctx)
+	tip, err := m.Confirm(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -405,5 +405,5 @@ func (h *Hub) Existing(ctx context.Context, gameID string, created replay.Create
 	if !entry.Same(replay.Entry{Seat: game.NoSeat, Action: created}) {
 		return nil, ErrExists
 	}
-	return state, nil
+	return tip.State, nil
 }

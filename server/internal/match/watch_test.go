@@ -95,9 +95,9 @@ func TestConfirm_BeginsAfterCall(t *testing.T) {
 		var group sync.WaitGroup
 		confirm := func(least int32) {
 			group.Go(func() {
-				state, err := elsewhere.Confirm(t.Context())
+				tip, err := elsewhere.Confirm(t.Context())
 				if assert.NoError(t, err) {
-					assert.GreaterOrEqual(t, state.Version, least)
+					assert.GreaterOrEqual(t, tip.ID.Version, least)
 				}
 			})
 		}

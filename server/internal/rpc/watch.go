@@ -78,9 +78,10 @@ func (s *Service) openMatch(ctx context.Context, givenID string) (*match.Match, 
 	if err != nil {
 		return nil, nil, err
 	}
-	state, err := m.Confirm(ctx)
+	var state *replay.State
+	tip, err := m.Confirm(ctx)
 	if err == nil {
-		state, err = s.show(ctx, state)
+		state, err = s.show(ctx, tip.State)
 	}
 	if err != nil {
 		m.Release()

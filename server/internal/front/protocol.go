@@ -10,14 +10,17 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/net/http2"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// preface is the beginning of what a client sends first if it uses HTTP/2 without
-// negotiating it (RFC 9113, section 3.4), as gRPC clients do. No HTTP/1.1 request begins
-// with these bytes.
-const preface = "PRI "
+// preface is what a client sends first if it uses HTTP/2 without negotiating it, as gRPC clients do. No
+// HTTP/1.1 request begins with its first prefaceStart bytes.
+const (
+	preface      = http2.ClientPreface
+	prefaceStart = len("PRI ")
+)
 
 // tlsHandshake contains the first bytes that a client sends if it uses TLS.
 const tlsHandshake = "\x16\x03"
@@ -150,12 +153,17 @@ func (h *handshake) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInf
 
 // withoutTLS is the ServerHandshake of a server without TLS.
 func (h *handshake) withoutTLS(accepted *conn) (net.Conn, credentials.AuthInfo, error) {
-	accepted.first = make([]byte, len(preface)) // Read returns them again.
+	accepted.first = make([]byte, prefaceStart, len(preface)) // Read returns them again.
 	_, err := io.ReadFull(accepted.Conn, accepted.first)
+	http2 := err == nil && string(accepted.first) == preface[:prefaceStart]
+	if http2 { // Wait for all of it, because gRPC allocates 40 kB before it does.
+		accepted.first = accepted.first[:len(preface)]
+		_, err = io.ReadFull(accepted.Conn, accepted.first[prefaceStart:])
+	}
 	switch {
 	case err != nil:
 		return nil, nil, io.EOF // This is not worth logging: the client may only be checking whether the port is open.
-	case string(accepted.first) == preface:
+	case http2:
 		return accepted, nil, nil
 	case string(accepted.first[:2]) == tlsHandshake:
 		accepted.turnAway("this server does not use TLS: use http:// instead of https://")

@@ -132,19 +132,10 @@ const buffer = 32 << 10
 func (f *Front) enter(accepted net.Conn) (_ *conn, exceeded string) {
 	peer := accepted.RemoteAddr()
 	b := f.Budgets.Of(Key(peer))
-	c := &conn{
-		Conn: accepted, front: f, budget: b, opened: time.Now(), proxy: f.Proxies.Trusted(peer), unread: map[*Budget]int64{},
-	}
-	if tcp, ok := accepted.(interface {
-		SetReadBuffer(bytes int) error
-		SetWriteBuffer(bytes int) error
-	}); ok && !c.proxy {
-		_ = tcp.SetReadBuffer(buffer)
-		_ = tcp.SetWriteBuffer(buffer)
-	}
+	proxy := f.Proxies.Trusted(peer)
 	n := b.connections.Add(1)
 	switch {
-	case c.proxy:
+	case proxy:
 	case exceeds(n, f.Limits[limits.ConnectionsPerAddress]) && !f.makeRoom(b):
 		exceeded = limits.ConnectionsPerAddress.String()
 	case !b.take(1):
@@ -154,6 +145,18 @@ func (f *Front) enter(accepted net.Conn) (_ *conn, exceeded string) {
 		b.connections.Add(-1)
 		return nil, exceeded
 	}
+	if tcp, ok := accepted.(interface {
+		SetReadBuffer(bytes int) error
+		SetWriteBuffer(bytes int) error
+		SetKeepAliveConfig(config net.KeepAliveConfig) error
+	}); ok {
+		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true})
+		if !proxy {
+			_ = tcp.SetReadBuffer(buffer)
+			_ = tcp.SetWriteBuffer(buffer)
+		}
+	}
+	c := &conn{Conn: accepted, front: f, budget: b, opened: time.Now(), proxy: proxy, unread: map[*Budget]int64{}}
 	f.mu.Lock()
 	f.conns[c] = struct{}{}
 	if !c.proxy {

@@ -41,6 +41,7 @@ type fakeConn struct {
 	peer                    net.Addr
 	closed                  bool
 	readBuffer, writeBuffer int
+	keepAlive               bool
 }
 
 func (c *fakeConn) RemoteAddr() net.Addr             { return c.peer }
@@ -49,6 +50,10 @@ func (c *fakeConn) SetDeadline(time.Time) error      { return nil }
 func (c *fakeConn) SetWriteDeadline(time.Time) error { return nil }
 func (c *fakeConn) SetReadBuffer(bytes int) error    { c.readBuffer = bytes; return nil }
 func (c *fakeConn) SetWriteBuffer(bytes int) error   { c.writeBuffer = bytes; return nil }
+func (c *fakeConn) SetKeepAliveConfig(config net.KeepAliveConfig) error {
+	c.keepAlive = config.Enable
+	return nil
+}
 
 func (c *fakeConn) Read(b []byte) (int, error) {
 	clear(b)
@@ -108,7 +113,7 @@ func fieldOf(err error) string {
 }
 
 // Ensure that the kernel keeps few bytes for a client in either direction, and as many as it wants for a proxy,
-// whose connection may carry the calls and answers of many clients.
+// whose connection may carry the calls and answers of many clients. It probes the idle connections of both.
 func TestEnter_Buffers(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, limits.Limits{})
@@ -116,6 +121,7 @@ func TestEnter_Buffers(t *testing.T) {
 	assert.Equal(t, [2]int{buffer, buffer}, [2]int{client.readBuffer, client.writeBuffer})
 	proxy, _ := f.connect(t, proxyAddress)
 	assert.Zero(t, [2]int{proxy.readBuffer, proxy.writeBuffer}, "the system's defaults")
+	assert.True(t, client.keepAlive && proxy.keepAlive)
 }
 
 // Ensure that an address may have a number of connections, and another one when one is closed, and that

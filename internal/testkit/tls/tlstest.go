@@ -2,6 +2,7 @@
 package tlstest
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -24,16 +25,16 @@ type Authority struct {
 	File string
 
 	certificate *x509.Certificate
-	key         *ecdsa.PrivateKey
+	key         crypto.Signer
 }
 
 // NewAuthority creates an authority.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
-	a := &Authority{}
+	a := &Authority{key: newKey(t)}
 	template := template("authority")
 	template.IsCA, template.BasicConstraintsValid, template.KeyUsage = true, true, x509.KeyUsageCertSign
-	a.certificate, a.key = sign(t, template, nil, nil)
+	a.certificate = a.sign(t, template, template, a.key.Public())
 	a.File = filepath.Join(t.TempDir(), "ca.pem")
 	write(t, a.File, "CERTIFICATE", a.certificate.Raw)
 	return a
@@ -43,20 +44,31 @@ func NewAuthority(t testing.TB) *Authority {
 // key to new files.
 func (a *Authority) Issue(t testing.TB) (certFile, keyFile string) {
 	t.Helper()
+	return a.IssueFor(t, newKey(t))
+}
+
+// IssueFor is like Issue, for a given key.
+func (a *Authority) IssueFor(t testing.TB, key crypto.Signer) (certFile, keyFile string) {
+	t.Helper()
 	dir := t.TempDir()
 	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	a.Renew(t, certFile, keyFile)
+	a.issue(t, certFile, keyFile, key)
 	return certFile, keyFile
 }
 
 // Renew is like Issue, but replaces the given files, first the key and then the certificate.
 func (a *Authority) Renew(t testing.TB, certFile, keyFile string) *x509.Certificate {
 	t.Helper()
+	return a.issue(t, certFile, keyFile, newKey(t))
+}
+
+func (a *Authority) issue(t testing.TB, certFile, keyFile string, key crypto.Signer) *x509.Certificate {
+	t.Helper()
 	template := template("server")
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
 	template.DNSNames, template.IPAddresses = []string{"localhost"}, []net.IP{net.IPv4(127, 0, 0, 1)}
-	certificate, key := sign(t, template, a.certificate, a.key)
+	certificate := a.sign(t, template, a.certificate, key.Public())
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	require.NoError(t, err)
 	write(t, keyFile, "PRIVATE KEY", der)
@@ -71,19 +83,21 @@ func template(name string) *x509.Certificate {
 	}
 }
 
-// sign signs a template. If parent is nil, the certificate is self-signed.
-func sign(t testing.TB, template, parent *x509.Certificate, with *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey) {
+func newKey(t testing.TB) crypto.Signer {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
-	if parent == nil {
-		parent, with = template, key
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, with)
+	return key
+}
+
+// sign signs a certificate for a key.
+func (a *Authority) sign(t testing.TB, template, parent *x509.Certificate, key crypto.PublicKey) *x509.Certificate {
+	t.Helper()
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, key, a.key)
 	require.NoError(t, err)
 	certificate, err := x509.ParseCertificate(der)
 	require.NoError(t, err)
-	return certificate, key
+	return certificate
 }
 
 // write replaces a file atomically, as tools that renew certificates do.

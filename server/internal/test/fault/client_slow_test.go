@@ -100,6 +100,7 @@ var comesBack = grpc.WithConnectParams(grpc.ConnectParams{
 // library repeats reads. Otherwise, each call is made once, and its refusal is what the test sees.
 func (env *env) anonymous(s *testServer, options ...grpc.DialOption) *caller {
 	env.t.Helper()
+	options = slices.Concat(env.dial, options)
 	if !strings.Contains(s.addr, ",") {
 		options = slices.Concat(options, []grpc.DialOption{comesBack, grpc.WithDefaultServiceConfig("{}")})
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
 
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
@@ -38,6 +39,8 @@ type env struct {
 	redis redis.UniversalClient
 	// wrapper is a command prefix for running the server's program, or nil.
 	wrapper []string
+	// dial has the options of all connections.
+	dial []grpc.DialOption
 	// serversDie is set if the test kills servers at any time. Clients then also repeat calls that
 	// broke off and calls that have a deadline.
 	serversDie bool

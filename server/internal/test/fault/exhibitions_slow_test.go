@@ -65,7 +65,7 @@ func TestFloods_Bots(t *testing.T) {
 	t.Parallel()
 	for _, bad := range badHosts {
 		t.Run(bad.name, func(t *testing.T) {
-			v := newVictim(t, "--bot-pace=700ms")
+			v := newVictim(newUncheckedEnv(t), "--bot-pace=700ms")
 			v.flood(t, bad, &flood{dialer: dialFrom(t, 62)})
 			calm := v.player.measureMoves(t)
 			busy, beside := v.measure(t, 10*time.Second)

@@ -4,7 +4,11 @@ package fault
 
 import (
 	"context"
+	cryptorand "crypto/rand"
+	"crypto/rsa"
+	"crypto/tls"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -13,7 +17,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 
+	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -131,9 +138,9 @@ type victim struct {
 	memory         int // before all floods
 }
 
-func newVictim(t *testing.T, flags ...string) *victim {
+func newVictim(env *env, flags ...string) *victim {
+	t := env.t
 	t.Helper()
-	env := newUncheckedEnv(t)
 	env.wrapper = []string{"env", "GOMEMLIMIT=" + strconv.Itoa(memoryLimit)}
 	flags = append(flags, "--max-moves-per-second=0")
 	server, g := env.serveMeasured(flags...)
@@ -212,7 +219,7 @@ func TestFloods(t *testing.T) {
 	t.Parallel()
 	manyFiles.Lock()
 	defer manyFiles.Unlock()
-	v := newVictim(t)
+	v := newVictim(newUncheckedEnv(t))
 	long := v.player.player.start(t, "6x6")
 	v.player.player.playTo(t, long, longer)
 	played := &flood{owner: v.beside.player}
@@ -223,5 +230,40 @@ func TestFloods(t *testing.T) {
 	for n, bad := range slices.Concat(badClients, badReaders, badBrowsers) {
 		v.flood(t, bad, &flood{dialer: dialFrom(t, n+1), gameID: long.GetId(), past: played.past, heavy: played.heavy, owner: played.owner})
 	}
+	v.player.finish(t)
+}
+
+// Ensure that a client does not slow down others much by TLS handshakes, each for a request. They take the
+// server 5 ms with an RSA key of 4096 bits.
+func TestFlood_Handshakes(t *testing.T) {
+	t.Parallel()
+	manyFiles.Lock()
+	defer manyFiles.Unlock()
+	key, err := rsa.GenerateKey(cryptorand.Reader, 4096)
+	require.NoError(t, err)
+	authority := tlstest.NewAuthority(t)
+	certFile, keyFile := authority.IssueFor(t, key)
+	trust, err := credentials.NewClientTLSFromFile(authority.File, "")
+	require.NoError(t, err)
+	env := newUncheckedEnv(t)
+	env.dial = []grpc.DialOption{grpc.WithTransportCredentials(trust)}
+	v := newVictim(env, "--tls-cert="+certFile, "--tls-key="+keyFile)
+	config := &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"http/1.1"}}
+	v.flood(t, badClient{"TLS handshakes", false, 0, func(ctx context.Context, f *flood) error {
+		return f.repeatWith(ctx, dialers, func() func(*rand.Rand) error {
+			return func(*rand.Rand) error {
+				conn, err := f.dialer.DialContext(ctx, "tcp", f.server.addr)
+				if err != nil {
+					return err
+				}
+				defer func() { _ = conn.Close() }()
+				secure := tls.Client(conn, config)
+				// The server may refuse the handshake.
+				_, _ = io.WriteString(secure, "GET /robots.txt HTTP/1.1\r\nHost: localhost\r\n\r\n")
+				_, _ = secure.Read(make([]byte, 1))
+				return nil
+			}
+		})
+	}}, &flood{dialer: dialFrom(t, 1)})
 	v.player.finish(t)
 }

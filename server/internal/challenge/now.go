@@ -20,6 +20,8 @@ const (
 	seenEvery   = 10 * time.Second
 	// gatherFor is how long calls of Now on different servers create the same races.
 	gatherFor = 15 * time.Second
+	// enterWithin limits how long a call of Now takes once it is its turn, even if its caller leaves.
+	enterWithin = 10 * time.Second
 )
 
 // Absent reports whether a race still waits although none of its players has watched it recently.
@@ -95,6 +97,8 @@ func (s *Challenges) Now(
 		return nil, err
 	}
 	defer s.gathering.Release(1)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), enterWithin) // A caller who leaves has entered, too.
+	defer cancel()
 	_, now, err := s.readAll(ctx) // only the store's time
 	if err != nil {
 		return nil, err

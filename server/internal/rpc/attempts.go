@@ -118,6 +118,26 @@ func (s *Service) beginAttempt(ctx context.Context, c *challenge.Challenge, e ch
 	return state, err
 }
 
+// beginAttempts begins the attempts of the caller and of bots at a race that waits, unless an earlier call did.
+func (s *Service) beginAttempts(ctx context.Context, race *challenge.Challenge) error {
+	if !race.OpenTime.IsZero() {
+		return nil // The race has started, or it is not a race.
+	}
+	heads, err := s.Log.Heads(ctx, collect(race.Entrants, func(e challenge.Entrant) string { return e.GameID }))
+	if err != nil {
+		return err
+	}
+	for i, e := range race.Entrants {
+		if heads[i].Exists || e.Bot == "" && e.Player.ID != caller(ctx).ID {
+			continue
+		}
+		if _, err := s.beginAttempt(ctx, race, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // listedAttempts returns the attempts in heads that the list may show to the caller, keyed
 // by game ID. As with show, a finished attempt includes its seed if the seed is public. now is the
 // store's time; it is zero if nothing in the list depends on it.

@@ -16,7 +16,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/invalid"
-	"github.com/gridstand/gridstand/server/internal/match"
 )
 
 // Bounds on an attempt's time limit.
@@ -32,43 +31,32 @@ func (s *Service) CreateChallenge(ctx context.Context, request *pb.CreateChallen
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := lasting(ctx)
+	defer cancel()
 	// A challenge is created before its attempts, and so must be found if they are, unless it has expired.
 	earlier, err := s.Log.Head(ctx, challenge.AttemptID(wanted.ID, by.ID))
 	if err != nil {
 		return nil, err
 	}
-	found, now, err := s.Challenges.GetAll(ctx, wanted.ID)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(found) == 0 && earlier.Exists, len(found) > 0 && !sameChallenge(found[0], wanted):
-		return nil, errOtherChallenge
-	case len(found) > 0:
-		named, err := s.named(ctx, found[0], now)
-		return &pb.CreateChallengeResponse{Challenge: named}, err
-	}
-	public := 0
-	if !wanted.Private {
-		public = 1
-	}
-	if err := s.takeGames(ctx, by.ID, 1+len(wanted.Entrants), public); err != nil {
-		return nil, err
-	}
-	c, err := s.Challenges.Create(ctx, *wanted, now)
-	switch {
-	case err != nil:
-		return nil, err
-	case !sameChallenge(c, wanted): // from a concurrent call
-		return nil, errOtherChallenge
-	}
-	for _, e := range c.Entrants {
-		_, err := s.beginAttempt(ctx, c, e)
-		switch {
-		case errors.Is(err, match.ErrExists): // from a race that expired
-			return nil, errOtherChallenge
-		case err != nil:
+	c, now, err := s.Challenges.Get(ctx, wanted.ID)
+	if errors.Is(err, challenge.ErrNotFound) && !earlier.Exists {
+		public := 0
+		if !wanted.Private {
+			public = 1
+		}
+		if err := s.takeGames(ctx, by.ID, 1+len(wanted.Entrants), public); err != nil {
 			return nil, err
 		}
+		c, err = s.Challenges.Create(ctx, *wanted, now)
+	}
+	if errors.Is(err, challenge.ErrNotFound) || err == nil && !sameChallenge(c, wanted) {
+		return nil, errOtherChallenge
+	}
+	if err == nil {
+		err = s.beginAttempts(ctx, c)
+	}
+	if err != nil {
+		return nil, err
 	}
 	named, err := s.named(ctx, c, now)
 	return &pb.CreateChallengeResponse{Challenge: named}, err

@@ -42,16 +42,24 @@ func (s *Service) JoinChallenge(ctx context.Context, request *pb.JoinChallengeRe
 			entrant.GameID = id.Derive([]byte("entrant"), []byte(c.ID), []byte(by.ID), []byte(requestID), []byte(entrant.Bot))
 		}
 	}
+	ctx, cancel := lasting(ctx)
+	defer cancel()
 	// A bot counts toward the limits on new games of the player who adds it.
 	joined, err := s.Challenges.Join(ctx, c.ID, by.ID, entrant, s.takesGame(ctx, by.ID))
-	if err == nil && !c.Has(entrant.GameID) {
-		_, err = s.beginAttempt(ctx, joined, entrant)
+	if err == nil {
+		err = s.beginAttempts(ctx, joined)
 	}
 	if err != nil {
 		return nil, err
 	}
 	answered, err := s.raceChanged(ctx, joined, now)
 	return &pb.JoinChallengeResponse{Challenge: answered}, err
+}
+
+// lasting returns the context for the rest of a call that changes a challenge in several steps. It stays valid if the
+// caller leaves, so that no step is missing then.
+func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), maxCall)
 }
 
 // race returns the requested race and the store's time.
@@ -77,11 +85,6 @@ const (
 func (s *Service) RaceNow(ctx context.Context, _ *pb.RaceNowRequest) (*pb.RaceNowResponse, error) {
 	by := caller(ctx)
 	player := seated(by)
-	entered, count := false, s.takesGame(ctx, by.ID)
-	admit := func(challenges int) error {
-		entered = true
-		return count(challenges)
-	}
 	c, err := s.Challenges.Now(ctx, player, func(challengeID string) challenge.Challenge {
 		variant, _ := variants.Current(nowVariant)
 		return challenge.Challenge{
@@ -89,17 +92,14 @@ func (s *Service) RaceNow(ctx context.Context, _ *pb.RaceNowRequest) (*pb.RaceNo
 			Variant: variant.ID, Revision: variant.Revision, Seed: game.NewSeed(), Limit: nowLimit,
 			Entrants: []challenge.Entrant{challenge.StandIn(challengeID, nowBot)},
 		}
-	}, admit)
+	}, s.takesGame(ctx, by.ID))
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range c.Entrants {
-		// The attempts of a player who already waited exist, or the start of the race creates them.
-		if entered && (e.Player.ID == by.ID || e == challenge.StandIn(c.ID, nowBot)) {
-			if _, err := s.beginAttempt(ctx, c, e); err != nil {
-				return nil, err
-			}
-		}
+	ctx, cancel := lasting(ctx)
+	defer cancel()
+	if err := s.beginAttempts(ctx, c); err != nil {
+		return nil, err
 	}
 	c, now, err := s.Challenges.Get(ctx, c.ID)
 	if err != nil {
@@ -115,6 +115,8 @@ func (s *Service) LeaveChallenge(ctx context.Context, request *pb.LeaveChallenge
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := lasting(ctx)
+	defer cancel()
 	if c, err = s.Challenges.Leave(ctx, c.ID, caller(ctx).ID, request.GetGameId()); err != nil {
 		return nil, err
 	}
@@ -131,6 +133,8 @@ func (s *Service) StartChallenge(ctx context.Context, request *pb.StartChallenge
 	if !c.Hosts(caller(ctx).ID) {
 		return nil, challenge.ErrNotCreator
 	}
+	ctx, cancel := lasting(ctx)
+	defer cancel()
 	if c, err = s.startRace(ctx, c.ID, checkPlayers); err != nil {
 		return nil, err
 	}

@@ -1,12 +1,16 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
@@ -37,19 +41,80 @@ func (o *overtaken) Update(ctx context.Context, c store.Challenge) error {
 	return o.Challenges.Update(ctx, c)
 }
 
-// noGame is a Planner that counts the games that it was told to create, but creates none.
-type noGame struct {
-	anyPlanner
-	wanted int
+// leaving is a store of challenges whose caller leaves when one is written, so that the reply may be lost.
+type leaving struct {
+	store.Challenges
+	leave context.CancelFunc
+	ids   []string // of the challenges that were created
 }
 
-func (*noGame) Creates(string, string) {}
+func (l *leaving) Create(ctx context.Context, c store.Challenge) (store.Challenge, error) {
+	created, err := l.Challenges.Create(ctx, c)
+	l.leave()
+	l.ids = append(l.ids, c.ID)
+	return created, cmp.Or(err, ctx.Err())
+}
 
-func (p *noGame) Create(
-	context.Context, *match.Hub, string, replay.Created, game.Seed, time.Time,
+func (l *leaving) Update(ctx context.Context, c store.Challenge) error {
+	err := l.Challenges.Update(ctx, c)
+	l.leave()
+	return cmp.Or(err, ctx.Err())
+}
+
+// creating is a Planner that creates games, and counts the calls. The next calls fail.
+type creating struct {
+	noPlanner
+	mu               sync.Mutex
+	wanted, failures int
+}
+
+func (*creating) Creates(string, string) {}
+
+func (*creating) Plan(context.Context, *replay.State) error { return nil }
+
+func (p *creating) Create(
+	ctx context.Context, hub *match.Hub, gameID string, created replay.Created, seed game.Seed, notAfter time.Time,
 ) (*replay.State, error) {
+	p.mu.Lock()
 	p.wanted++
-	return nil, nil
+	fails := p.failures > 0
+	if fails {
+		p.failures--
+	}
+	p.mu.Unlock()
+	if fails {
+		return nil, context.DeadlineExceeded
+	}
+	return p.noPlanner.Create(ctx, hub, gameID, created, seed, notAfter)
+}
+
+// noOutages is a store's record without outages.
+type noOutages struct{}
+
+func (noOutages) LastOutage() store.Span { return store.Span{} }
+
+func (noOutages) Outage(context.Context) (store.Span, time.Time, error) {
+	return store.Span{}, time.Time{}, nil
+}
+
+// newRacing returns a service whose challenges are in races and everything else in kept.
+func newRacing(kept *store.Store, races store.Challenges, planner Planner, limited limits.Limits) *Service {
+	log := gamelog.New(kept.Games)
+	return New(Config{
+		Accounts: account.New(kept.Accounts, time.Hour), Leaderboard: leaderboard.New(kept.Boards, nil, nil),
+		Planner: planner, Log: log,
+		Hub: match.NewHub(match.Config{Log: log, Feed: kept.Feed, Jobs: noJobs{}}),
+		Challenges: challenge.New(challenge.Config{
+			Store: races, Log: log, Keep: time.Hour, WaitingFor: time.Hour, Outages: noOutages{},
+		}),
+		Limits: limited,
+	})
+}
+
+// by returns the context of a player's call.
+func by(ctx context.Context, name string) context.Context {
+	p := account.Player{ID: id.Derive([]byte(name)), Name: name}
+	return context.WithValue(ctx, identityKey{}, identity{player: p})
 }
 
 // Ensure that a player who enters a race counts one new game, however often another call changes the race
@@ -70,20 +135,9 @@ func TestRaces_OneGame(t *testing.T) {
 			t.Parallel()
 			storetest.Each(t, func(t *testing.T, kept *store.Store) {
 				races := &overtaken{Challenges: kept.Challenges}
-				planner := &noGame{}
-				s := New(Config{
-					Accounts: account.New(kept.Accounts, time.Hour), Leaderboard: leaderboard.New(kept.Boards, nil, nil),
-					Planner: planner,
-					Challenges: challenge.New(challenge.Config{
-						Store: races, Log: gamelog.New(kept.Games), Keep: time.Hour, WaitingFor: time.Hour,
-					}),
-					Limits: limits.Limits{limits.NewGamesPerMinute: 2},
-				})
-				by := func(name string) context.Context {
-					p := account.Player{ID: id.Derive([]byte(name)), Name: name}
-					return context.WithValue(t.Context(), identityKey{}, identity{player: p})
-				}
-				ann, bob := by("ann"), by("bob")
+				planner := &creating{}
+				s := newRacing(kept, races, planner, limits.Limits{limits.NewGamesPerMinute: 2})
+				ann, bob := by(t.Context(), "ann"), by(t.Context(), "bob")
 				waiting, err := s.RaceNow(ann, &pb.RaceNowRequest{})
 				require.NoError(t, err)
 				assert.Equal(t, 2, planner.wanted, "the player's and the bot's")
@@ -98,6 +152,127 @@ func TestRaces_OneGame(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Ensure that all entrants of a race have attempts although the caller who enters or creates it leaves when the race
+// is written, and after a repeated call if the server could not create the attempts at first.
+func TestRaces_Attempts(t *testing.T) {
+	t.Parallel()
+	join := func(ctx context.Context, s *Service, raceID, bot string) error {
+		_, err := s.JoinChallenge(ctx, &pb.JoinChallengeRequest{ChallengeId: raceID, Bot: bot, RequestId: raceID})
+		return err
+	}
+	create := func(ctx context.Context, s *Service, request *pb.CreateChallengeRequest) (string, error) {
+		if request.Kind = pb.ChallengeKind_CHALLENGE_KIND_RACE; request.GetPreviousChallengeId() == "" {
+			request.Variant, request.Limit = "classic", durationpb.New(time.Minute)
+		}
+		created, err := s.CreateChallenge(ctx, request)
+		return created.GetChallenge().GetId(), err
+	}
+	type races struct{ waiting, open string } // both of ann
+	for name, call := range map[string]func(ann, bob context.Context, s *Service, of races) error{
+		"RaceNow": func(_, bob context.Context, s *Service, _ races) error {
+			_, err := s.RaceNow(bob, &pb.RaceNowRequest{})
+			return err
+		},
+		"JoinChallenge":            func(_, bob context.Context, s *Service, of races) error { return join(bob, s, of.waiting, "") },
+		"JoinChallenge with a bot": func(ann, _ context.Context, s *Service, of races) error { return join(ann, s, of.waiting, "rote") },
+		"CreateChallenge": func(_, bob context.Context, s *Service, _ races) error {
+			_, err := create(bob, s, &pb.CreateChallengeRequest{RequestId: raceID(1)})
+			return err
+		},
+		"CreateChallenge after another": func(ann, _ context.Context, s *Service, of races) error {
+			_, err := create(ann, s, &pb.CreateChallengeRequest{PreviousChallengeId: of.open})
+			return err
+		},
+	} {
+		for _, tt := range []struct{ private, fails bool }{{false, false}, {false, true}, {true, false}, {true, true}} {
+			t.Run(fmt.Sprintf("%s%+v", name, tt), func(t *testing.T) {
+				t.Parallel()
+				storetest.EachClock(t, func(t *testing.T, kept *store.Store, forward func(time.Duration)) {
+					written, planner := &leaving{Challenges: kept.Challenges, leave: func() {}}, &creating{}
+					s := newRacing(kept, written, planner, limits.Limits{})
+					ann, bob := by(t.Context(), "ann"), by(t.Context(), "bob")
+					race := func() string {
+						id, err := create(ann, s, &pb.CreateChallengeRequest{Private: tt.private})
+						require.NoError(t, err)
+						return id
+					}
+					open := race()
+					require.NoError(t, join(ann, s, open, "greedy"))
+					_, err := s.StartChallenge(ann, &pb.StartChallengeRequest{ChallengeId: open})
+					require.NoError(t, err)
+					forward(challenge.Countdown)
+					of := races{waiting: race(), open: open} // If they are private, RaceNow creates another one.
+					if tt.fails {
+						planner.failures = 1
+						require.Error(t, call(ann, bob, s, of))
+						require.NoError(t, call(ann, bob, s, of))
+					} else {
+						leaving, leave := context.WithCancel(t.Context())
+						written.leave = leave
+						_ = call(by(leaving, "ann"), by(leaving, "bob"), s, of)
+						require.Error(t, leaving.Err())
+					}
+					for _, id := range written.ids {
+						c, _, err := s.Challenges.Get(t.Context(), id)
+						require.NoError(t, err)
+						for _, e := range c.Entrants {
+							head, err := s.Log.Head(t.Context(), e.GameID)
+							require.NoError(t, err)
+							assert.True(t, head.Exists, "%s%s", e.Player.Name, e.Bot)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// Ensure that a race starts although the caller whose call starts it leaves when the roster is written.
+func TestRaces_Started(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, kept *store.Store) {
+		races := &leaving{Challenges: kept.Challenges}
+		s := newRacing(kept, races, &creating{}, limits.Limits{})
+		for name, call := range map[string]func(ctx context.Context, raceID string) error{
+			"JoinChallenge": func(ctx context.Context, raceID string) error {
+				_, err := s.JoinChallenge(by(ctx, "bob"), &pb.JoinChallengeRequest{ChallengeId: raceID, Ready: true})
+				return err
+			},
+			"LeaveChallenge": func(ctx context.Context, raceID string) error {
+				_, err := s.LeaveChallenge(by(ctx, "bob"), &pb.LeaveChallengeRequest{ChallengeId: raceID})
+				return err
+			},
+			"StartChallenge": func(ctx context.Context, raceID string) error {
+				_, err := s.StartChallenge(by(ctx, "ann"), &pb.StartChallengeRequest{ChallengeId: raceID})
+				return err
+			},
+		} {
+			races.leave = func() {}
+			ann, bob := by(t.Context(), "ann"), by(t.Context(), "bob")
+			waiting, err := s.CreateChallenge(ann, &pb.CreateChallengeRequest{
+				Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: "classic", Limit: durationpb.New(time.Minute),
+			})
+			require.NoError(t, err)
+			raceID := waiting.GetChallenge().GetId()
+			for _, entry := range []struct {
+				by      context.Context
+				request *pb.JoinChallengeRequest
+			}{{bob, &pb.JoinChallengeRequest{}}, {ann, &pb.JoinChallengeRequest{Bot: "rote"}}, {ann, &pb.JoinChallengeRequest{Ready: true}}} {
+				entry.request.ChallengeId = raceID
+				_, err := s.JoinChallenge(entry.by, entry.request)
+				require.NoError(t, err)
+			}
+			ctx, leave := context.WithCancel(t.Context())
+			races.leave = leave
+			_ = call(ctx, raceID)
+			require.Error(t, ctx.Err())
+			c, _, err := s.Challenges.Get(t.Context(), raceID)
+			require.NoError(t, err)
+			assert.NotZero(t, c.OpenTime, name)
+		}
+	})
 }
 
 // Ensure that of equal scores, the one of the attempt that ended earlier ranks first, and that running ones and

@@ -183,34 +183,19 @@ func passed(err error) bool {
 	return errors.Is(err, ErrFull) || errors.Is(err, ErrStarted) || errors.Is(err, errAbsent) || errors.Is(err, ErrNotFound)
 }
 
-// startSoon makes a race with two players start by itself.
-func (c *Challenge) startSoon(now time.Time) {
-	if c.StartTime.IsZero() && c.players() > 1 {
-		c.StartTime = now.UTC().Truncate(time.Millisecond).Add(startAfter)
-	}
-}
-
-// enter adds a player to a waiting race, and lets it start soon if it has two players. It changes nothing
-// for a player on the roster, also while a race with others starts.
+// enter adds a player to a waiting race, which starts soon if it has two players. It changes nothing for a player on
+// the roster, also while a race with others starts.
 func (s *Challenges) enter(
 	ctx context.Context, challengeID string, player replay.Player, admit func(challenges int) error,
 ) (*Challenge, error) {
 	return s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
-		entered := c.Entrant(player.ID) != nil
+		withOthers := c.players() > 1 && c.Status(now) <= Scheduled
 		switch {
-		case entered && c.players() > 1 && c.Status(now) <= Scheduled:
-			return errUnchanged
-		case c.locked(now):
-			return ErrStarted
-		case entered:
+		case c.Entrant(player.ID) != nil && (withOthers || !c.locked(now)):
 			return errUnchanged
 		case c.Absent(now):
 			return errAbsent
 		}
-		if err := c.add(Entrant{Player: player}, now, admit); err != nil {
-			return err
-		}
-		c.startSoon(now)
-		return nil
+		return c.add(Entrant{Player: player}, now, true, admit)
 	})
 }

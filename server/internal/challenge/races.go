@@ -29,17 +29,14 @@ func (s *Challenges) Join(ctx context.Context, challengeID, by string, e Entrant
 		if c.Has(e.GameID) {
 			return errUnchanged // An earlier call has already added the bot.
 		}
-		err := c.add(e, now, admit)
-		if err == nil && c.gathers && e.Bot == "" {
-			c.startSoon(now)
-		}
-		return err
+		return c.add(e, now, c.gathers && e.Bot == "", admit)
 	})
 }
 
 // add adds an entrant to the roster, unless that is locked, full or admit returns an error. A player
-// replaces the bot that stands in for others, if there is a player already.
-func (c *Challenge) add(e Entrant, now time.Time, admit func(challenges int) error) error {
+// replaces the bot that stands in for others, if there is a player already. If soon is set and there are two
+// players, the race starts by itself.
+func (c *Challenge) add(e Entrant, now time.Time, soon bool, admit func(challenges int) error) error {
 	if c.locked(now) {
 		return ErrStarted
 	}
@@ -59,6 +56,9 @@ func (c *Challenge) add(e Entrant, now time.Time, admit func(challenges int) err
 		return err
 	}
 	c.Entrants = append(others, e)
+	if soon && c.StartTime.IsZero() && c.players() > 1 {
+		c.StartTime = now.UTC().Truncate(time.Millisecond).Add(startAfter)
+	}
 	return nil
 }
 

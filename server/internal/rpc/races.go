@@ -29,9 +29,7 @@ func (s *Service) JoinChallenge(ctx context.Context, request *pb.JoinChallengeRe
 	if requestID != "" && !id.Valid(requestID) {
 		return nil, errRequestID
 	}
-	entrant := challenge.Entrant{
-		Player: seated(by), Ready: request.GetReady(), GameID: challenge.AttemptID(c.ID, by.ID),
-	}
+	entrant := challenge.Entrant{Player: seated(by), Ready: request.GetReady()}
 	if request.GetBot() != "" {
 		variant, ok := variants.Lookup(c.Variant, c.Revision)
 		if !ok || !slices.Contains(variant.Bots, request.GetBot()) {

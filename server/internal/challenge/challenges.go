@@ -10,7 +10,9 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/semaphore"
 
+	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/server/internal/cached"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -131,13 +133,22 @@ func (s *Challenges) readAll(ctx context.Context, ids ...string) ([]*Challenge, 
 	return all, now, nil
 }
 
-// Create creates a race, a link or a rematch at the given time, by the store's clock. It
-// sets the times of the challenge, and adds the creator as the first entrant of a race, before its bots. If
-// a challenge with the same id exists, Create returns it.
+// Create creates a challenge at the given time, by the store's clock. It sets the times of the challenge, except for
+// the OpenTime of a daily game, and draws a seed unless c has that of a rematch. It adds the creator as the
+// first entrant of a race, before its bots. If a challenge with the same id exists, Create returns it.
 func (s *Challenges) Create(ctx context.Context, c Challenge, now time.Time) (*Challenge, error) {
 	now = now.UTC().Truncate(time.Millisecond)
 	c.CreateTime = now
+	if c.Seed.IsZero() {
+		rules, ok := variants.Current(c.Variant)
+		if !ok {
+			return nil, fmt.Errorf("no variant %q", c.Variant)
+		}
+		c.Revision, c.Seed = rules.Revision, game.NewSeed()
+	}
 	switch c.Kind {
+	case replay.Daily:
+		c.Date, c.CloseTime = c.OpenTime.Format(DateFormat), c.OpenTime.AddDate(0, 0, 1)
 	case replay.Race:
 		c.Entrants = append([]Entrant{{Player: c.Creator, GameID: AttemptID(c.ID, c.Creator.ID)}}, c.Entrants...)
 		c.gathers = c.Has(StandIn(c.ID, "").GameID)
@@ -147,12 +158,10 @@ func (s *Challenges) Create(ctx context.Context, c Challenge, now time.Time) (*C
 		c.expires = c.expires.Add(s.WaitingFor)
 	default:
 		c.OpenTime, c.CloseTime = now, now.Add(OpenFor)
+	}
+	if c.Kind != replay.Race {
 		c.expires = c.CloseTime.Add(s.Keep)
 	}
-	return s.create(ctx, &c)
-}
-
-func (s *Challenges) create(ctx context.Context, c *Challenge) (*Challenge, error) {
 	kept, err := c.stored()
 	if err != nil {
 		return nil, err

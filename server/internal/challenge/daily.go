@@ -5,9 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
 )
 
@@ -40,7 +38,8 @@ func (s *Challenges) Daily(ctx context.Context, variant, date string) (c, next *
 		}
 	}
 	days := [2]time.Time{day, day.AddDate(0, 0, 1)}
-	found, _, err := s.readAll(ctx, DailyID(variant, days[0].Format(DateFormat)), DailyID(variant, days[1].Format(DateFormat)))
+	ids := [2]string{DailyID(variant, days[0].Format(DateFormat)), DailyID(variant, days[1].Format(DateFormat))}
+	found, _, err := s.readAll(ctx, ids[:]...)
 	if err != nil {
 		return nil, nil, now, err
 	}
@@ -49,7 +48,8 @@ func (s *Challenges) Daily(ctx context.Context, variant, date string) (c, next *
 		if n := slices.IndexFunc(found, func(c *Challenge) bool { return c.OpenTime.Equal(d) }); n >= 0 {
 			both[i] = found[n]
 		} else if !d.Before(today) && !d.After(today.AddDate(0, 0, 1)) {
-			if both[i], err = s.createDaily(ctx, variant, d, now); err != nil {
+			daily := Challenge{ID: ids[i], Kind: replay.Daily, Variant: variant, OpenTime: d}
+			if both[i], err = s.Create(ctx, daily, now); err != nil {
 				return nil, nil, now, err
 			}
 		}
@@ -58,19 +58,6 @@ func (s *Challenges) Daily(ctx context.Context, variant, date string) (c, next *
 		err = ErrNoDay
 	}
 	return both[0], both[1], now, err
-}
-
-// createDaily creates the daily game for the given variant and day.
-func (s *Challenges) createDaily(ctx context.Context, variant string, day, now time.Time) (*Challenge, error) {
-	rules, ok := variants.Current(variant)
-	if !ok {
-		return nil, ErrNotFound
-	}
-	date, end := day.Format(DateFormat), day.AddDate(0, 0, 1)
-	return s.create(ctx, &Challenge{
-		ID: DailyID(variant, date), Kind: replay.Daily, Variant: variant, Revision: rules.Revision, Seed: game.NewSeed(),
-		CreateTime: now, OpenTime: day, CloseTime: end, Date: date, expires: end.Add(s.Keep),
-	})
 }
 
 // DayStreak returns the streak of a player who begins the given daily game: the streak of the

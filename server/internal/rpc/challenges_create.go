@@ -108,7 +108,7 @@ func (s *Service) newChallenge(ctx context.Context, request *pb.CreateChallengeR
 	case !challengeable(&variant):
 		return nil, invalid.Field("variant", "must be one of 2048, such as classic")
 	}
-	c.Variant, c.Revision, c.Seed = variant.ID, variant.Revision, game.NewSeed()
+	c.Variant = variant.ID
 	return c, nil
 }
 
@@ -140,10 +140,6 @@ func (s *Service) nextRace(ctx context.Context, c *challenge.Challenge, request 
 	case previous.Status(now) < challenge.Open:
 		return &challenge.NotOpenError{ChallengeID: previous.ID, At: previous.OpenTime}
 	}
-	variant, ok := variants.Current(previous.Variant)
-	if !ok {
-		return errVariantNotFound
-	}
 	last := previous
 	for range maxNextRaces {
 		c.ID = id.Derive([]byte("next race"), []byte(last.ID))
@@ -157,8 +153,7 @@ func (s *Service) nextRace(ctx context.Context, c *challenge.Challenge, request 
 		last = next
 	}
 	c.Outlive(last)
-	c.Limit, c.Private, c.Entrants = previous.Limit, previous.Private, previous.Bots(c.ID)
-	c.Variant, c.Revision, c.Seed = variant.ID, variant.Revision, game.NewSeed()
+	c.Variant, c.Limit, c.Private, c.Entrants = previous.Variant, previous.Limit, previous.Private, previous.Bots(c.ID)
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
@@ -84,11 +83,9 @@ func (s *Service) RaceNow(ctx context.Context, _ *pb.RaceNowRequest) (*pb.RaceNo
 	by := caller(ctx)
 	player := seated(by)
 	c, err := s.Challenges.Now(ctx, player, func(challengeID string) challenge.Challenge {
-		variant, _ := variants.Current(nowVariant)
 		return challenge.Challenge{
 			ID: challengeID, Kind: replay.Race, Creator: player, Source: challenge.SourceOf(front.AddressOf(ctx)),
-			Variant: variant.ID, Revision: variant.Revision, Seed: game.NewSeed(), Limit: nowLimit,
-			Entrants: []challenge.Entrant{challenge.StandIn(challengeID, nowBot)},
+			Variant: nowVariant, Limit: nowLimit, Entrants: []challenge.Entrant{challenge.StandIn(challengeID, nowBot)},
 		}
 	}, s.takesGame(ctx, by.ID))
 	if err != nil {

@@ -55,13 +55,14 @@ func (s *Challenges) Window(ctx context.Context, attempt *replay.State, fresh bo
 func (s *Challenges) Record(ctx context.Context, boards *leaderboard.Boards, final *replay.State) error {
 	for _, result := range leaderboard.ResultsOf(final) {
 		if result.ChallengeID != "" {
-			c, err := s.Remembered(ctx, result.ChallengeID)
-			if errors.Is(err, ErrNotFound) {
-				continue // The challenge has expired.
-			} else if err != nil {
+			until, err := s.KeptUntil(ctx, final)
+			if err != nil {
 				return err
 			}
-			result.Expires = c.expires.Truncate(time.Second).Add(time.Second) // Boards expire at whole seconds, so round up.
+			if until.IsZero() {
+				continue
+			}
+			result.Expires = until.Truncate(time.Second).Add(time.Second) // Boards expire at whole seconds, so round up.
 		}
 		if err := boards.Record(ctx, result); err != nil {
 			return err

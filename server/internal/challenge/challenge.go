@@ -145,7 +145,7 @@ func (c *Challenge) Revealed(now time.Time) game.Seed {
 }
 
 // Final reports whether the CloseTime of a closed challenge can no longer change.
-func (c *Challenge) Final() bool { return c.Kind != replay.Race || c.final }
+func (c *Challenge) Final() bool { return c.Kind != replay.Race || c.ended }
 
 // Embargoed reports whether other players' attempts stay hidden while a challenge of the
 // given kind is open.

@@ -124,7 +124,7 @@ func (s *Challenges) readAll(ctx context.Context, ids ...string) ([]*Challenge, 
 			if before, ok := s.known.Get(c.ID); ok && before.final {
 				c = before
 			} else {
-				c.final = c.Status(now) == Closed && (c.Kind != replay.Race || c.ended)
+				c.final = c.Status(now) == Closed && c.Final()
 			}
 			s.known.Add(c.ID, c)
 			all = append(all, c)

@@ -59,8 +59,7 @@ func (env *env) server() *challenge.Challenges {
 	})
 }
 
-// nothing can be passed to Start as its may or prepare argument: it allows the start and
-// prepares nothing.
+// nothing can be passed to Start as its prepare argument.
 func nothing(*challenge.Challenge) error { return nil }
 
 // admitted can be passed to Join and Now: it admits every entrant.
@@ -109,7 +108,7 @@ func (env *env) join(race *challenge.Challenge, p replay.Player) *challenge.Chal
 func (env *env) start(race *challenge.Challenge) *challenge.Challenge {
 	env.t.Helper()
 	env.join(race, bob)
-	started, err := env.Start(env.t.Context(), race.ID, nothing, nothing)
+	started, err := env.Start(env.t.Context(), race.ID, true, nothing)
 	require.NoError(env.t, err)
 	return started
 }

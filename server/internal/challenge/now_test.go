@@ -148,7 +148,7 @@ func TestNow_Starting(t *testing.T) {
 		alone := env.create(challenge.Challenge{
 			Kind: replay.Race, Limit: time.Minute, Creator: bob, Entrants: []challenge.Entrant{{Bot: "greedy", GameID: id.New()}},
 		})
-		started, err := env.Start(t.Context(), alone.ID, nothing, func(*challenge.Challenge) error {
+		started, err := env.Start(t.Context(), alone.ID, true, func(*challenge.Challenge) error {
 			got := env.enterNow(env.server(), bob)
 			assert.Equal(t, older.ID, got.ID)
 			assert.NotNil(t, got.Entrant(bob.ID))
@@ -176,7 +176,7 @@ func TestNow_AboutToOpen(t *testing.T) {
 				assert.Len(t, got.Entrants, 2)
 			}
 		}
-		_, err := env.Start(t.Context(), own.ID, nothing, func(*challenge.Challenge) error {
+		_, err := env.Start(t.Context(), own.ID, true, func(*challenge.Challenge) error {
 			stays()
 			return nil
 		})
@@ -195,7 +195,7 @@ func TestNow_Full(t *testing.T) {
 		other := env.server()
 		started := env.enterNow(other, eve)
 		env.enterNow(other, bob)
-		_, err := other.Start(t.Context(), started.ID, nothing, nothing)
+		_, err := other.Start(t.Context(), started.ID, true, nothing)
 		require.NoError(t, err)
 		env.enterNow(other, eve) // It reads the list.
 
@@ -212,7 +212,7 @@ func TestNow_Full(t *testing.T) {
 		for range 2 {
 			assert.Equal(t, full.ID, env.enterNow(other, ann).ID)
 		}
-		_, err = env.Start(t.Context(), full.ID, nothing, nothing)
+		_, err = env.Start(t.Context(), full.ID, true, nothing)
 		require.NoError(t, err)
 		for range 2 {
 			assert.Equal(t, full.ID, env.enterNow(other, ann).ID)

@@ -97,23 +97,37 @@ func (c *Challenge) locked(now time.Time) bool {
 	return !c.OpenTime.IsZero() || now.Before(c.startingUntil)
 }
 
-// Start starts the countdown of a race. It first calls may, more than once if the roster
-// changes concurrently. If may returns nil, Start locks the roster, so that players who join and
-// leave do not delay the start. It then calls prepare to create everything that must exist when
-// the race opens. Start returns the errors of both functions. If the race has already started,
-// Start returns it unchanged.
-func (s *Challenges) Start(ctx context.Context, challengeID string, may, prepare func(*Challenge) error) (*Challenge, error) {
+// enough reports whether a race has enough entrants to start.
+func (c *Challenge) enough() bool { return len(c.Entrants) > 1 && c.players() > 0 }
+
+// Ready reports whether a race starts because all its entrants are ready.
+func (c *Challenge) Ready() bool {
+	return c.OpenTime.IsZero() && c.enough() && !slices.ContainsFunc(c.Entrants, func(e Entrant) bool { return !e.Ready })
+}
+
+// Due reports whether a race starts by itself: all its entrants are ready, or its StartTime has come.
+func (c *Challenge) Due(now time.Time) bool {
+	return c.Ready() || !c.StartTime.IsZero() && !now.Before(c.StartTime)
+}
+
+// Start starts the countdown of a race if it is Due, or if a host asks for that. It first locks the
+// roster, so that players who join and leave do not delay the start. It then calls prepare to create
+// everything that must exist when the race opens, and returns its error. A race that has already
+// started, or is not Due, stays unchanged.
+func (s *Challenges) Start(ctx context.Context, challengeID string, asked bool, prepare func(*Challenge) error) (*Challenge, error) {
+	starting := false
 	locked, err := s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
+		starting = c.OpenTime.IsZero() && (asked || c.Due(now))
 		switch {
-		case !c.OpenTime.IsZero():
+		case !starting:
 			return errUnchanged
-		case len(c.Entrants) < 2:
+		case !c.enough():
 			return ErrTooFewEntrants
 		}
 		c.startingUntil = now.Add(startingFor)
-		return may(c)
+		return nil
 	})
-	if err != nil || !locked.OpenTime.IsZero() {
+	if err != nil || !starting {
 		return locked, err
 	}
 	if err := prepare(locked); err != nil {
@@ -130,7 +144,7 @@ func (s *Challenges) Start(ctx context.Context, challengeID string, may, prepare
 		return nil
 	})
 	if err == nil && started.OpenTime.IsZero() { // The preparations took so long that the lock expired.
-		return s.Start(ctx, challengeID, may, prepare)
+		return s.Start(ctx, challengeID, asked, prepare)
 	}
 	return started, err
 }

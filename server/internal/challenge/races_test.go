@@ -23,7 +23,7 @@ func TestRace_SlowStart(t *testing.T) {
 		race := env.race()
 		env.join(race, bob)
 		prepared := time.Time{}
-		race, err := env.Start(t.Context(), race.ID, nothing, func(*challenge.Challenge) error {
+		race, err := env.Start(t.Context(), race.ID, true, func(*challenge.Challenge) error {
 			env.forward(time.Minute)
 			prepared = env.now()
 			return nil

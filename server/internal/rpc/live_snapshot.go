@@ -123,19 +123,16 @@ func (l *liveChallenge) update(ctx context.Context) error {
 	return nil
 }
 
-// attend records that players of a waiting race watch it, and starts it at its StartTime.
+// attend records that players of a waiting race watch it, and starts it if it is due.
 func (l *liveChallenge) attend(ctx context.Context) error {
 	s := l.service
 	if l.stage() != challenge.Waiting || !l.attended() {
 		return nil
 	}
-	if l.c.StartTime.IsZero() || l.now.Before(l.c.StartTime) {
+	if !l.c.Due(l.now) {
 		return s.Challenges.Seen(ctx, l.c, l.now)
 	}
-	_, err := s.startRace(ctx, l.id, checkDue)
-	if errors.Is(err, errNotReady) || errors.Is(err, challenge.ErrTooFewEntrants) { // because players have just left
-		return nil
-	}
+	_, err := s.startRace(ctx, l.id, false)
 	return err
 }
 

@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -130,63 +129,30 @@ func (s *Service) StartChallenge(ctx context.Context, request *pb.StartChallenge
 	}
 	ctx, cancel := lasting(ctx)
 	defer cancel()
-	if c, err = s.startRace(ctx, c.ID, checkPlayers); err != nil {
+	if c, err = s.startRace(ctx, c.ID, true); err != nil {
 		return nil, err
 	}
 	named, err := s.named(ctx, c, now)
 	return &pb.StartChallengeResponse{Challenge: named}, err
 }
 
-// errNotReady means that the race is not yet ready to start automatically.
-var errNotReady = errors.New("not all players are ready")
-
-// checkReady returns an error unless the race has players and all entrants are ready.
-func checkReady(c *challenge.Challenge) error {
-	if slices.ContainsFunc(c.Entrants, func(e challenge.Entrant) bool { return !e.Ready }) {
-		return errNotReady
-	}
-	return checkPlayers(c)
-}
-
-// checkDue returns an error unless the race starts by itself.
-func checkDue(c *challenge.Challenge) error {
-	if c.StartTime.IsZero() {
-		return errNotReady
-	}
-	return nil
-}
-
-// checkPlayers returns an error if the race has only bots.
-func checkPlayers(c *challenge.Challenge) error {
-	if slices.ContainsFunc(c.Entrants, func(e challenge.Entrant) bool { return e.Bot == "" }) {
-		return nil
-	}
-	return challenge.ErrTooFewEntrants
-}
-
 // raceChanged handles a roster change: it starts the race if all entrants are ready. It returns
 // the message that describes the race at the time now, by the store's clock.
 func (s *Service) raceChanged(ctx context.Context, c *challenge.Challenge, now time.Time) (*pb.Challenge, error) {
-	if c.OpenTime.IsZero() && checkReady(c) == nil {
-		started, err := s.startRace(ctx, c.ID, checkReady)
-		switch {
-		case err == nil:
-			c = started
-		case !errors.Is(err, errNotReady) && !errors.Is(err, challenge.ErrTooFewEntrants):
+	if c.Ready() {
+		var err error
+		if c, err = s.startRace(ctx, c.ID, false); err != nil {
 			return nil, err
 		}
 	}
 	return s.named(ctx, c, now)
 }
 
-// startRace starts a race unless it has already started. The race opens only after all
-// entrants' attempts exist and are scheduled. startRace calls may first, which can veto
-// the start by returning an error.
-func (s *Service) startRace(
-	ctx context.Context, challengeID string, may func(*challenge.Challenge) error,
-) (*challenge.Challenge, error) {
+// startRace starts a race if a host asks for that or if it is due, unless it has already started. The race opens
+// only after all entrants' attempts exist and are scheduled.
+func (s *Service) startRace(ctx context.Context, challengeID string, asked bool) (*challenge.Challenge, error) {
 	var states []*replay.State
-	started, err := s.Challenges.Start(ctx, challengeID, may, func(c *challenge.Challenge) error {
+	started, err := s.Challenges.Start(ctx, challengeID, asked, func(c *challenge.Challenge) error {
 		states = make([]*replay.State, len(c.Entrants))
 		var group errgroup.Group
 		for i, e := range c.Entrants {

@@ -275,6 +275,30 @@ func TestRaces_Started(t *testing.T) {
 	})
 }
 
+// Ensure that a race whose entrants are all ready starts for a player who watches it, if the call that made them so could
+// not start it.
+func TestRaces_StartedLater(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, kept *store.Store) {
+		planner := &creating{}
+		s := newRacing(kept, kept.Challenges, planner, limits.Limits{})
+		ann := by(t.Context(), "ann")
+		waiting, err := s.RaceNow(ann, &pb.RaceNowRequest{}) // with a bot, which is ready
+		require.NoError(t, err)
+		planner.failures = 2
+		raceID := waiting.GetChallenge().GetId()
+		_, err = s.JoinChallenge(ann, &pb.JoinChallengeRequest{ChallengeId: raceID, Ready: true})
+		require.Error(t, err)
+		l := s.addStream(ann, raceID, "")
+		defer s.removeStream(l, caller(ann).ID, "")
+		_, err = l.first(ann)
+		require.NoError(t, err)
+		c, _, err := s.Challenges.Get(t.Context(), raceID)
+		require.NoError(t, err)
+		assert.NotZero(t, c.OpenTime)
+	})
+}
+
 // Ensure that of equal scores, the one of the attempt that ended earlier ranks first, and that running ones and
 // those which the race's close ends keep the order of the roster, in whatever order players move and servers end them.
 func TestRankEntrants_Ties(t *testing.T) {

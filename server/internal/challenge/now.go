@@ -82,7 +82,7 @@ func (s *Challenges) Seen(ctx context.Context, c *Challenge, now time.Time) erro
 	return err
 }
 
-// Now enters a player into a race with others and returns it: the race in which the player already
+// Now enters a player into a race with others, and returns it and the store's time before that: the race in which the player already
 // waits with others, even if it is about to open, or the oldest public race that waits with a player
 // present, or a new race, which draft returns for its id. A player who waits alone leaves that race for an
 // older one. Before Now enters or creates a race, it calls admit with the number of races that it creates,
@@ -92,20 +92,19 @@ func (s *Challenges) Seen(ctx context.Context, c *Challenge, now time.Time) erro
 // the ids of new races from the time.
 func (s *Challenges) Now(
 	ctx context.Context, player replay.Player, draft func(challengeID string) Challenge, admit func(challenges int) error,
-) (*Challenge, error) {
+) (c *Challenge, now time.Time, err error) {
 	if err := s.gathering.Acquire(ctx, 1); err != nil {
-		return nil, err
+		return nil, now, err
 	}
 	defer s.gathering.Release(1)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), enterWithin) // A caller who leaves has entered, too.
 	defer cancel()
-	_, now, err := s.readAll(ctx) // only the store's time
-	if err != nil {
-		return nil, err
+	if _, now, err = s.readAll(ctx); err != nil { // only the store's time
+		return nil, now, err
 	}
 	waiting, alone, err := s.waiting(ctx, player.ID, now)
 	if err != nil {
-		return nil, err
+		return nil, now, err
 	}
 	for _, challengeID := range waiting {
 		c, err := s.enter(ctx, challengeID, player, admit)
@@ -115,7 +114,7 @@ func (s *Challenges) Now(
 			}
 		}
 		if !passed(err) {
-			return c, err
+			return c, now, err
 		}
 	}
 	slot := now.Truncate(gatherFor)
@@ -132,7 +131,7 @@ func (s *Challenges) Now(
 					break
 				}
 				if err := admit(1); err != nil {
-					return nil, err
+					return nil, now, err
 				}
 				c, err = s.Create(ctx, draft(challengeID), now)
 				if err == nil && c.Entrant(player.ID) == nil { // Another server was faster.
@@ -140,7 +139,7 @@ func (s *Challenges) Now(
 				}
 			}
 			if !passed(err) {
-				return c, err
+				return c, now, err
 			}
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // enterNow enters a player into a race on a server.
 func (env *env) enterNow(on *challenge.Challenges, p replay.Player) *challenge.Challenge {
 	env.t.Helper()
-	c, err := on.Now(env.t.Context(), p, draftOf(p), func(int) error { env.admissions.Add(1); return nil })
+	c, _, err := on.Now(env.t.Context(), p, draftOf(p), func(int) error { env.admissions.Add(1); return nil })
 	require.NoError(env.t, err)
 	return c
 }
@@ -242,7 +242,7 @@ func TestNow_Faster(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		other := env.server()
-		got, err := env.Now(t.Context(), bob, func(challengeID string) challenge.Challenge {
+		got, _, err := env.Now(t.Context(), bob, func(challengeID string) challenge.Challenge {
 			assert.Equal(t, challengeID, env.enterNow(other, eve).ID)
 			return draftOf(bob)(challengeID)
 		}, admitted)

@@ -52,14 +52,11 @@ func (s *Service) CreateChallenge(ctx context.Context, request *pb.CreateChallen
 	if errors.Is(err, challenge.ErrNotFound) || err == nil && !sameChallenge(c, wanted) {
 		return nil, errOtherChallenge
 	}
-	if err == nil {
-		err = s.beginAttempts(ctx, c)
-	}
 	if err != nil {
 		return nil, err
 	}
-	named, err := s.named(ctx, c, now)
-	return &pb.CreateChallengeResponse{Challenge: named}, err
+	answered, err := s.changed(ctx, c, now)
+	return &pb.CreateChallengeResponse{Challenge: answered}, err
 }
 
 var errOtherChallenge = invalid.Field("request_id", "was used for a challenge with other content")

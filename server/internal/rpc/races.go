@@ -42,13 +42,10 @@ func (s *Service) JoinChallenge(ctx context.Context, request *pb.JoinChallengeRe
 	defer cancel()
 	// A bot counts toward the limits on new games of the player who adds it.
 	joined, err := s.Challenges.Join(ctx, c.ID, by.ID, entrant, s.takesGame(ctx, by.ID))
-	if err == nil {
-		err = s.beginAttempts(ctx, joined)
-	}
 	if err != nil {
 		return nil, err
 	}
-	answered, err := s.raceChanged(ctx, joined, now)
+	answered, err := s.changed(ctx, joined, now)
 	return &pb.JoinChallengeResponse{Challenge: answered}, err
 }
 
@@ -81,7 +78,7 @@ const (
 func (s *Service) RaceNow(ctx context.Context, _ *pb.RaceNowRequest) (*pb.RaceNowResponse, error) {
 	by := caller(ctx)
 	player := seated(by)
-	c, err := s.Challenges.Now(ctx, player, func(challengeID string) challenge.Challenge {
+	c, now, err := s.Challenges.Now(ctx, player, func(challengeID string) challenge.Challenge {
 		return challenge.Challenge{
 			ID: challengeID, Kind: replay.Race, Creator: player, Source: challenge.SourceOf(front.AddressOf(ctx)),
 			Variant: nowVariant, Limit: nowLimit, Entrants: []challenge.Entrant{challenge.StandIn(challengeID, nowBot)},
@@ -92,15 +89,8 @@ func (s *Service) RaceNow(ctx context.Context, _ *pb.RaceNowRequest) (*pb.RaceNo
 	}
 	ctx, cancel := lasting(ctx)
 	defer cancel()
-	if err := s.beginAttempts(ctx, c); err != nil {
-		return nil, err
-	}
-	c, now, err := s.Challenges.Get(ctx, c.ID)
-	if err != nil {
-		return nil, err
-	}
-	named, err := s.named(ctx, c, now)
-	return &pb.RaceNowResponse{Challenge: named}, err
+	answered, err := s.changed(ctx, c, now)
+	return &pb.RaceNowResponse{Challenge: answered}, err
 }
 
 // LeaveChallenge implements pb.ChallengeServiceServer.
@@ -114,7 +104,7 @@ func (s *Service) LeaveChallenge(ctx context.Context, request *pb.LeaveChallenge
 	if c, err = s.Challenges.Leave(ctx, c.ID, caller(ctx).ID, request.GetGameId()); err != nil {
 		return nil, err
 	}
-	answered, err := s.raceChanged(ctx, c, now)
+	answered, err := s.changed(ctx, c, now)
 	return &pb.LeaveChallengeResponse{Challenge: answered}, err
 }
 
@@ -136,14 +126,15 @@ func (s *Service) StartChallenge(ctx context.Context, request *pb.StartChallenge
 	return &pb.StartChallengeResponse{Challenge: named}, err
 }
 
-// raceChanged handles a roster change: it starts the race if all entrants are ready. It returns
-// the message that describes the race at the time now, by the store's clock.
-func (s *Service) raceChanged(ctx context.Context, c *challenge.Challenge, now time.Time) (*pb.Challenge, error) {
-	if c.Ready() {
-		var err error
-		if c, err = s.startRace(ctx, c.ID, false); err != nil {
-			return nil, err
-		}
+// changed finishes a call that created a challenge or changed a roster: it begins the attempts, and starts the race if
+// all entrants are ready. It returns the message that describes the challenge at the time now, by the store's clock.
+func (s *Service) changed(ctx context.Context, c *challenge.Challenge, now time.Time) (*pb.Challenge, error) {
+	err := s.beginAttempts(ctx, c)
+	if err == nil && c.Ready() {
+		c, err = s.startRace(ctx, c.ID, false)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return s.named(ctx, c, now)
 }

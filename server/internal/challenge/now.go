@@ -118,32 +118,32 @@ func (s *Challenges) Now(
 		}
 	}
 	slot := now.Truncate(gatherFor)
-	for _, from := range []time.Time{slot.Add(-gatherFor), slot} {
-		for n := uint64(0); ; n++ {
-			challengeID := nowID(from, n)
-			c, ok := s.known.Get(challengeID)
-			if ok && c.Entrant(player.ID) == nil && (!c.OpenTime.IsZero() || c.players() >= MaxEntrants) {
-				continue
+	from, n := slot.Add(-gatherFor), uint64(0)
+	for {
+		challengeID := nowID(from, n)
+		n++
+		c, ok := s.known.Get(challengeID)
+		if ok && c.Entrant(player.ID) == nil && (!c.OpenTime.IsZero() || c.players() >= MaxEntrants) {
+			continue
+		}
+		c, err := s.enter(ctx, challengeID, player, admit)
+		switch {
+		case errors.Is(err, ErrNotFound) && from.Before(slot):
+			from, n = slot, 0
+			continue
+		case errors.Is(err, ErrNotFound):
+			if err := admit(1); err != nil {
+				return nil, now, err
 			}
-			c, err := s.enter(ctx, challengeID, player, admit)
-			if errors.Is(err, ErrNotFound) {
-				if from != slot {
-					break
-				}
-				if err := admit(1); err != nil {
-					return nil, now, err
-				}
-				c, err = s.Create(ctx, draft(challengeID), now)
-				if err == nil && c.Entrant(player.ID) == nil { // Another server was faster.
-					c, err = s.enter(ctx, challengeID, player, admit)
-				}
-			}
-			if !passed(err) {
-				return c, now, err
+			c, err = s.Create(ctx, draft(challengeID), now)
+			if err == nil && c.Entrant(player.ID) == nil { // Another server was faster.
+				c, err = s.enter(ctx, challengeID, player, admit)
 			}
 		}
+		if !passed(err) {
+			return c, now, err
+		}
 	}
-	panic("unreachable")
 }
 
 // waiting returns the ids of the public races that a player may enter, the oldest first, after the one

@@ -76,7 +76,7 @@ type Challenge struct {
 	// StartTime is when a waiting race starts by itself, or zero if it does not.
 	StartTime time.Time
 	// seen is when one of the players of a waiting race was last known to watch it, with the precision
-	// seenEvery, or zero if none was.
+	// seenEvery, or when the race was created.
 	seen time.Time
 	// gathers is set if a race was created with a bot that stands in until a second player comes. Such
 	// a race starts by itself soon after that.

@@ -138,7 +138,7 @@ func (s *Challenges) readAll(ctx context.Context, ids ...string) ([]*Challenge, 
 // first entrant of a race, before its bots. If a challenge with the same id exists, Create returns it.
 func (s *Challenges) Create(ctx context.Context, c Challenge, now time.Time) (*Challenge, error) {
 	now = now.UTC().Truncate(time.Millisecond)
-	c.CreateTime = now
+	c.CreateTime, c.seen = now, now
 	if c.Seed.IsZero() {
 		rules, ok := variants.Current(c.Variant)
 		if !ok {

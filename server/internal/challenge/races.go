@@ -1,6 +1,7 @@
 package challenge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -224,22 +225,16 @@ func (s *Challenges) CloseIfOver(ctx context.Context, attempt *replay.State) err
 	if attempt.Attempt.Kind != replay.Race {
 		return nil
 	}
-	c, now, err := s.read(ctx, attempt.Attempt.ChallengeID)
-	if errors.Is(err, ErrNotFound) {
-		return nil
-	}
-	if err != nil || c.Status(now) != Open {
-		return err
-	}
-	if final, err := s.FinalStates(ctx, c); err != nil || final == nil {
-		return err
-	}
-	_, err = s.change(ctx, c.ID, func(c *Challenge, now time.Time) error {
+	_, err := s.change(ctx, attempt.Attempt.ChallengeID, func(c *Challenge, now time.Time) error {
 		if c.Status(now) != Open {
 			return errUnchanged
 		}
-		// Close after the last event, which may have happened in this millisecond.
-		c.CloseTime, c.ended = now.UTC().Truncate(time.Millisecond).Add(time.Millisecond), true
+		final, err := s.FinalStates(ctx, c)
+		if err != nil || final == nil {
+			return cmp.Or(err, errUnchanged)
+		}
+		last := slices.MaxFunc(final, func(a, b *replay.State) int { return a.UpdateTime.Compare(b.UpdateTime) })
+		c.CloseTime, c.ended = last.UpdateTime.UTC().Truncate(time.Millisecond).Add(time.Millisecond), true
 		return nil
 	})
 	if errors.Is(err, ErrNotFound) {

@@ -49,7 +49,7 @@ func (s *Service) ListStandings(ctx context.Context, request *pb.ListStandingsRe
 			return nil, err
 		}
 	}
-	c, err := s.Challenges.Remembered(ctx, given)
+	c, _, err := s.Challenges.Get(ctx, given)
 	if err != nil {
 		return nil, err
 	}
@@ -67,11 +67,6 @@ func (s *Service) ListStandings(ctx context.Context, request *pb.ListStandingsRe
 		response, err = s.standingsPage(ctx, c, request.GetPageToken(), size)
 		if lines := response.GetStandings(); err == nil && request.GetPageToken() == "" && len(lines) > 0 {
 			response.Distribution, err = s.Leaderboard.Distribution(ctx, boardOf(c), lines[0].GetScore())
-		}
-	}
-	if response.GetTotal() == 0 { // The challenge may have expired since it was read.
-		if _, _, err := s.Challenges.Get(ctx, given); err != nil {
-			return nil, err
 		}
 	}
 	return response, err

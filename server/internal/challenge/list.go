@@ -39,7 +39,7 @@ func (c *Challenge) place() store.Place {
 
 // joinable reports whether a player waits for others in a race.
 func (c *Challenge) joinable() bool {
-	return c.Kind == replay.Race && c.OpenTime.IsZero() && c.players() > 0 && len(c.Entrants) < MaxEntrants
+	return c.OpenTime.IsZero() && c.players() > 0 && len(c.Entrants) < MaxEntrants
 }
 
 // List returns a page of up to n public challenges, latest first, after the given place in their list, and

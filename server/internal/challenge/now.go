@@ -26,7 +26,7 @@ const (
 
 // Absent reports whether a race still waits although none of its players has watched it recently.
 func (c *Challenge) Absent(now time.Time) bool {
-	return c.Kind == replay.Race && c.Status(now) == Waiting && now.Sub(c.seen) > AbsentAfter
+	return c.Status(now) == Waiting && now.Sub(c.seen) > AbsentAfter
 }
 
 // players returns the number of entrants who are not bots.

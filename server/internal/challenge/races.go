@@ -17,20 +17,19 @@ import (
 // returns its error.
 func (s *Challenges) Join(ctx context.Context, challengeID, by string, e Entrant, admit func(challenges int) error) (*Challenge, error) {
 	return s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
-		if e.Bot != "" && !c.Hosts(by) {
+		own := c.Entrant(e.Player.ID)
+		switch {
+		case e.Bot != "" && !c.Hosts(by):
 			return ErrNotCreator
-		}
-		if own := c.Entrant(e.Player.ID); own != nil {
-			if own.Ready == e.Ready || c.locked(now) {
-				return errUnchanged
-			}
-			own.Ready = e.Ready
-			return nil
-		}
-		if c.Has(e.GameID) {
+		case own == nil && c.Has(e.GameID):
 			return errUnchanged // An earlier call has already added the bot.
+		case own == nil:
+			return c.add(e, now, c.gathers && e.Bot == "", admit)
+		case own.Ready == e.Ready, c.locked(now):
+			return errUnchanged
 		}
-		return c.add(e, now, c.gathers && e.Bot == "", admit)
+		own.Ready = e.Ready
+		return nil
 	})
 }
 

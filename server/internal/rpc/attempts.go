@@ -76,10 +76,10 @@ func (s *Service) createAttempt(ctx context.Context, request *pb.CreateGameReque
 	if err != nil {
 		return nil, err
 	}
-	if c.Kind == replay.Race && c.Entrant(by.ID) == nil {
+	entrant := challenge.Entrant{Player: seated(by), GameID: challenge.AttemptID(c.ID, by.ID)}
+	if !c.Has(entrant.GameID) {
 		return nil, challenge.ErrNotEntered
 	}
-	entrant := challenge.Entrant{Player: seated(by), GameID: challenge.AttemptID(c.ID, by.ID)}
 	g, err := s.game(ctx, entrant.GameID)
 	if !errors.Is(err, gamelog.ErrNotFound) {
 		return &pb.CreateGameResponse{Game: g}, err

@@ -55,7 +55,7 @@ func (s *Service) GetChallenge(ctx context.Context, request *pb.GetChallengeRequ
 		if err != nil {
 			return nil, err
 		}
-		if state := head.State; state != nil && (c.Kind != replay.Race || c.Entrant(by.ID) != nil) {
+		if state := head.State; state != nil && c.Has(state.ID) {
 			response.Attempt = attempt(c, state)
 		}
 	}

@@ -86,26 +86,22 @@ func (s *Service) newChallenge(ctx context.Context, request *pb.CreateChallengeR
 	if c.Limit, err = attemptLimit(c.Kind, request.GetLimit()); err != nil {
 		return nil, err
 	}
-	if c.Kind == replay.Rematch {
-		if request.GetVariant() != "" {
-			return nil, invalid.Field("variant", "must be empty for a rematch, which uses the game's variant")
-		}
-		return c, s.rematch(ctx, c, request.GetGameId())
-	}
-	if request.GetGameId() != "" {
-		return nil, invalid.Field("game_id", "must be empty unless kind is rematch")
-	}
-	if request.GetVariant() == "" {
-		return nil, missing("variant")
-	}
 	variant, ok := variants.Current(request.GetVariant())
-	switch {
+	c.Variant = variant.ID
+	switch rematch := c.Kind == replay.Rematch; {
+	case rematch && request.GetVariant() != "":
+		return nil, invalid.Field("variant", "must be empty for a rematch, which uses the game's variant")
+	case rematch:
+		return c, s.rematch(ctx, c, request.GetGameId())
+	case request.GetGameId() != "":
+		return nil, invalid.Field("game_id", "must be empty unless kind is rematch")
+	case request.GetVariant() == "":
+		return nil, missing("variant")
 	case !ok:
 		return nil, errVariantNotFound
 	case !challengeable(&variant):
 		return nil, invalid.Field("variant", "must be one of 2048, such as classic")
 	}
-	c.Variant = variant.ID
 	return c, nil
 }
 
@@ -203,14 +199,11 @@ func (s *Service) rematch(ctx context.Context, c *challenge.Challenge, givenID s
 	return nil
 }
 
-// errSeedHidden is the failure for a rematch of a game that is not over.
-var errSeedHidden = precondition(pb.ReasonSeedHidden, "the game is not over")
-
 // seedHidden returns the failure for a rematch of a game whose seed is not public yet. If the
 // game is a finished attempt, it tells when the challenge closes.
 func (s *Service) seedHidden(ctx context.Context, state *replay.State) error {
 	if state.Status != replay.Finished || !state.IsAttempt() {
-		return errSeedHidden
+		return precondition(pb.ReasonSeedHidden, "the game is not over")
 	}
 	of, _, err := s.Challenges.Get(ctx, state.Attempt.ChallengeID)
 	if err != nil {

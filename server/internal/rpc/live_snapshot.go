@@ -100,8 +100,8 @@ func (l *liveChallenge) update(ctx context.Context) error {
 		}
 	}
 	if l.c.Kind == replay.Race {
-		if err := l.attend(ctx); err != nil {
-			return err
+		if err := l.attend(ctx); err != nil { // The stream shows the race nevertheless, and the next update tries again.
+			l.service.Logger.Debug("cannot attend to a waiting race", "challenge", l.id, "error", err)
 		}
 		states, err := l.states(ctx)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"testing"
 	"time"
@@ -61,11 +62,18 @@ func (l *leaving) Update(ctx context.Context, c store.Challenge) error {
 	return cmp.Or(err, ctx.Err())
 }
 
-// creating is a Planner that creates games, and counts the calls. The next calls fail.
+// creating is a Planner that creates games, and counts the calls.
 type creating struct {
 	noPlanner
 	mu               sync.Mutex
 	wanted, failures int
+}
+
+// fail makes the next n calls fail.
+func (p *creating) fail(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failures = n
 }
 
 func (*creating) Creates(string, string) {}
@@ -102,7 +110,7 @@ func newRacing(kept *store.Store, races store.Challenges, planner Planner, limit
 	log := gamelog.New(kept.Games)
 	return New(Config{
 		Accounts: account.New(kept.Accounts, time.Hour), Leaderboard: leaderboard.New(kept.Boards, nil, nil),
-		Planner: planner, Log: log,
+		Planner: planner, Log: log, Logger: slog.New(slog.DiscardHandler),
 		Hub: match.NewHub(match.Config{Log: log, Feed: kept.Feed, Jobs: noJobs{}}),
 		Challenges: challenge.New(challenge.Config{
 			Store: races, Log: log, Keep: time.Hour, WaitingFor: time.Hour, Outages: noOutages{},
@@ -205,7 +213,7 @@ func TestRaces_Attempts(t *testing.T) {
 					forward(challenge.Countdown)
 					of := races{waiting: race(), open: open} // If they are private, RaceNow creates another one.
 					if tt.fails {
-						planner.failures = 1
+						planner.fail(1)
 						require.Error(t, call(ann, bob, s, of))
 						require.NoError(t, call(ann, bob, s, of))
 					} else {
@@ -276,7 +284,7 @@ func TestRaces_Started(t *testing.T) {
 }
 
 // Ensure that a race whose entrants are all ready starts for a player who watches it, if the call that made them so could
-// not start it.
+// not start it, and that players see the race also while it cannot start.
 func TestRaces_StartedLater(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, kept *store.Store) {
@@ -285,17 +293,22 @@ func TestRaces_StartedLater(t *testing.T) {
 		ann := by(t.Context(), "ann")
 		waiting, err := s.RaceNow(ann, &pb.RaceNowRequest{}) // with a bot, which is ready
 		require.NoError(t, err)
-		planner.failures = 2
+		planner.fail(1 << 30)
 		raceID := waiting.GetChallenge().GetId()
 		_, err = s.JoinChallenge(ann, &pb.JoinChallengeRequest{ChallengeId: raceID, Ready: true})
 		require.Error(t, err)
-		l := s.addStream(ann, raceID, "")
-		defer s.removeStream(l, caller(ann).ID, "")
-		_, err = l.first(ann)
-		require.NoError(t, err)
-		c, _, err := s.Challenges.Get(t.Context(), raceID)
-		require.NoError(t, err)
-		assert.NotZero(t, c.OpenTime)
+		for _, starts := range []bool{false, true} {
+			if starts {
+				planner.fail(0)
+			}
+			l := s.addStream(ann, raceID, "")
+			_, err = l.first(ann)
+			s.removeStream(l, caller(ann).ID, "")
+			require.NoError(t, err)
+			c, _, err := s.Challenges.Get(t.Context(), raceID)
+			require.NoError(t, err)
+			assert.Equal(t, starts, !c.OpenTime.IsZero())
+		}
 	})
 }
 

@@ -78,11 +78,12 @@ func (s *Challenges) Seen(ctx context.Context, c *Challenge, now time.Time) erro
 	return err
 }
 
-// Now enters a player into a race with others, and returns it and the store's time before that: the race in which the player already
-// waits with others, even if it is about to open, or the oldest public race that waits with a player
-// present, or a new race, which draft returns for its id. A player who waits alone leaves that race for an
-// older one. Before Now enters or creates a race, it calls admit with the number of races that it creates,
-// more than once if the roster changes concurrently, and returns its error.
+// Now enters a player into a race with others, and returns it and the store's time before that: the race
+// in which the player already waits with others, even if it is about to open, or the oldest public race that
+// waits with a player present, or a new race, which draft returns for its id. A player who waits alone leaves
+// that race for an older one. Before Now enters or creates a race, it calls admit with the number of races that
+// it creates, more than once if the roster changes concurrently, and returns its error. A caller who leaves
+// once it is the call's turn has entered, too.
 //
 // Players who call at the same time meet: the calls of a server take turns, and all servers derive
 // the ids of new races from the time.
@@ -93,7 +94,7 @@ func (s *Challenges) Now(
 		return nil, now, err
 	}
 	defer s.gathering.Release(1)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), enterWithin) // A caller who leaves has entered, too.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), enterWithin)
 	defer cancel()
 	if _, now, err = s.readAll(ctx); err != nil { // only the store's time
 		return nil, now, err

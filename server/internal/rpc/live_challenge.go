@@ -113,17 +113,11 @@ func (s *Service) removeStream(l *liveChallenge, playerID, address string) {
 	s.live.mu.Unlock()
 	l.cancel()
 	l.group.Wait()
-	l.leave() // The goroutine may not have begun.
-}
-
-// leave stops following the games.
-func (l *liveChallenge) leave() {
 	for _, g := range l.entrants {
 		if g != nil {
 			g.leave()
 		}
 	}
-	clear(l.entrants)
 }
 
 // attended reports whether an entrant of the challenge has a stream on this server.
@@ -174,7 +168,6 @@ func (l *liveChallenge) publish(next *challengeSnapshot) {
 
 // run creates more snapshots until one is final, an error ends the streams, or l.cancel is called.
 func (l *liveChallenge) run() {
-	defer l.leave()
 	if err := l.repeat(); err != nil {
 		l.publish(&challengeSnapshot{err: err})
 	}

@@ -18,35 +18,27 @@ import (
 
 // JoinChallenge implements pb.ChallengeServiceServer.
 func (s *Service) JoinChallenge(ctx context.Context, request *pb.JoinChallengeRequest) (*pb.JoinChallengeResponse, error) {
-	by := caller(ctx)
-	c, now, err := s.race(ctx, request.GetChallengeId())
-	if err != nil {
-		return nil, err
-	}
-	requestID := request.GetRequestId()
-	if requestID != "" && !id.Valid(requestID) {
-		return nil, errRequestID
-	}
-	entrant := challenge.Entrant{Player: seated(by), Ready: request.GetReady()}
-	if request.GetBot() != "" {
-		variant, ok := variants.Lookup(c.Variant, c.Revision)
-		if !ok || !slices.Contains(variant.Bots, request.GetBot()) {
-			return nil, invalid.Field("bot", "must be one of the bots that ListVariants returns for %s", c.Variant)
+	by, requestID := caller(ctx), request.GetRequestId()
+	join := func(ctx context.Context, c *challenge.Challenge) (*challenge.Challenge, error) {
+		if requestID != "" && !id.Valid(requestID) {
+			return nil, errRequestID
 		}
-		entrant = challenge.Entrant{Bot: request.GetBot(), GameID: id.New()}
-		if requestID != "" {
-			entrant.GameID = id.Derive([]byte("entrant"), []byte(c.ID), []byte(by.ID), []byte(requestID), []byte(entrant.Bot))
+		entrant := challenge.Entrant{Player: seated(by), Ready: request.GetReady()}
+		if request.GetBot() != "" {
+			variant, ok := variants.Lookup(c.Variant, c.Revision)
+			if !ok || !slices.Contains(variant.Bots, request.GetBot()) {
+				return nil, invalid.Field("bot", "must be one of the bots that ListVariants returns for %s", c.Variant)
+			}
+			entrant = challenge.Entrant{Bot: request.GetBot(), GameID: id.New()}
+			if requestID != "" {
+				entrant.GameID = id.Derive([]byte("entrant"), []byte(c.ID), []byte(by.ID), []byte(requestID), []byte(entrant.Bot))
+			}
 		}
+		// A bot counts toward the limits on new games of the player who adds it.
+		return s.Challenges.Join(ctx, c.ID, by.ID, entrant, s.takesGame(ctx, by.ID))
 	}
-	ctx, cancel := lasting(ctx)
-	defer cancel()
-	// A bot counts toward the limits on new games of the player who adds it.
-	joined, err := s.Challenges.Join(ctx, c.ID, by.ID, entrant, s.takesGame(ctx, by.ID))
-	if err != nil {
-		return nil, err
-	}
-	answered, err := s.changed(ctx, joined, now)
-	return &pb.JoinChallengeResponse{Challenge: answered}, err
+	joined, err := s.changeRace(ctx, request.GetChallengeId(), join)
+	return &pb.JoinChallengeResponse{Challenge: joined}, err
 }
 
 // lasting returns the context for the rest of a call that changes a challenge in several steps. It stays valid if the
@@ -55,16 +47,27 @@ func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), maxCall)
 }
 
-// race returns the requested race and the store's time.
-func (s *Service) race(ctx context.Context, given string) (c *challenge.Challenge, now time.Time, err error) {
-	if given, err = challengeID(given); err != nil {
-		return nil, now, err
+// changeRace calls do to change the requested race, finishes the call, and returns the message that describes the race.
+func (s *Service) changeRace(
+	ctx context.Context, given string, do func(context.Context, *challenge.Challenge) (*challenge.Challenge, error),
+) (*pb.Challenge, error) {
+	given, err := challengeID(given)
+	if err != nil {
+		return nil, err
 	}
-	c, now, err = s.Challenges.Get(ctx, given)
-	if err == nil && c.Kind != replay.Race {
-		err = invalid.Field("challenge_id", "must be the id of a race")
+	c, now, err := s.Challenges.Get(ctx, given)
+	switch {
+	case err != nil:
+		return nil, err
+	case c.Kind != replay.Race:
+		return nil, invalid.Field("challenge_id", "must be the id of a race")
 	}
-	return c, now, err
+	ctx, cancel := lasting(ctx)
+	defer cancel()
+	if c, err = do(ctx, c); err != nil {
+		return nil, err
+	}
+	return s.changed(ctx, c, now)
 }
 
 // The race that RaceNow creates, and the bot that takes part until a second player comes.
@@ -95,35 +98,23 @@ func (s *Service) RaceNow(ctx context.Context, _ *pb.RaceNowRequest) (*pb.RaceNo
 
 // LeaveChallenge implements pb.ChallengeServiceServer.
 func (s *Service) LeaveChallenge(ctx context.Context, request *pb.LeaveChallengeRequest) (*pb.LeaveChallengeResponse, error) {
-	c, now, err := s.race(ctx, request.GetChallengeId())
-	if err != nil {
-		return nil, err
+	leave := func(ctx context.Context, c *challenge.Challenge) (*challenge.Challenge, error) {
+		return s.Challenges.Leave(ctx, c.ID, caller(ctx).ID, request.GetGameId())
 	}
-	ctx, cancel := lasting(ctx)
-	defer cancel()
-	if c, err = s.Challenges.Leave(ctx, c.ID, caller(ctx).ID, request.GetGameId()); err != nil {
-		return nil, err
-	}
-	answered, err := s.changed(ctx, c, now)
-	return &pb.LeaveChallengeResponse{Challenge: answered}, err
+	left, err := s.changeRace(ctx, request.GetChallengeId(), leave)
+	return &pb.LeaveChallengeResponse{Challenge: left}, err
 }
 
 // StartChallenge implements pb.ChallengeServiceServer.
 func (s *Service) StartChallenge(ctx context.Context, request *pb.StartChallengeRequest) (*pb.StartChallengeResponse, error) {
-	c, now, err := s.race(ctx, request.GetChallengeId())
-	if err != nil {
-		return nil, err
+	start := func(ctx context.Context, c *challenge.Challenge) (*challenge.Challenge, error) {
+		if !c.Hosts(caller(ctx).ID) {
+			return nil, challenge.ErrNotCreator
+		}
+		return s.startRace(ctx, c.ID, true)
 	}
-	if !c.Hosts(caller(ctx).ID) {
-		return nil, challenge.ErrNotCreator
-	}
-	ctx, cancel := lasting(ctx)
-	defer cancel()
-	if c, err = s.startRace(ctx, c.ID, true); err != nil {
-		return nil, err
-	}
-	named, err := s.named(ctx, c, now)
-	return &pb.StartChallengeResponse{Challenge: named}, err
+	started, err := s.changeRace(ctx, request.GetChallengeId(), start)
+	return &pb.StartChallengeResponse{Challenge: started}, err
 }
 
 // changed finishes a call that created a challenge or changed a roster: it begins the attempts, and starts the race if

@@ -149,8 +149,8 @@ func (s *Challenges) Start(ctx context.Context, challengeID string, asked bool, 
 	return started, err
 }
 
-// settle postpones the close of each race in all by the last outage, if that affected it, and
-// returns the updated challenges. It asks the store for the last outage only if the CloseTime of a
+// settle postpones the close of each race in all by the last outage, if that affected it, ends those
+// that are over, and returns the updated challenges. It asks the store for the last outage only if the CloseTime of a
 // race has passed.
 func (s *Challenges) settle(ctx context.Context, all []*Challenge, now time.Time) ([]*Challenge, error) {
 	var settled []*Challenge
@@ -161,16 +161,14 @@ func (s *Challenges) settle(ctx context.Context, all []*Challenge, now time.Time
 		switch status := c.Status(now); {
 		case c.Final():
 		case status == Open:
-			c, err = s.postpone(ctx, c, s.Outages.LastOutage())
+			c, err = s.credit(ctx, c, s.Outages.LastOutage(), time.Time{})
 		case status == Closed:
 			if known.IsZero() {
 				if outage, known, err = s.Outages.Outage(ctx); err != nil {
 					return nil, err
 				}
 			}
-			if c, err = s.postpone(ctx, c, outage); err == nil && !known.Before(c.CloseTime) {
-				c = s.end(ctx, c, known)
-			}
+			c, err = s.credit(ctx, c, outage, known)
 		}
 		switch {
 		case err == nil:
@@ -182,40 +180,34 @@ func (s *Challenges) settle(ctx context.Context, all []*Challenge, now time.Time
 	return settled, nil
 }
 
-// end ends a race that is closed, if all outages before its close are known: its seed is shown from now on,
-// so a later outage that counts as the same as an earlier one must not open it again. known is the time
-// until which the caller knows them: another server may have postponed the close to a later time. If the end
-// cannot be stored, the race is returned as it is.
-func (s *Challenges) end(ctx context.Context, c *Challenge, known time.Time) *Challenge {
-	ended, err := s.change(ctx, c.ID, func(c *Challenge, now time.Time) error {
-		if c.ended || c.Status(now) != Closed || known.Before(c.CloseTime) {
-			return errUnchanged
-		}
-		c.ended, c.final = true, true
-		return nil
-	})
-	if err != nil {
-		return c
-	}
-	return ended
-}
-
-// postpone postpones the close of a race by the given outage, unless a server has already done so.
-func (s *Challenges) postpone(ctx context.Context, c *Challenge, outage store.Span) (*Challenge, error) {
-	if c.lost(outage) == 0 {
+// credit postpones the close of a race by the given outage, unless a server has already done so. It also ends
+// the race if it was closed at the time known, until which all outages are known: its seed is shown from now
+// on, so a later outage that counts as the same as an earlier one must not open it again. If only the end cannot be
+// stored, the race is returned as it is.
+func (s *Challenges) credit(ctx context.Context, c *Challenge, outage store.Span, known time.Time) (*Challenge, error) {
+	affected := c.lost(outage) > 0
+	if !affected && c.Status(known) != Closed {
 		return c, nil
 	}
-	return s.change(ctx, c.ID, func(c *Challenge, _ time.Time) error {
+	credited, err := s.change(ctx, c.ID, func(c *Challenge, _ time.Time) error {
 		lost := c.lost(outage)
-		if lost == 0 {
+		if lost > 0 {
+			c.creditedUntil = outage.To
+			c.Credited += lost
+			c.CloseTime = c.CloseTime.Add(lost)
+			c.expires = c.expires.Add(lost)
+		}
+		ends := !c.ended && c.Status(known) == Closed
+		if lost == 0 && !ends {
 			return errUnchanged
 		}
-		c.creditedUntil = outage.To
-		c.Credited += lost
-		c.CloseTime = c.CloseTime.Add(lost)
-		c.expires = c.expires.Add(lost)
+		c.ended, c.final = ends, ends
 		return nil
 	})
+	if err != nil && !affected {
+		return c, nil
+	}
+	return credited, err
 }
 
 // CloseIfOver closes the race of a finished attempt early if all attempts are over. It is

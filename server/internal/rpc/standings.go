@@ -53,21 +53,20 @@ func (s *Service) ListStandings(ctx context.Context, request *pb.ListStandingsRe
 	if err != nil {
 		return nil, err
 	}
-	var response *pb.ListStandingsResponse
 	switch {
 	case c.Kind == replay.Race:
 		return s.listRace(ctx, c, request, player, size)
 	case around:
-		var entries []leaderboard.Entry
-		response = &pb.ListStandingsResponse{}
-		if entries, _, response.Total, err = s.Leaderboard.Rank(ctx, boardOf(c), player, request.GetNeighbors()); err == nil {
-			response.Standings, err = s.boardStandings(ctx, entries)
+		entries, _, total, err := s.Leaderboard.Rank(ctx, boardOf(c), player, request.GetNeighbors())
+		if err != nil {
+			return nil, err
 		}
-	default:
-		response, err = s.standingsPage(ctx, c, request.GetPageToken(), size)
-		if lines := response.GetStandings(); err == nil && request.GetPageToken() == "" && len(lines) > 0 {
-			response.Distribution, err = s.Leaderboard.Distribution(ctx, boardOf(c), lines[0].GetScore())
-		}
+		lines, err := s.boardStandings(ctx, entries)
+		return &pb.ListStandingsResponse{Standings: lines, Total: total}, err
+	}
+	response, err := s.standingsPage(ctx, c, request.GetPageToken(), size)
+	if lines := response.GetStandings(); err == nil && request.GetPageToken() == "" && len(lines) > 0 {
+		response.Distribution, err = s.Leaderboard.Distribution(ctx, boardOf(c), lines[0].GetScore())
 	}
 	return response, err
 }

@@ -221,8 +221,7 @@ export default function show(root, { id = '' }, own) {
     const host = `${hostname}:${port || (secure ? 443 : 80)}`;
     const { challengeId } = state.game;
     const game = state.game.private ? id : id.slice(0, 8);
-    const command = challengeId ? `join ${challengeId}` : `watch ${game}`;
-    const text = `gridstand ${command} --server ${host}${secure ? ' --tls' : ''}`;
+    const text = `gridstand watch ${game} --server ${host}${secure ? ' --tls' : ''}`;
     links.append(h('p.dim', 'In a terminal:', h('code', text)));
     if (challengeId)
       links.firstChild.prepend(h('a.button', { href: `/c/${challengeId}` }, 'Challenge'));

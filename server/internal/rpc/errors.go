@@ -178,7 +178,7 @@ var failures = map[error]*failure{
 		message: "your account has the maximum number of SSH keys; remove one first",
 	},
 	challenge.ErrNotFound:       notFound(pb.ReasonChallengeNotFound, "there is no challenge with this id, or it has expired"),
-	challenge.ErrNoDaily:        notFound(pb.ReasonChallengeNotFound, "this variant has no daily game"),
+	challenge.ErrNoDaily:        notFound(pb.ReasonChallengeNotFound, "this server has no such daily game"),
 	challenge.ErrNoDay:          notFound(pb.ReasonChallengeNotFound, "there is no daily game on this day, or it has expired"),
 	challenge.ErrClosed:         precondition(pb.ReasonChallengeClosed, "the challenge is closed"),
 	challenge.ErrStarted:        precondition(pb.ReasonChallengeStarted, "the race has started"),

@@ -27,8 +27,8 @@ export function failed(root, e) {
     if (lost) setAccount(account()?.former || null); // the session may have been ended
     location.reload();
   };
-  /** Leads to the first of the pages of this kind. @type {any} */
-  const near = document.querySelector('nav [aria-current]');
+  /** Leads to the first of the pages of this kind, unless that is this one. @type {any} */
+  const near = document.querySelector(`nav [aria-current]:not([href="${location.pathname}"])`);
   const href = id ? `/c/${id}` : near ? near.href : '/';
   root.replaceChildren(
     h(

@@ -3,7 +3,18 @@ import { account, call, watch } from './api.js';
 import { createBoard } from './board.js';
 import * as words from './challenge-words.js';
 import { placeOn, showDistribution } from './daily-more.js';
-import { announce, copy, h, keys, reveal, shareRow, share as sheet, site, toast } from './dom.js';
+import {
+  announce,
+  copy,
+  facts,
+  h,
+  keys,
+  reveal,
+  shareRow,
+  share as sheet,
+  site,
+  toast,
+} from './dom.js';
 import { failed } from './failed.js';
 import { clock, comma, largestTile, plural, sync, until } from './game-state.js';
 import showGame from './game-view.js';
@@ -58,7 +69,8 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   sync(now);
   let c = challenge;
   const race = words.is(c, 'RACE');
-  const once = words.is(c, 'DAILY') || words.is(c, 'LINK'); // whether a player has one attempt
+  const daily = words.is(c, 'DAILY');
+  const once = daily || words.is(c, 'LINK'); // whether a player has one attempt
   const path = `/c/${c.id}`;
   /** The player's game. @type {{id?: string, game?: Game}} */
   const own = { id: attempt?.gameId };
@@ -92,7 +104,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   const aside = h('div.stack', result, lines.element, spread, foot, before, proof);
   const board = createBoard('twenty48');
   const counter = h('b.counter', { role: 'timer' });
-  const facts = h('p.dim');
+  const about = h('p');
   const rival = h('a', { hidden: true });
   const begins = h('p');
   const around = h('p.dim.around');
@@ -106,9 +118,9 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     dailyVariants[1] && h('nav.tabs', { 'aria-label': 'Variants' }, dailyVariants.map(tab));
   const heading = () => [
     h('h1', words.title(c)),
-    ...(tabs ? [tabs] : []),
+    tabs,
     h('p', kinds[c.kind.slice(15)], /OPEN/.test(c.status) && once && ' You have one attempt.'),
-    facts,
+    about,
   ];
   /** Shows an empty board with an element on top. @param {any} above */
   function offer(above) {
@@ -264,11 +276,11 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
         'p.row',
         race && h('button.primary', { onclick: raceAgain }, 'Race again'),
         h(race ? 'button.plain' : 'button.primary', { onclick: pass }, 'Share'),
-        words.is(c, 'DAILY') && h('a', { href: '/race' }, 'Race somebody'),
+        daily && h('a', { href: '/race' }, 'Race somebody'),
         rival,
       ),
     );
-    if (words.is(c, 'DAILY')) result.append(foot);
+    if (daily) result.append(foot);
     else {
       result.append(places);
       showPlaces(places, 2);
@@ -305,7 +317,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   }
   /** Shows how the results of a daily game are distributed, and the player's place on the day before. */
   async function more() {
-    if (!words.is(c, 'DAILY')) return;
+    if (!daily) return;
     try {
       spread.replaceChildren(...(await showDistribution(c.id, news.mine?.score)));
       if (before && account() && !before.title) {
@@ -335,18 +347,17 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     if (own.game?.result?.reason === 'REASON_RESIGNED') return false;
     const { rank = 9 } = news.mine || {};
     const podium = rank === 1 || (rank <= 3 && rank < (news.total || 0));
-    return (podium && (race || words.is(c, 'DAILY'))) || largestTile(own.game?.position) >= 512;
+    return (podium && (race || daily)) || largestTile(own.game?.position) >= 512;
   }
 
   function draw() {
     const closed = c.status.endsWith('CLOSED');
     if (race || news.etag) lines.show(news, closed || words.is(c, 'REMATCH') || !!own.game?.result);
-    const texts = [c.variant];
-    if (closed) texts.push('closed');
-    else if (stage === 'WAITING') texts.push(`${c.entrants?.length || 0} of 8 are here`);
-    else if (/OPEN|GAME/.test(stage)) texts.push(`${clock(c.closeTime || '')} left`);
-    if (lost) texts.push('reconnecting');
-    facts.textContent = texts.join(' · ');
+    let state = '';
+    if (closed) state = 'closed';
+    else if (stage === 'WAITING') state = `${c.entrants?.length || 0} of 8 are here`;
+    else if (/OPEN|GAME/.test(stage)) state = `${clock(c.closeTime || '')} left`;
+    facts(about, c.variant, state, lost && 'reconnecting');
     begins.textContent = words.begins(c);
     if (location.hash === '#again')
       begins.textContent += ' "Race again" leads the others of the last race here.';

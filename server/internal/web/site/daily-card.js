@@ -2,17 +2,17 @@
 import { account, call, look } from './api.js';
 import { dayBefore, summary } from './challenge-words.js';
 import { placeOn, streakNow } from './daily-more.js';
-import { h } from './dom.js';
+import { facts, h } from './dom.js';
 import { clock, isOver, plural, sync, until } from './game-state.js';
 
 /** @import { GetChallengeResponse } from '../types' */
 
 /** Makes the card, which shows the daily game, if there is one, and the player's result. */
 export function createDaily() {
-  const text = h('span');
-  const links = h('span');
+  const about = h('small');
+  const time = h('span');
   const go = h('a.button', { href: '/daily' });
-  const what = h('span', h('b', 'Daily game'), h('small', text, links));
+  const what = h('span', h('b', 'Daily game'), about);
   const element = h('div.card.row', { hidden: true }, what, go);
   const request = { daily: {} };
   let close = ''; // when the daily game closes
@@ -23,33 +23,31 @@ export function createDaily() {
     const got = await call('GetChallenge', request).catch(() => look('GetChallenge', request));
     const { challenge: c, attempt } = got;
     sync(got.now);
-    let said = 'The same tiles for everyone, ';
+    let said = 'The same tiles for everyone';
+    const over = attempt && isOver(attempt);
     if (attempt) {
       const asked = { challengeId: c.id, playerId: 'me' };
-      const { standings, total } = isOver(attempt)
-        ? await call('ListStandings', asked).catch(() => ({}))
-        : {};
+      const { standings, total } = over ? await call('ListStandings', asked).catch(() => ({})) : {};
       // The streak below is that of all daily games.
       said = summary({ ...attempt, challenge: c, dayStreak: 0, rank: standings?.[0].rank, total });
-      said += isOver(attempt) ? ' · next in ' : ' · ';
     }
-    const left = attempt && isOver(attempt) ? '' : ' left';
     let run = '';
     draw = () => {
-      text.textContent = said + clock(c.closeTime || '') + left + run;
+      const left = clock(c.closeTime || '');
+      time.textContent = (over ? `next in ${left}` : `${left} left`) + run;
     };
     draw();
     close = c.closeTime || '';
-    go.textContent = !attempt ? 'Play' : isOver(attempt) ? 'Result' : 'Continue';
+    go.textContent = over ? 'Result' : attempt ? 'Continue' : 'Play';
     const day = dayBefore(c);
     const yesterday = day && h('a', { href: `/daily?date=${day}` }, 'Yesterday');
     const others = (got.dailyVariants || []).filter((v) => v !== c.variant);
-    const all = [yesterday, ...others.map((v) => h('a', { href: `/daily/${v}` }, `Daily ${v}`))];
-    links.replaceChildren(...all.filter(Boolean).flatMap((a) => [' · ', a]));
+    const links = others.map((v) => h('a', { href: `/daily/${v}` }, `Daily ${v}`));
+    facts(about, said, time, yesterday, ...links);
     element.hidden = false;
     if (!account()) return;
     const days = await streakNow();
-    if (days > (attempt && isOver(attempt) ? 1 : 0)) run = ` · ${plural(days, 'day')} in a row`;
+    if (days > (over ? 1 : 0)) run = `, ${plural(days, 'day')} in a row`;
     draw();
     if (day) yesterday.textContent += ` ${await placeOn(c.variant, day)}`;
   }

@@ -94,6 +94,17 @@ export function dialog(title, close, ...content) {
   return box;
 }
 
+/**
+ * Shows facts in an element, with dots between those that are on one line.
+ * @param {any} element @param {any[]} all texts or elements; empty ones are left out
+ */
+export const facts = (element, ...all) => {
+  element.className = 'facts';
+  const fact = (/** @type {any} */ f, /** @type {number} */ i) =>
+    h('span', i > 0 && h('i', ' · '), f);
+  element.replaceChildren(...all.filter(Boolean).map(fact));
+};
+
 /** Scrolls the page as far as necessary to show an element. @param {any} element */
 export const reveal = (element) => element.scrollIntoView({ block: 'nearest' });
 

@@ -17,7 +17,7 @@ export function createRivals() {
       entrants.some((e) => e.player?.id === r.player.id),
     );
     const texts = here.map((r) => `you ${r.won || 0}, ${r.player.name} ${r.lost || 0}`);
-    element.textContent = texts[0] ? `Races won: ${texts.join(' · ')}` : '';
+    element.textContent = texts[0] ? `Races won: ${texts.join('; ')}` : '';
   }
   /**
    * Reads the results. Retries until they have changed.

@@ -3,7 +3,7 @@
 import { isMine, look, watch } from './api.js';
 import { createBoard } from './board.js';
 import { ordinal } from './challenge-words.js';
-import { h } from './dom.js';
+import { facts, h } from './dom.js';
 import { comma, plural, State } from './game-state.js';
 import { link, names } from './names.js';
 
@@ -69,9 +69,9 @@ export function createBoards(own) {
     const state = new State(1);
     const board = createBoard('twenty48');
     const name = h('b', names([entrant]));
-    const facts = h('small');
+    const about = h('small');
     const mini = h('div.board.mini', { 'aria-hidden': 'true' }, board.element);
-    const item = h('li', h('a.gamerow', { href: `/g/${id}` }, mini, h('span', name, facts)));
+    const item = h('li', h('a.gamerow', { href: `/g/${id}` }, mini, h('span', name, about)));
     board.show({});
     /** @type {Standing | undefined} */
     let standing;
@@ -99,10 +99,13 @@ export function createBoards(own) {
       update(s) {
         standing = s;
         name.replaceChildren(...names([s])); // A player may take another name during the race.
-        const texts = [s.rank && ordinal(s.rank), plural(s.score || 0, 'point')];
-        if (s.largestTile) texts.push(`tile ${s.largestTile}`);
-        if (s.finished) texts.push('finished');
-        facts.textContent = texts.filter(Boolean).join(' · ');
+        facts(
+          about,
+          s.rank && ordinal(s.rank),
+          plural(s.score || 0, 'point'),
+          s.largestTile && `tile ${s.largestTile}`,
+          s.finished && 'finished',
+        );
       },
       stale: () =>
         // A game without moves is at version 1. No move of an attempt is undone.

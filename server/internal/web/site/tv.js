@@ -2,7 +2,7 @@
 import { isMine, look, watch } from './api.js';
 import { createBoard, kindOf } from './board.js';
 import { createDaily } from './daily-card.js';
-import { announce, h, keys } from './dom.js';
+import { announce, facts, h, keys } from './dom.js';
 import * as words from './game-state.js';
 import { celebrate, soundKey } from './moments.js';
 import { names } from './names.js';
@@ -64,9 +64,9 @@ function address(g) {
 export function gameRow(game, named = true) {
   const board = createBoard(kindOf(game.position));
   const name = h('b.cut');
-  const facts = h('small');
+  const about = h('small');
   const mini = h('div.board.mini', { 'aria-hidden': 'true' }, board.element);
-  const text = h('span', name, facts);
+  const text = h('span', name, about);
   const element = h('li', h('a.gamerow', { href: address(game) }, mini, text));
   const update = (/** @type {any} */ g) => {
     board.show(g.position);
@@ -74,13 +74,14 @@ export function gameRow(game, named = true) {
     name.replaceChildren(...(named ? names(g.seats) : [score]));
     const over = words.isOver(g);
     const [badge, color] = words.badge({ game: g, over }, 'live');
-    const texts = [words.title(g)];
-    if (named) texts.push(score);
-    if (!over && g.seats.some(isMine)) texts.unshift('Continue');
-    if (over) texts.push(words.ago(g.updateTime));
-    else if (color !== 'good') texts.push(badge);
-    if (g.watchers) texts.push(`◉ ${g.watchers}`);
-    facts.textContent = texts.map((t) => t.replace(/ /g, ' ')).join(' · ');
+    facts(
+      about,
+      !over && g.seats.some(isMine) && 'Continue',
+      words.title(g),
+      named && score,
+      over ? words.ago(g.updateTime) : color !== 'good' && badge,
+      g.watchers && `◉ ${g.watchers}`,
+    );
   };
   update(game);
   return { element, update };
@@ -91,14 +92,14 @@ export default function show(root) {
   const stage = h('a.stage.board', { href: '/play/classic' });
   const name = h('h1', 'TV');
   const badge = h('span.dim', '◌ connecting');
-  const facts = h('span.dim');
+  const about = h('p', badge);
   const reason = h('p.dim');
   const score = h('b.score');
   const react = h('div.react');
   const places = h('div.stack', { hidden: true });
   const list = h('ul.games.wall.all');
   const listTitle = h('h2', 'Live now');
-  const caption = h('div', name, h('p', badge, facts), reason);
+  const caption = h('div', name, about, reason);
   const view = h('div.caption', caption, score, react);
   const play = h('a.button.primary.large', { href: '/play/classic' }, 'Play');
   root.append(
@@ -199,7 +200,7 @@ export default function show(root) {
     name.replaceChildren(...names(game.seats));
     score.textContent = words.scoreText(game.position);
     view.classList.toggle('over', over);
-    facts.textContent = ` · ${game.variant}${over ? '' : ` · ${words.watching(state)}`}`;
+    facts(about, badge, game.variant, !over && words.watching(state));
   }
 
   /** Searches for another game. */

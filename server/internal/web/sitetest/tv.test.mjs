@@ -69,16 +69,16 @@ test('the card of the daily game counts down, and shows the next one after midni
     t.mock.timers.tick(1000);
     await settle();
   };
-  assert.match(card.textContent, /everyone, 1:00 left/);
+  assert.match(card.textContent, /everyone · 1:00 left/);
   await pass(20e3);
-  assert.match(card.textContent, /everyone, 0:40 left/);
+  assert.match(card.textContent, /everyone · 0:40 left/);
   const before = calls.length;
   away = true;
   for (const ms of [63e3, 64e3, 65e3]) await pass(ms);
   assert.equal(calls.length, before + 2, 'with the token, and without');
   away = false;
   await pass(90e3);
-  assert.match(card.textContent, /everyone, 0:30 left/);
+  assert.match(card.textContent, /everyone · 0:30 left/);
 });
 
 test('the facts of a card break only between them', () => {
@@ -86,8 +86,10 @@ test('the facts of a card break only between them', () => {
   const game = { variant: 'classic', seats: [{ bot: 'greedy' }], position, watchers: 1 };
   hear(at(0).toUTCString());
   const { element: card } = gameRow({ ...game, updateTime: at(-60e3).toISOString() });
-  assert.equal(
-    card.find('small').textContent,
-    'classic · 192 · ○\u00a0idle\u00a01\u00a0min · ◉\u00a01',
+  const texts = ['classic', ' · 192', ' · ○ idle 1 min', ' · ◉ 1'];
+  const about = card.find('small');
+  assert.deepEqual(
+    about.children.map((fact) => fact.textContent),
+    texts,
   );
 });

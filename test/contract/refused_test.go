@@ -313,6 +313,7 @@ func challengeRows(t *testing.T, s *testServer, p player, over string) []refused
 		{p.ctx, &pb.CreateChallengeRequest{Kind: race, PreviousChallengeId: newID()}, pb.ReasonChallengeNotFound},
 		{p.ctx, &pb.CreateGameRequest{ChallengeId: tiles, Variant: "classic"}, "variant"},
 		{p.ctx, &pb.CreateGameRequest{ChallengeId: tiles, Private: true}, "private"},
+		{p.ctx, &pb.CreateGameRequest{ChallengeId: tiles, Private: true, Seats: seats("caller"), RequestId: "once"}, "seats"},
 		{p.ctx, &pb.CreateGameRequest{ChallengeId: tiles, TurnLimit: limit}, "turn_limit"},
 		{p.ctx, &pb.CreateGameRequest{ChallengeId: tiles, RequestId: newID()}, "request_id"},
 		{p.ctx, &pb.CreateGameRequest{ChallengeId: tiles, Seats: seats("caller")}, "seats"},

@@ -352,6 +352,7 @@ func TestEvents_Errors(t *testing.T) {
 		{path + "?after_version=1", "Last-Event-ID: x", http.StatusBadRequest, `"Last-Event-ID must be a version`},
 		{path, "Last-Event-ID: 2", http.StatusConflict, `"VERSION_CONFLICT"`},
 		{path + "?every_event=x", "", http.StatusBadRequest, `"every_event"`},
+		{path + "?preview=x&every_event=x&after_version=x", "", http.StatusBadRequest, `"after_version must be a version`},
 		{path + "?after=1", "", http.StatusBadRequest, `must not contain \"after\"; the parameters of this stream are after_version, every_event, preview`},
 		{path + "?preview=%x", "", http.StatusBadRequest, `must consist of parameters`},
 		{"/c/nothing/events", "", http.StatusNotFound, `"CHALLENGE_NOT_FOUND"`},

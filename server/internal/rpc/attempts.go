@@ -60,12 +60,11 @@ func challengeID(given string) (string, error) {
 
 // createAttempt returns the caller's attempt at a challenge, creating it if necessary.
 func (s *Service) createAttempt(ctx context.Context, request *pb.CreateGameRequest, by account.Player) (*pb.CreateGameResponse, error) {
-	for field, set := range map[string]bool{
-		"variant": request.GetVariant() != "", "seats": len(request.GetSeats()) > 0, "private": request.GetPrivate(),
-		"turn_limit": request.GetTurnLimit() != nil, "request_id": request.GetRequestId() != "",
-	} {
-		if set {
-			return nil, invalid.Field(field, "must be empty for an attempt at a challenge")
+	given := request.ProtoReflect()
+	for i := range given.Descriptor().Fields().Len() {
+		field := given.Descriptor().Fields().Get(i)
+		if field.Name() != "challenge_id" && given.Has(field) {
+			return nil, invalid.Field(string(field.Name()), "must be empty for an attempt at a challenge")
 		}
 	}
 	challengeID, err := challengeID(request.GetChallengeId())

@@ -14,6 +14,8 @@ import (
 	"connectrpc.com/connect"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/front"
@@ -38,8 +40,8 @@ type watchFunc func(ctx context.Context, r *http.Request, stream grpc.ServerStre
 
 // watchGame opens a view of a game, as the RPC Watch does.
 func (c Config) watchGame(ctx context.Context, r *http.Request, stream grpc.ServerStream) (*rpc.View, error) {
-	request, err := watchRequest(r)
-	if err != nil {
+	request := &pb.WatchRequest{GameId: r.PathValue("id")}
+	if err := readQuery(r, request, "after_version", "every_event", "preview"); err != nil {
 		return nil, err
 	}
 	return c.Service.OpenWatch(ctx, request, stream)
@@ -47,11 +49,10 @@ func (c Config) watchGame(ctx context.Context, r *http.Request, stream grpc.Serv
 
 // watchChallenge opens a view of a challenge, as the RPC WatchChallenge does.
 func (c Config) watchChallenge(ctx context.Context, r *http.Request, stream grpc.ServerStream) (*rpc.View, error) {
-	if err := checkParameters(r, map[string]string{"etag": "the ID of an event"}); err != nil {
+	request := &pb.WatchChallengeRequest{ChallengeId: r.PathValue("id")}
+	if err := readQuery(r, request, "etag"); err != nil {
 		return nil, err
 	}
-	etag, _ := resumeAfter(r, "etag")
-	request := &pb.WatchChallengeRequest{ChallengeId: r.PathValue("id"), Etag: etag}
 	return c.Service.OpenWatchChallenge(ctx, request, stream)
 }
 
@@ -129,70 +130,57 @@ func reconnectHint() string {
 // record that it received.
 const lastEventID = "Last-Event-ID"
 
-// resumeAfter returns the position after which a client resumes, and the name of the
-// header or query parameter that contains it. The header takes precedence: a page that
-// uses EventSource can set only the parameter, which stays the same when the browser
-// reconnects. The parameter has the name of the corresponding request field.
-func resumeAfter(r *http.Request, field string) (position, source string) {
-	if position := r.Header.Get(lastEventID); position != "" {
-		return position, lastEventID
-	}
-	return r.URL.Query().Get(field), field
+// parameters describes the values of the query parameters, which have the names of fields of the request.
+var parameters = map[string]string{
+	"after_version": "a version: 0 or a positive number", "every_event": "1 or 0", "preview": "1 or 0", "etag": "the ID of an event",
 }
 
-// checkParameters returns an error if a query parameter of a request is not well-formed,
-// unknown, empty or repeated. As in JSON, it is most likely a mistake. allowed contains the
-// known parameters and describes their values.
-func checkParameters(r *http.Request, allowed map[string]string) error {
-	known := slices.Sorted(maps.Keys(allowed))
+// readQuery sets the known fields of a request to their query parameters. As in JSON, a parameter that
+// is malformed, unknown, empty or repeated is most likely a mistake. The first field is the position
+// after which a client resumes. Header Last-Event-ID takes precedence over its parameter, which stays
+// the same when a page's EventSource reconnects.
+func readQuery(r *http.Request, request proto.Message, known ...string) error {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return invalid.Field("query", "must consist of parameters such as %s=…", known[0])
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
-		switch values := query[name]; {
+		switch {
 		case !slices.Contains(known, name):
 			return invalid.Field("query", "must not contain %.64q; the parameters of this stream are %s", name, strings.Join(known, ", "))
-		case len(values) > 1:
+		case len(query[name]) > 1:
 			return invalid.Field(name, "must not be set twice")
-		case values[0] == "":
-			return invalid.Field(name, "must be %s", allowed[name])
+		case !setField(request, name, query.Get(name)):
+			return invalid.Field(name, "must be %s", parameters[name])
 		}
+	}
+	if position := r.Header.Get(lastEventID); position != "" && !setField(request, known[0], position) {
+		return invalid.Field(lastEventID, "must be %s", parameters[known[0]])
 	}
 	return nil
 }
 
-const (
-	aVersion = "a version: 0 or a positive number"
-	aFlag    = "1 or 0"
-)
-
-// watchRequest parses a request for a game's events.
-func watchRequest(r *http.Request) (*pb.WatchRequest, error) {
-	allowed := map[string]string{"after_version": aVersion, "every_event": aFlag, "preview": aFlag}
-	if err := checkParameters(r, allowed); err != nil {
-		return nil, err
+// setField sets a field of a message to a value in text. It returns false if the value is not one of the
+// field's type.
+func setField(m proto.Message, name, text string) bool {
+	field := m.ProtoReflect().Descriptor().Fields().ByName(protoreflect.Name(name))
+	value := protoreflect.ValueOfString(text)
+	var err error
+	switch field.Kind() {
+	case protoreflect.BoolKind:
+		var is bool
+		is, err = strconv.ParseBool(text)
+		value = protoreflect.ValueOfBool(is)
+	case protoreflect.Int32Kind:
+		var n uint64
+		n, err = strconv.ParseUint(text, 10, 31)
+		value = protoreflect.ValueOfInt32(int32(n))
 	}
-	query := r.URL.Query()
-	request := &pb.WatchRequest{GameId: r.PathValue("id")}
-	for name, field := range map[string]*bool{"every_event": &request.EveryEvent, "preview": &request.Preview} {
-		if value := query.Get(name); value != "" {
-			is, err := strconv.ParseBool(value)
-			if err != nil {
-				return nil, invalid.Field(name, "must be %s", aFlag)
-			}
-			*field = is
-		}
+	if err != nil || text == "" {
+		return false
 	}
-	if after, source := resumeAfter(r, "after_version"); after != "" {
-		n, err := strconv.ParseInt(after, 10, 32)
-		if err != nil || n < 0 {
-			return nil, invalid.Field(source, "must be %s", aVersion)
-		}
-		version := int32(n)
-		request.AfterVersion = &version
-	}
-	return request, nil
+	m.ProtoReflect().Set(field, value)
+	return true
 }
 
 var _ interface {

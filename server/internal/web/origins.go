@@ -14,27 +14,24 @@ import (
 	"github.com/gridstand/gridstand/server/internal/rpc"
 )
 
-// Origins is the set of origins whose pages may make calls with a token (--web-origins).
-// The zero value is empty.
-type Origins struct {
-	any   bool
-	named map[string]bool
-}
+// Origins is the set of origins whose pages may make calls with a token (--web-origins). "*" stands
+// for all.
+type Origins map[string]bool
 
 // ParseOrigins parses a comma-separated list of origins, or "*" for all.
 func ParseOrigins(text string) (Origins, error) {
-	o := Origins{named: map[string]bool{}}
+	o := Origins{}
 	for field := range strings.SplitSeq(text, ",") {
 		switch origin := strings.ToLower(strings.TrimSpace(field)); origin {
 		case "":
 		case "*":
-			o.any = true
+			o[origin] = true
 		default:
 			u, err := url.Parse(origin)
 			if err != nil || u.Scheme == "" || u.Host == "" || strings.Contains(u.Host, "*") || origin != u.Scheme+"://"+u.Host {
-				return Origins{}, fmt.Errorf("%q is not an origin, such as https://example.com", field)
+				return nil, fmt.Errorf("%q is not an origin, such as https://example.com", field)
 			}
-			o.named[withoutPort(origin)] = true
+			o[withoutPort(origin)] = true
 		}
 	}
 	return o, nil
@@ -49,7 +46,7 @@ func withoutPort(origin string) string {
 	return strings.TrimSuffix(origin, ":80")
 }
 
-func (o Origins) has(origin string) bool { return o.any || o.named[strings.ToLower(origin)] }
+func (o Origins) has(origin string) bool { return o["*"] || o[strings.ToLower(origin)] }
 
 // sharedHeaders are the request headers that pages from any origin may send without a
 // token. exposedHeaders are the response headers that such pages may read.
@@ -85,13 +82,13 @@ func (c crossOrigin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	share(w)
 	trusted := c.trusted.has(origin)
-	if !trusted && (hasToken(r) || isCall(r.URL.Path) && !rpc.IsRead(r.URL.Path)) {
+	if !trusted && (r.Header.Get("Authorization") != "" || isCall(r.URL.Path) && !rpc.IsRead(r.URL.Path)) {
 		WriteError(w, r, refusal(connect.CodePermissionDenied, &errdetails.ErrorInfo{
 			Reason: pb.ReasonOriginNotAllowed, Metadata: map[string]string{"origin": origin},
 		}, "pages of "+origin+" may read from this server, but may not use a token or create an account; the server's --web-origins can allow it"))
 		return
 	}
-	if !isPreflight(r) {
+	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
 		c.next.ServeHTTP(w, r)
 		return
 	}
@@ -152,17 +149,4 @@ func LoopbackOnly(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		}
 	})
-}
-
-func isPreflight(r *http.Request) bool {
-	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
-}
-
-// hasToken reports whether a request has a token or is a preflight request for one that
-// does.
-func hasToken(r *http.Request) bool {
-	if r.Header.Get("Authorization") != "" {
-		return true
-	}
-	return isPreflight(r) && strings.Contains(strings.ToLower(r.Header.Get("Access-Control-Request-Headers")), "authorization")
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -27,13 +28,8 @@ const (
 )
 
 // maxMessage returns the maximum size of a message in bytes, which applies both before and
-// after decompression.
-func maxMessage(l *limits.Limits) int {
-	if l[limits.MessageBytes] == 0 {
-		return math.MaxInt32 // the same as for gRPC
-	}
-	return l[limits.MessageBytes]
-}
+// after decompression. Without a limit, it is the same as for gRPC.
+func maxMessage(l *limits.Limits) int { return cmp.Or(l[limits.MessageBytes], math.MaxInt32) }
 
 // registerConnect serves the contract over Connect, gRPC-Web, and gRPC on net/http.
 func registerConnect(mux *http.ServeMux, c Config) {
@@ -43,7 +39,7 @@ func registerConnect(mux *http.ServeMux, c Config) {
 		connect.WithCodec(protoCodec),
 		connect.WithCodec(jsonCodec),
 		connect.WithCompressMinBytes(compressFrom),
-		connect.WithCompression(compression, func() connect.Decompressor { return &unpacker{limited: limitedReader{limit: limit}} }, newPacker),
+		connect.WithCompression(compression, func() connect.Decompressor { return &unpacker{limitedReader: limitedReader{limit: limit}} }, newPacker),
 		connect.WithConditionalHandlerOptions(func(spec connect.Spec) []connect.HandlerOption {
 			if spec.StreamType == connect.StreamTypeUnary {
 				return nil
@@ -70,26 +66,23 @@ const envelopeBytes = 5
 // limitBody limits the body of a call to one message. Unlike connect.WithReadMaxBytes, it makes
 // package connect send an error with a reason. kind is the request's content type.
 func limitBody(r *http.Request, kind string, limit int) {
-	body := &limitedReader{bodyReader{r.Body, r}, limit, int64(limit)}
+	most := int64(limit)
 	if kind != unaryPrefix+"json" && kind != unaryPrefix+"proto" {
-		body.left += envelopeBytes
+		most += envelopeBytes
 	}
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{body, r.Body}
+	r.Body = limitedReader{http.MaxBytesReader(nil, bodyReader{r.Body, r}, most), limit}
 }
 
 // bodyReader reads the body of a request. If the body is malformed, its error says that this is
 // the client's mistake. Package connect by itself would report an unknown error, status 500.
 type bodyReader struct {
-	io.Reader
+	io.ReadCloser
 	request *http.Request
 }
 
 // Read implements io.Reader.
 func (b bodyReader) Read(p []byte) (int, error) {
-	n, err := b.Reader.Read(p)
+	n, err := b.ReadCloser.Read(p)
 	if errors.Is(err, os.ErrDeadlineExceeded) { // whose text contains the server's own address
 		return n, connect.NewError(connect.CodeDeadlineExceeded, errors.New("the request did not arrive in time"))
 	}
@@ -99,17 +92,16 @@ func (b bodyReader) Read(p []byte) (int, error) {
 	return n, connect.NewError(connect.CodeInvalidArgument, fmt.Errorf("malformed request body: %w", err))
 }
 
-// limitedReader reads a message. It fails as soon as the message exceeds the limit.
+// limitedReader reads a message from a reader that fails as soon as the message exceeds the limit.
 type limitedReader struct {
-	io.Reader
+	io.ReadCloser
 	limit int
-	left  int64 // bytes that may still be read; negative once the limit was exceeded
 }
 
 // Read implements io.Reader. Package connect sends the error to the client.
-func (l *limitedReader) Read(p []byte) (int, error) {
-	n, err := l.Reader.Read(p[:min(int64(len(p)), max(0, l.left)+1)])
-	if l.left -= int64(n); l.left < 0 {
+func (l limitedReader) Read(p []byte) (int, error) {
+	n, err := l.ReadCloser.Read(p)
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return n, tooLarge(l.limit)
 	}
 	return n, err
@@ -118,21 +110,15 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 // unpacker decompresses a request. It fails as soon as the decompressed data exceeds the
 // limit, whereas package connect by itself would read an oversized request to the end.
 type unpacker struct {
-	gzip    gzip.Reader
-	limited limitedReader
+	limitedReader
+	gzip gzip.Reader
 }
 
 // Reset implements connect.Decompressor.
 func (u *unpacker) Reset(r io.Reader) error {
-	u.limited.Reader, u.limited.left = &u.gzip, int64(u.limited.limit)
+	u.ReadCloser = http.MaxBytesReader(nil, &u.gzip, int64(u.limit))
 	return u.gzip.Reset(r)
 }
-
-// Read implements io.Reader.
-func (u *unpacker) Read(p []byte) (int, error) { return u.limited.Read(p) }
-
-// Close implements connect.Decompressor.
-func (u *unpacker) Close() error { return u.gzip.Close() }
 
 // wrap returns a unary Connect call that runs through the gRPC interceptors. Around a stream, these run
 // in Watch, because a wrapper would also get Connect's errors about malformed requests, as if they

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -41,6 +42,6 @@ func TestBodyReader_Slow(t *testing.T) {
 	slow := iotest.ErrReader(&net.OpError{Op: "read", Source: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}, Err: os.ErrDeadlineExceeded})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel() // as package net/http does when it cannot read on
-	_, err := bodyReader{slow, httptest.NewRequestWithContext(gone, http.MethodPost, "/", nil)}.Read(nil)
+	_, err := bodyReader{io.NopCloser(slow), httptest.NewRequestWithContext(gone, http.MethodPost, "/", nil)}.Read(nil)
 	assert.EqualError(t, err, "deadline_exceeded: the request did not arrive in time")
 }

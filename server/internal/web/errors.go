@@ -10,7 +10,6 @@ import (
 	"connectrpc.com/connect"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/rpc"
@@ -28,15 +27,11 @@ func toConnect(err error) error {
 	}
 	s := status.Convert(err)
 	e := connect.NewError(connect.Code(s.Code()), errors.New(s.Message()))
-	for _, detail := range s.Details() {
-		m, ok := detail.(proto.Message)
-		if !ok {
-			continue
-		}
-		if d, err := connect.NewErrorDetail(m); err == nil {
+	for _, detail := range s.Proto().GetDetails() {
+		if d, err := connect.NewErrorDetail(detail); err == nil {
 			e.AddDetail(d)
 		}
-		if retry, ok := m.(*errdetails.RetryInfo); ok {
+		if retry := new(errdetails.RetryInfo); detail.UnmarshalTo(retry) == nil {
 			delay := retry.GetRetryDelay().AsDuration()
 			e.Meta().Set("Retry-After", seconds(delay))
 			e.Meta().Set(rpc.Pushback, strconv.FormatInt(delay.Milliseconds(), 10))

@@ -274,16 +274,10 @@ type assets map[string]asset
 
 // readSite returns the embedded files.
 var readSite = sync.OnceValue(func() assets {
-	entries, err := embedded.ReadDir("assets")
-	if err != nil {
-		panic(err) // Impossible: the directory is embedded.
-	}
 	files := assets{}
+	entries, _ := embedded.ReadDir("assets") // Reading embedded files cannot fail.
 	for _, e := range entries {
-		data, err := embedded.ReadFile("assets/" + e.Name())
-		if err != nil {
-			panic(err)
-		}
+		data, _ := embedded.ReadFile("assets/" + e.Name())
 		files[e.Name()] = asset{
 			plain: data, gzip: pack(data), contentType: contentTypes[path.Ext(e.Name())],
 			etag: digest(data),

@@ -110,12 +110,11 @@ func contentType(r *http.Request) string {
 
 // wrongType returns an error message that lists the content types that a call may have.
 func wrongType(r *http.Request, streams bool) string {
-	kind := cmp.Or(r.Header.Get("Content-Type"), "none")
+	types := accepted(streams)
+	message := "the content type must be " + types[0] + " or " + types[1] + " (Connect), or application/grpc-web+proto (gRPC-Web), not " +
+		cmp.Or(r.Header.Get("Content-Type"), "none")
 	if streams {
-		return "the content type of this stream must be " + streamPrefix + "json or " + streamPrefix + "proto (Connect), " +
-			"or application/grpc-web+proto (gRPC-Web), not " + kind +
-			"; GET /g/<id>/events and /c/<id>/events return the same as Server-Sent Events"
+		message += "; GET /g/<id>/events and /c/<id>/events return the same as Server-Sent Events"
 	}
-	return "the content type of a call must be application/json or application/proto (Connect), " +
-		"or application/grpc-web+proto (gRPC-Web), not " + kind
+	return message
 }

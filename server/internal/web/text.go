@@ -32,7 +32,6 @@ type textWriter struct {
 	kind    string
 	begun   bool
 	pending bytes.Buffer
-	err     error // error of the last write
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -45,20 +44,15 @@ func (t *textWriter) WriteHeader(status int) {
 }
 
 // Write implements http.ResponseWriter.
-func (t *textWriter) Write(p []byte) (int, error) {
-	if t.err != nil {
-		return 0, t.err
-	}
-	return t.pending.Write(p)
-}
+func (t *textWriter) Write(p []byte) (int, error) { return t.pending.Write(p) }
 
-// Flush implements http.Flusher.
+// Flush implements http.Flusher. If writing fails, package net/http cancels the request's context.
 func (t *textWriter) Flush() {
 	if !t.begun {
 		t.WriteHeader(http.StatusOK)
 	}
 	if t.pending.Len() > 0 {
-		_, t.err = io.WriteString(t.ResponseWriter, base64.StdEncoding.EncodeToString(t.pending.Bytes()))
+		_, _ = io.WriteString(t.ResponseWriter, base64.StdEncoding.EncodeToString(t.pending.Bytes()))
 		t.pending.Reset()
 	}
 	_ = http.NewResponseController(t.ResponseWriter).Flush()

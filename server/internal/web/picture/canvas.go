@@ -18,22 +18,21 @@ type canvas struct {
 	img    *image.Paletted
 	colors map[color.Color]uint8
 	ramps  map[[2]color.Color][]uint8
-	// textSteps is the number of steps between the two colors at an edge of text.
-	textSteps int
 }
 
-// roundSteps is the number of steps between the two colors at the edge of a rounded shape.
-const roundSteps = 5
+// Steps between the two colors at the edge of a rounded shape and of text. With these, the palette has
+// room for a board with the tiles up to 2048 and the text beside it.
+const (
+	roundSteps = 5
+	textSteps  = 8
+)
 
-// newCanvas returns an empty canvas. The palette has room for the given numbers of colors (shades), rounded
-// shapes and lines of text.
-func newCanvas(shades, rounds, texts int) *canvas {
-	left := 256 - shades - rounds*(roundSteps-1)
+// newCanvas returns an empty canvas.
+func newCanvas() *canvas {
 	c := &canvas{
-		img:       image.NewPaletted(image.Rect(0, 0, Width, Height), make(color.Palette, 0, 256)),
-		colors:    map[color.Color]uint8{},
-		ramps:     map[[2]color.Color][]uint8{},
-		textSteps: min(max(left/texts+1, 2), 16),
+		img:    image.NewPaletted(image.Rect(0, 0, Width, Height), make(color.Palette, 0, 256)),
+		colors: map[color.Color]uint8{},
+		ramps:  map[[2]color.Color][]uint8{},
 	}
 	c.index(colors.Ground) // the first color fills the image
 	return c
@@ -98,7 +97,7 @@ func (c *canvas) round(r image.Rectangle, radius float64, under, over color.Colo
 
 // text draws a line of text of the given size in pixels that starts at x, with its baseline at y.
 func (c *canvas) text(s string, f *opentype.Font, size, x, y float64, under, over color.Color) {
-	ramp := c.ramp(under, over, c.textSteps)
+	ramp := c.ramp(under, over, textSteps)
 	sized := faceOf(f, size)
 	dot := fixed.Point26_6{X: pixels(x), Y: pixels(y)}
 	for _, r := range s {
@@ -109,7 +108,7 @@ func (c *canvas) text(s string, f *opentype.Font, size, x, y float64, under, ove
 		for row := visible.Min.Y; row < visible.Max.Y; row++ {
 			alphas := mask.Pix[mask.PixOffset(visible.Min.X-area.Min.X, row-area.Min.Y):]
 			for i := range visible.Dx() {
-				if step := (int(alphas[i])*c.textSteps + 127) / 255; step > 0 {
+				if step := (int(alphas[i])*textSteps + 127) / 255; step > 0 {
 					c.img.SetColorIndex(visible.Min.X+i, row, ramp[step])
 				}
 			}

@@ -70,19 +70,13 @@ func Draw(w io.Writer, p Poster) error {
 
 // drawBoard returns a picture with the board of a position, and the board's right edge.
 func drawBoard(position *pb.Position) (c *canvas, right int) {
+	c = newCanvas()
 	if board := position.GetTribolo(); drawable(board) {
-		c = newCanvas(26, 16, 12)
 		return c, c.cells(board)
 	}
 	board := position.GetTwenty48()
 	if !drawable(board) {
 		board = allTiles
 	}
-	faces := map[int32]bool{}
-	for _, face := range board.GetTiles() {
-		faces[face] = true
-	}
-	n := len(faces)
-	c = newCanvas(2*n+11, n+10, n+6)
 	return c, c.tiles(board)
 }

@@ -61,7 +61,8 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// The context of the request would keep much memory while the stream is open.
 	md, _ := metadata.FromIncomingContext(r.Context())
 	ctx, cancel := context.WithCancel(metadata.NewIncomingContext(front.BudgetOf(r.Context()).Context(context.Background()), md))
-	s := &eventStream{ctx: ctx, cancel: cancel}
+	s := &eventStream{cancel: cancel}
+	s.serverStream = serverStream{ctx: ctx, send: s.write}
 	handedOver := false
 	defer func() {
 		if !handedOver {

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"syscall"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
@@ -21,54 +19,37 @@ import (
 // eventStream is a stream of Server-Sent Events for package rpc. It writes each message
 // with a single call to Write.
 type eventStream struct {
-	grpc.ServerStream // nil: package rpc uses only the methods below
+	serverStream // whose send is write
 
 	conn  *conn           // nil until the connection has been hijacked
 	first []byte          // data to write before the next message
 	raw   syscall.RawConn // conn's socket; nil if it has none
 
-	ctx    context.Context
-	cancel context.CancelFunc
-	view   *rpc.View   // nil until the view has been opened
-	onEnd  func(error) // called when the stream ends; nil if the stream was never opened
-	err    error       // error that ended the stream
+	cancel context.CancelFunc // ends the stream's context
+	view   *rpc.View          // nil until the view has been opened
+	onEnd  func(error)        // called when the stream ends; nil if the stream was never opened
+	err    error              // error that ended the stream
 }
 
 // OnEnd implements metrics.Lasting. The interceptors run only while the stream is being
 // opened, so they need another way to learn that it has ended.
 func (s *eventStream) OnEnd(end func(error)) { s.onEnd = end }
 
-// Context implements grpc.ServerStream.
-func (s *eventStream) Context() context.Context { return s.ctx }
-
-// SetTrailer implements grpc.ServerStream. It does nothing, because only errors have
-// trailers.
-func (s *eventStream) SetTrailer(metadata.MD) {}
-
-// SendHeader implements grpc.ServerStream.
-func (s *eventStream) SendHeader(metadata.MD) error { return s.write(nil) }
-
-// SendMsg implements grpc.ServerStream.
-func (s *eventStream) SendMsg(m any) error {
-	if record, ok := m.([]byte); ok {
-		return s.write(record)
+// write writes a record, or a message that is not encoded yet. If m is nil, it writes only what is first.
+func (s *eventStream) write(m any) (err error) {
+	record, _ := m.([]byte)
+	if message, ok := m.(proto.Message); ok {
+		if record, err = encodeRecord(message); err != nil {
+			return err
+		}
 	}
-	record, err := encodeRecord(m.(proto.Message))
-	if err != nil {
-		return err
-	}
-	return s.write(record)
-}
-
-func (s *eventStream) write(record []byte) error {
 	if s.first != nil {
 		record, s.first = slices.Concat(s.first, record), nil
 	}
-	if len(record) == 0 {
-		return nil
+	if len(record) > 0 {
+		_, err = s.conn.Write(record)
 	}
-	_, err := s.conn.Write(record)
-	return unavailable(err)
+	return err
 }
 
 // CanTry implements rpc.Sharer. Only the connection itself can write what it encrypts.
@@ -113,7 +94,7 @@ func (s *eventStream) drop() {
 // sends nothing, so that the client reconnects.
 func (s *eventStream) end(err error) {
 	if s.err = err; err == nil {
-		_ = s.write([]byte("event: end\ndata: {}\n\n"))
+		_ = s.SendMsg([]byte("event: end\ndata: {}\n\n"))
 	}
 }
 

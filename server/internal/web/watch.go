@@ -37,10 +37,7 @@ func watch[Request, Response any](
 	ctx context.Context, c Config, method string, handler func(*Request, grpc.ServerStreamingServer[Response]) error,
 	request *Request, stream *connect.ServerStream[Response],
 ) error {
-	s := &serverStream{
-		ctx:  ctx,
-		send: stream.Conn().Send, // which also takes messages that are encoded already
-	}
+	s := serverStream{ctx: ctx, send: stream.Conn().Send} // which also takes messages that are encoded already
 	info := &grpc.StreamServerInfo{FullMethod: method, IsServerStream: true}
 	err := c.Stream(c.Service, s, info, func(_ any, s grpc.ServerStream) error {
 		return handler(request, &grpc.GenericServerStream[Request, Response]{ServerStream: s})
@@ -48,8 +45,8 @@ func watch[Request, Response any](
 	return toConnect(err)
 }
 
-// serverStream lets gRPC handlers and interceptors use a Connect stream. It needs no Abort
-// method, because its writes time out (see front.Handler).
+// serverStream lets gRPC handlers and interceptors use a stream of another protocol. One of Connect needs
+// no Abort method, because its writes time out (see front.Handler).
 type serverStream struct {
 	grpc.ServerStream // nil: the handlers use only the methods below
 	ctx               context.Context
@@ -57,16 +54,16 @@ type serverStream struct {
 }
 
 // Context implements grpc.ServerStream.
-func (s *serverStream) Context() context.Context { return s.ctx }
+func (s serverStream) Context() context.Context { return s.ctx }
 
 // SendHeader implements grpc.ServerStream.
-func (s *serverStream) SendHeader(metadata.MD) error { return unavailable(s.send(nil)) }
+func (s serverStream) SendHeader(metadata.MD) error { return unavailable(s.send(nil)) }
 
 // SetTrailer implements grpc.ServerStream.
-func (s *serverStream) SetTrailer(metadata.MD) {}
+func (s serverStream) SetTrailer(metadata.MD) {}
 
 // SendMsg implements grpc.ServerStream.
-func (s *serverStream) SendMsg(m any) error { return unavailable(s.send(m)) }
+func (s serverStream) SendMsg(m any) error { return unavailable(s.send(m)) }
 
 // unavailable converts err to the error that gRPC returns if a stream's connection is
 // closed.

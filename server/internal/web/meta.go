@@ -89,9 +89,9 @@ func (c Config) describe(ctx context.Context, page, id string) (description, err
 		if err != nil {
 			return description{}, err
 		}
-		found := response.GetPlayer()
-		last, err := c.lastGame(ctx, found)
-		return describePlayer(found, last), err
+		latest := &pb.ListGamesRequest{PlayerId: response.GetPlayer().GetId(), PageSize: 1}
+		list, err := anonymously(ctx, c, pb.GameService_ListGames_FullMethodName, c.Service.ListGames, latest)
+		return describePlayer(response.GetPlayer(), list.GetGames()), err
 	default:
 		return description{}, errNotDescribed
 	}

@@ -84,10 +84,10 @@ func TestPlayerMeta(t *testing.T) {
 	got := describePlayer(ada, nil)
 	assert.Equal(t, "The games of ada, live and finished.", got.Description)
 	assert.Contains(t, got.Image, "/p/ada/picture.png?v=")
-	played := describePlayer(ada, &pb.Game{
+	played := describePlayer(ada, []*pb.Game{{
 		Variant: "3x3", Status: pb.GameStatus_GAME_STATUS_ACTIVE, Seats: []*pb.Seat{{Occupant: &pb.Seat_Player{Player: ada}}},
 		Position: &pb.Position{Scores: []int32{1234}, MoveCount: 99, Board: &pb.Position_Twenty48{Twenty48: &pb.Twenty48Board{Tiles: []int32{128}}}},
-	})
+	}})
 	assert.Equal(t, "Live: 1,234 points, tile 128, 99 moves in 2048 3x3. All games, live and finished.", played.Description)
 	assert.NotEqual(t, got.Image, played.Image)
 }

@@ -76,28 +76,28 @@ var errNotDescribed = errors.New("the page has no specific description")
 // find returns the IDs of the games that a link with a short ID may mean.
 type find func(ctx context.Context, prefix string) (map[string]bool, error)
 
-// kinds are the kinds of pages: each has a pattern for paths, its name in main.js, the name of the part of the path
-// that is the page's ID, or "", and a description for pages without a specific one.
+// kinds are the kinds of pages: each has a pattern for paths, whose id identifies what the page shows, its name
+// in main.js, and a description for pages without a specific one.
 var kinds = []struct {
-	pattern, page, key string
+	pattern, page string
 	Meta
 }{
-	{"/{$}", "tv", "", Meta{
+	{"/{$}", "tv", Meta{
 		Title:       "Gridstand",
 		Description: "Watch 2048 and Tribolo live, move by move, and play in the browser or the terminal.",
 	}},
-	{"/g/{id}", "game", "id", Meta{Title: "Game – Gridstand", Description: "Watch this game, live or from its first move."}},
-	{"/c/{id}", "challenge", "id", Meta{Title: "Challenge – Gridstand", Description: "Play the same tiles as others."}},
-	{"/daily", "daily", "", daily},
-	{"/daily/{variant}", "daily", "variant", daily},
-	{"/race", "race", "", Meta{Title: "Race – Gridstand", Description: "Play the same tiles as others, at the same time."}},
-	{"/play", "play", "", play},
-	{"/play/{variant}", "play", "variant", play},
-	{"/top", "top", "", top},
-	{"/top/{variant}", "top", "variant", top},
-	{"/p/{name}", "player", "name", Meta{Title: "Player – Gridstand", Description: "A player's games."}},
-	{"/link", "link", "", Meta{Title: "Link – Gridstand", Description: "Continue with your account in this browser."}},
-	{"/account", "account", "", Meta{Title: "Account – Gridstand", Description: "Your name, and the token that signs you in elsewhere."}},
+	{"/g/{id}", "game", Meta{Title: "Game – Gridstand", Description: "Watch this game, live or from its first move."}},
+	{"/c/{id}", "challenge", Meta{Title: "Challenge – Gridstand", Description: "Play the same tiles as others."}},
+	{"/daily", "daily", daily},
+	{"/daily/{id}", "daily", daily},
+	{"/race", "race", Meta{Title: "Race – Gridstand", Description: "Play the same tiles as others, at the same time."}},
+	{"/play", "play", play},
+	{"/play/{id}", "play", play},
+	{"/top", "top", top},
+	{"/top/{id}", "top", top},
+	{"/p/{id}", "player", Meta{Title: "Player – Gridstand", Description: "A player's games."}},
+	{"/link", "link", Meta{Title: "Link – Gridstand", Description: "Continue with your account in this browser."}},
+	{"/account", "account", Meta{Title: "Account – Gridstand", Description: "Your name, and the token that signs you in elsewhere."}},
 }
 
 var (
@@ -115,7 +115,7 @@ func pages(about about, find find, public string) http.Handler {
 	mux := http.NewServeMux()
 	for _, kind := range kinds {
 		page := shell{Meta: kind.Meta, Page: kind.page}
-		mux.HandleFunc("GET "+kind.pattern, func(w http.ResponseWriter, r *http.Request) { s.page(w, r, page, kind.key) })
+		mux.HandleFunc("GET "+kind.pattern, func(w http.ResponseWriter, r *http.Request) { s.page(w, r, page) })
 		if kind.pattern != "/{$}" {
 			mux.HandleFunc("GET "+kind.pattern+"/{$}", withoutSlash)
 		}
@@ -154,19 +154,18 @@ type site struct {
 	public string // public URL of the pages, or empty
 }
 
-// page serves a page. key is the name of the part of the path that is the page's ID, or empty.
-func (s site) page(w http.ResponseWriter, r *http.Request, page shell, key string) {
-	if key != "" {
-		page.ID = r.PathValue(key)
-	}
+// page serves a page. Names and variants are not limited to what an ID can be.
+func (s site) page(w http.ResponseWriter, r *http.Request, page shell) {
+	page.ID = r.PathValue("id")
+	game, challenge := page.Page == "game", page.Page == "challenge"
 	switch {
-	case key == "id" && shortid.Valid(page.ID) && page.Page == "game":
+	case game && shortid.Valid(page.ID):
 		s.expand(w, r, page.ID)
 		return
-	case key == "id" && shortid.Valid(page.ID):
+	case challenge && shortid.Valid(page.ID):
 		s.plain(w, r, http.StatusNotFound, "Incomplete link", "A link needs all 26 characters of the id.")
 		return
-	case key == "id" && !id.Valid(page.ID), strings.ContainsFunc(page.ID, isUnprintable):
+	case (game || challenge) && !id.Valid(page.ID), strings.ContainsFunc(page.ID, isUnprintable):
 		s.missing(w, r)
 		return
 	}

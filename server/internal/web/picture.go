@@ -34,12 +34,15 @@ const (
 	drawingReads = 200
 )
 
+// describer describes a page, given its module and the ID of what it shows.
+type describer func(ctx context.Context, page, id string) (description, error)
+
 // pictures serves pictures of games, challenges and players for link previews.
 type pictures struct {
-	// describe describes a page, given its module and the ID of what it shows. draw draws its picture.
-	describe func(ctx context.Context, page, id string) (description, error)
-	draw     func(io.Writer, picture.Poster) error
-	now      func() time.Time
+	describe describer
+	// draw draws the picture of a page.
+	draw func(io.Writer, picture.Poster) error
+	now  func() time.Time
 	// charge counts reads by the client of a request, or returns an error if they exceed its limit.
 	charge func(ctx context.Context, reads int) error
 	kept   *lru.Cache[string, drawing]
@@ -55,9 +58,7 @@ type drawing struct {
 	fresh time.Time     // when the picture must be drawn again
 }
 
-func newPictures(
-	describe func(ctx context.Context, page, id string) (description, error), charge func(context.Context, int) error,
-) *pictures {
+func newPictures(describe describer, charge func(context.Context, int) error) *pictures {
 	kept, _ := lru.New[string, drawing](keptPictures) // returns an error only if the size is below 1
 	return &pictures{describe: describe, draw: picture.Draw, now: time.Now, charge: charge, kept: kept}
 }

@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"net/url"
 	"strings"
@@ -100,39 +99,21 @@ func gamePoster(g *pb.Game) picture.Poster {
 	return poster
 }
 
-// describePlayer describes a player by their latest public game, which may be nil.
-func describePlayer(p *pb.Player, last *pb.Game) description {
-	poster := playerPoster(p, last)
+// describePlayer describes a player by their latest public game, if there is one. The poster has its board.
+func describePlayer(p *pb.Player, latest []*pb.Game) description {
+	poster := picture.Poster{Title: p.GetName(), About: "Games, live and finished"}
 	text := "The games of " + p.GetName() + ", live and finished."
-	if last != nil {
+	if len(latest) > 0 {
+		poster = gamePoster(latest[0])
+		poster.Title = p.GetName()
+		if !poster.Live {
+			poster.Foot = "Latest game"
+		}
 		text = poster.Foot + ": " + strings.Join(poster.Lines, ", ") + " in " + poster.About + ". All games, live and finished."
 	}
 	return description{
 		Meta{Title: p.GetName() + " · Gridstand", Description: text, Image: pictureOf("p", p.GetName(), poster)}, poster, liveAge,
 	}
-}
-
-// playerPoster returns the poster of a player, with the board of their latest public game unless it is nil.
-func playerPoster(p *pb.Player, last *pb.Game) picture.Poster {
-	if last == nil {
-		return picture.Poster{Title: p.GetName(), About: "Games, live and finished"}
-	}
-	poster := gamePoster(last)
-	poster.Title = p.GetName()
-	if !poster.Live {
-		poster.Foot = "Latest game"
-	}
-	return poster
-}
-
-// lastGame returns the player's latest public game, or nil if there is none.
-func (c Config) lastGame(ctx context.Context, p *pb.Player) (*pb.Game, error) {
-	request := &pb.ListGamesRequest{PlayerId: p.GetId(), PageSize: 1}
-	list, err := anonymously(ctx, c, pb.GameService_ListGames_FullMethodName, c.Service.ListGames, request)
-	if err != nil || len(list.GetGames()) == 0 {
-		return nil, err
-	}
-	return list.GetGames()[0], nil
 }
 
 // pictureOf returns the path of a page's picture. It includes the poster's version, so that sites that

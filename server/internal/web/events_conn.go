@@ -2,8 +2,6 @@ package web
 
 import (
 	"bytes"
-	"crypto/tls"
-	"fmt"
 	"net"
 	"net/http"
 	"time"
@@ -31,14 +29,11 @@ func (c *conn) Write(b []byte) (int, error) {
 // abort makes the current Write return even if it is blocked, and makes later Writes fail. It discards
 // data that the client has not received.
 func (c *conn) abort() {
-	if tcp, ok := socket(c.Conn).(*net.TCPConn); ok {
+	under := socket(c.Conn) // tls.Conn.Close would wait for a blocked Write.
+	if tcp, ok := under.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
 	}
-	if t, ok := c.Conn.(*tls.Conn); ok {
-		_ = t.NetConn().Close() // tls.Conn.Close would wait for a blocked Write.
-		return
-	}
-	_ = c.Conn.Close()
+	_ = under.Close()
 }
 
 // hijack takes over a request's connection.
@@ -47,8 +42,7 @@ func hijack(w http.ResponseWriter, stall time.Duration) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = c.SetReadDeadline(time.Time{})
-	_ = c.SetWriteDeadline(time.Time{})
+	_ = c.SetDeadline(time.Time{})
 	if tcp, ok := socket(c).(*net.TCPConn); ok {
 		_ = tcp.SetWriteBuffer(sendBuffer)
 	}
@@ -69,11 +63,10 @@ func socket(c net.Conn) net.Conn {
 // answerHead returns the status line and headers of a response that continues until the
 // connection is closed.
 func answerHead(r *http.Request, header http.Header) []byte {
-	var b bytes.Buffer
-	_, _ = fmt.Fprintf(&b, "HTTP/1.%d %d OK\r\n", min(r.ProtoMinor, 1), http.StatusOK)
 	header.Set("Date", time.Now().UTC().Format(http.TimeFormat))
-	header.Set("Connection", "close")
-	_ = header.Write(&b)
-	b.WriteString("\r\n")
+	answer := http.Response{StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: min(r.ProtoMinor, 1), Header: header}
+	answer.Body, answer.ContentLength, answer.Close = http.NoBody, -1, true
+	var b bytes.Buffer
+	_ = answer.Write(&b) // Writing to a Buffer cannot fail.
 	return b.Bytes()
 }

@@ -28,13 +28,7 @@ var colors = &palette.Dark
 var encoder = png.Encoder{CompressionLevel: png.BestSpeed, BufferPool: new(bufferPool)}
 
 // drawable reports whether a board's dimensions are valid.
-func drawable(b interface {
-	GetRows() int32
-	GetColumns() int32
-},
-) bool {
-	return b.GetRows() > 0 && b.GetColumns() > 0 && b.GetRows() <= 64 && b.GetColumns() <= 64
-}
+func drawable(rows, columns int32) bool { return min(rows, columns) > 0 && max(rows, columns) <= 64 }
 
 // brand draws the program's icon and name, with their top edges at y.
 func (c *canvas) brand(x, y int) {

@@ -71,11 +71,11 @@ func Draw(w io.Writer, p Poster) error {
 // drawBoard returns a picture with the board of a position, and the board's right edge.
 func drawBoard(position *pb.Position) (c *canvas, right int) {
 	c = newCanvas()
-	if board := position.GetTribolo(); drawable(board) {
+	if board := position.GetTribolo(); drawable(board.GetRows(), board.GetColumns()) {
 		return c, c.cells(board)
 	}
 	board := position.GetTwenty48()
-	if !drawable(board) {
+	if !drawable(board.GetRows(), board.GetColumns()) {
 		board = allTiles
 	}
 	return c, c.tiles(board)

@@ -23,18 +23,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/rpc"
 )
 
-// events serves a stream of the contract as Server-Sent Events (HTML Living Standard,
-// section 9.2). A record's data is a message in JSON, and its ID is the position after
-// which a client can resume: the version of a game, or the etag of a challenge.
-type events struct {
-	Config
-	readers *readers
-	// method is the full name of the gRPC method.
-	method string
-	// watch opens a stream's view.
-	watch watchFunc
-}
-
 // watchFunc opens a view of what a request names. ctx contains the caller.
 type watchFunc func(ctx context.Context, r *http.Request, stream grpc.ServerStream) (*rpc.View, error)
 
@@ -56,63 +44,62 @@ func (c Config) watchChallenge(ctx context.Context, r *http.Request, stream grpc
 	return c.Service.OpenWatchChallenge(ctx, request, stream)
 }
 
-// ServeHTTP implements http.Handler.
-func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// The context of the request would keep much memory while the stream is open.
-	md, _ := metadata.FromIncomingContext(r.Context())
-	ctx, cancel := context.WithCancel(metadata.NewIncomingContext(front.BudgetOf(r.Context()).Context(context.Background()), md))
-	s := &eventStream{cancel: cancel}
-	s.serverStream = serverStream{ctx: ctx, send: s.write}
-	handedOver := false
-	defer func() {
-		if !handedOver {
-			s.close()
+// events serves a stream of the contract as Server-Sent Events (HTML Living Standard, section 9.2). A
+// record's data is a message in JSON, and its ID is the position after which a client can resume: the
+// version of a game, or the etag of a challenge. method is the full name of the gRPC method.
+func (s *Server) events(method string, watch watchFunc) http.HandlerFunc {
+	info := &grpc.StreamServerInfo{FullMethod: method, IsServerStream: true}
+	return func(w http.ResponseWriter, r *http.Request) {
+		// The context of the request would keep much memory while the stream is open.
+		md, _ := metadata.FromIncomingContext(r.Context())
+		ctx, cancel := context.WithCancel(metadata.NewIncomingContext(front.BudgetOf(r.Context()).Context(context.Background()), md))
+		e := &eventStream{cancel: cancel}
+		e.serverStream = serverStream{ctx: ctx, send: e.write}
+		handedOver := false
+		defer func() {
+			if !handedOver {
+				e.close()
+			}
+		}()
+		disconnected := context.AfterFunc(r.Context(), cancel)
+		defer disconnected()
+		header := w.Header()
+		header.Set("Cache-Control", "no-store, no-transform") // also for 204 and 404 (RFC 9110, section 15.1)
+		// A stream uses the interceptors only while it is being opened.
+		err := s.config.Stream(s.config.Service, e, info, func(_ any, outer grpc.ServerStream) (err error) {
+			e.view, err = watch(outer.Context(), r, e)
+			return err
+		})
+		if err != nil {
+			WriteError(w, r, err)
+			return
 		}
-	}()
-	disconnected := context.AfterFunc(r.Context(), cancel)
-	defer disconnected()
-	header := w.Header()
-	header.Set("Cache-Control", "no-store, no-transform") // also for 204 and 404 (RFC 9110, section 15.1)
-	if err := e.open(s, r); err != nil {
-		WriteError(w, r, err)
-		return
+		if e.view.Over() {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		header.Set("Content-Type", "text/event-stream")
+		header.Set("X-Accel-Buffering", "no") // Otherwise, nginx would buffer the events.
+		if r.Method == http.MethodHead {
+			return
+		}
+		if e.conn, err = hijack(w, s.config.Stall); err != nil {
+			WriteError(w, r, err)
+			return
+		}
+		if e.raw = rawConn(e.conn.Conn); e.raw != nil {
+			limitUnread(e.raw, s.config.Stall)
+		}
+		e.first = append(answerHead(r, header), reconnectHint()...)
+		disconnected()
+		handedOver = s.start(e)
 	}
-	if s.view.Over() {
-		w.WriteHeader(http.StatusNoContent)
-		return
-	}
-	header.Set("Content-Type", "text/event-stream")
-	header.Set("X-Accel-Buffering", "no") // Otherwise, nginx would buffer the events.
-	if r.Method == http.MethodHead {
-		return
-	}
-	conn, err := hijack(w, e.Stall)
-	if err != nil {
-		WriteError(w, r, err)
-		return
-	}
-	s.conn, s.raw = conn, rawConn(conn.Conn)
-	if s.raw != nil {
-		limitUnread(s.raw, e.Stall)
-	}
-	s.first = append(answerHead(r, header), reconnectHint()...)
-	disconnected()
-	handedOver = e.readers.start(s)
 }
 
 // notRead rejects a request for an event stream whose method is not GET or HEAD.
 func notRead(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Allow", "GET, HEAD")
 	writeStatus(w, http.StatusMethodNotAllowed, connect.CodeUnimplemented, "events are read with GET, not "+r.Method)
-}
-
-// open runs all checks and opens the stream's view. A stream uses the interceptors only for that.
-func (e *events) open(s *eventStream, r *http.Request) error {
-	info := &grpc.StreamServerInfo{FullMethod: e.method, IsServerStream: true}
-	return e.Stream(e.Service, s, info, func(_ any, outer grpc.ServerStream) (err error) {
-		s.view, err = e.watch(outer.Context(), r, s)
-		return err
-	})
 }
 
 // Browsers reconnect after reconnectAfter plus a random delay of up to reconnectSpread, so

@@ -19,11 +19,11 @@ import (
 // eventStream is a stream of Server-Sent Events for package rpc. It writes each message
 // with a single call to Write.
 type eventStream struct {
-	serverStream // whose send is write
-
 	conn  *conn           // nil until the connection has been hijacked
-	first []byte          // data to write before the next message
 	raw   syscall.RawConn // conn's socket; nil if it has none
+	first []byte          // data to write before the next message
+
+	serverStream // whose send is write
 
 	cancel context.CancelFunc // ends the stream's context
 	view   *rpc.View          // nil until the view has been opened

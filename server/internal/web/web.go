@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -41,12 +42,14 @@ type Config struct {
 // ends.
 type Server struct {
 	*http.Server
-	readers *readers
-}
+	config Config
+	group  sync.WaitGroup // of the event streams
 
-// Run ends the streams of disconnected clients until ctx is done. Then it ends all event
-// streams and waits for them.
-func (s *Server) Run(ctx context.Context) { s.readers.watch(ctx) }
+	mu sync.Mutex
+	// streams contains the event streams whose connections are hijacked from net/http.
+	streams map[*eventStream]struct{}
+	closed  bool
+}
 
 // Limits on connections whose clients send no request, or send it slowly.
 const (
@@ -62,23 +65,25 @@ const (
 // NewServer returns the HTTP server. The handlers get a connection's RemoteAddr as the
 // peer of its requests, so the limits apply to that address. The caller must call Run.
 func NewServer(c Config) *Server {
-	r := &readers{service: c.Service, all: map[*eventStream]struct{}{}}
-	return &Server{&http.Server{
-		Handler:           newHandler(c, r),
+	s := &Server{config: c, streams: map[*eventStream]struct{}{}}
+	s.Server = &http.Server{
+		Handler:           s.handler(),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeaderBytes - headerSlack,
 		ErrorLog:       slog.NewLogLogger(c.Logger.Handler(), slog.LevelDebug),
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
 			return peer.NewContext(ctx, &peer.Peer{Addr: conn.RemoteAddr()})
 		},
-	}, r}
+	}
+	return s
 }
 
-func newHandler(c Config, r *readers) http.Handler {
-	mux := http.NewServeMux()
+// handler returns the handler of all requests.
+func (s *Server) handler() http.Handler {
+	c, mux := s.config, http.NewServeMux()
 	registerConnect(mux, c)
-	mux.Handle("GET /g/{id}/events", &events{c, r, pb.GameService_Watch_FullMethodName, c.watchGame})
-	mux.Handle("GET /c/{id}/events", &events{c, r, pb.ChallengeService_WatchChallenge_FullMethodName, c.watchChallenge})
+	mux.Handle("GET /g/{id}/events", s.events(pb.GameService_Watch_FullMethodName, c.watchGame))
+	mux.Handle("GET /c/{id}/events", s.events(pb.ChallengeService_WatchChallenge_FullMethodName, c.watchChallenge))
 	for _, path := range []string{"/g/{id}/events", "/c/{id}/events"} {
 		mux.HandleFunc(path, notRead)
 	}

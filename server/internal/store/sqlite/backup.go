@@ -11,13 +11,16 @@ import (
 
 // Backup writes a copy of the store at path to an empty file. The copy is consistent even
 // while a server is writing to the store. Backup returns the number of games in the copy,
-// and its size in bytes.
+// and its size in bytes. A file of an earlier version is copied as it is.
 func Backup(ctx context.Context, path, file string) (games, size int64, err error) {
 	c, err := connectBeside(ctx, path)
 	if err != nil {
 		return 0, 0, err
 	}
-	err = errors.Join(exec(c, "VACUUM INTO ?", file), c.Close())
+	if _, err = supported(c, latestVersion(upgrades)); err == nil {
+		err = exec(c, "VACUUM INTO ?", file)
+	}
+	err = errors.Join(err, c.Close())
 	switch {
 	case ctx.Err() != nil:
 		return 0, 0, ctx.Err()

@@ -86,6 +86,8 @@ func TestOpen_NewerFormat(t *testing.T) {
 	_, err := Open(Options{Path: path})
 	require.ErrorContains(t, err, want)
 	require.ErrorContains(t, Dump(t.Context(), path, nil), want)
+	require.ErrorContains(t, failure(Backup(t.Context(), path, filepath.Join(t.TempDir(), "copy.db"))), want)
 	execute(t, path, fmt.Sprint("PRAGMA user_version = ", latestVersion(upgrades)-1))
 	require.ErrorContains(t, Dump(t.Context(), path, nil), "it was written by an earlier version of this program")
+	require.NoError(t, failure(Backup(t.Context(), path, filepath.Join(t.TempDir(), "copy.db"))))
 }

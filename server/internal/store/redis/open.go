@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/url"
 	"os"
 	"slices"
@@ -139,7 +140,7 @@ func (c Clients) waitReady(ctx context.Context, wait, busyWait time.Duration) er
 		case untrusted(err):
 			return fmt.Errorf("%s: %w", c.Name, err)
 		case late && !busy(err) && ctx.Err() == nil:
-			return fmt.Errorf("%s does not answer: %w", c.Name, reason)
+			return c.noAnswer(reason)
 		case late && !warned:
 			warned = true
 			c.Logger.Info("redis is busy; waiting until it answers", "store", c.Name, "error", err)
@@ -152,7 +153,22 @@ func (c Clients) waitReady(ctx context.Context, wait, busyWait time.Duration) er
 	if reason == nil || errors.Is(ctx.Err(), context.Canceled) {
 		reason = ctx.Err()
 	}
-	return fmt.Errorf("%s does not answer: %w", c.Name, reason)
+	return c.noAnswer(reason)
+}
+
+// noAnswer returns the error that Redis does not answer. If Redis was reached, it says that the other
+// scheme may be right.
+func (c Clients) noAnswer(reason error) error {
+	hint := ""
+	dialed, failed := errors.AsType[*net.OpError](reason)
+	switch {
+	case failed && dialed.Op == "dial", busy(reason), errors.Is(reason, context.Canceled):
+	case strings.HasPrefix(c.Name, "rediss:"):
+		hint = "; if it does not use TLS, its URL must begin with redis://"
+	default:
+		hint = "; if it uses TLS, its URL must begin with rediss://"
+	}
+	return fmt.Errorf("%s does not answer: %w%s", c.Name, reason, hint)
 }
 
 // untrusted reports whether the certificate of a Redis server was refused.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -75,6 +76,29 @@ func TestOpen_Waits(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 			require.NotContains(t, err.Error(), "sesame")
 		}
+		require.NoError(t, clients.close())
+	}
+}
+
+// Ensure that the error says so if TLS is used for a Redis that may not speak it, or the reverse.
+func TestOpen_OtherScheme(t *testing.T) {
+	t.Parallel()
+	plain, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = plain.Close() }()
+	encrypted := httptest.NewTLSServer(nil)
+	defer encrypted.Close()
+	for url, want := range map[string]string{
+		"rediss://" + plain.Addr().String() + "?dial_timeout=50ms": "; if it does not use TLS, its URL must begin with redis://",
+		"redis://" + encrypted.Listener.Addr().String():            "; if it uses TLS, its URL must begin with rediss://",
+		"rediss://127.0.0.1:1":                                     "connection refused",
+	} {
+		options, err := parseURL(url)
+		require.NoError(t, err)
+		clients := connect(options)
+		err = clients.waitReady(t.Context(), 0, testPatience)
+		require.ErrorContains(t, err, " does not answer: ")
+		assert.True(t, strings.HasSuffix(err.Error(), want), err)
 		require.NoError(t, clients.close())
 	}
 }

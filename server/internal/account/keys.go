@@ -160,7 +160,7 @@ func (k *Keys) Remove(ctx context.Context, playerID, fingerprint string) error {
 	// Replace the secret of an account that was created with the key. Otherwise a client with the key could
 	// repeat the call that created the account, which would link the key again.
 	created, other := createdWith(fingerprint).String(), digestOf(rand.Text()).String()
-	if _, err := k.accounts.accounts.SetSecret(ctx, playerID, created, other); err != nil {
+	if err := k.accounts.accounts.SetSecret(ctx, playerID, created, other); err != nil {
 		return fmt.Errorf("removing a key: %w", err)
 	}
 	found, err := k.keys.Unlink(ctx, playerID, fingerprint)

@@ -63,14 +63,11 @@ func (s *Store) Rotate(ctx context.Context, old, secret string) (string, error) 
 	if !id.Valid(playerID) {
 		return "", ErrBadToken
 	}
-	set, err := s.accounts.SetSecret(ctx, playerID, digestOf(from).String(), digestOf(secret).String())
-	if err != nil {
+	if err := s.accounts.SetSecret(ctx, playerID, digestOf(from).String(), digestOf(secret).String()); err != nil {
 		return "", fmt.Errorf("rotating a token: %w", err)
 	}
-	if !set {
-		return "", ErrBadToken
-	}
-	return token(playerID, secret), nil
+	_, err = s.Verify(ctx, token(playerID, secret)) // This call or an earlier one has replaced the secret.
+	return token(playerID, secret), err
 }
 
 func token(playerID, secret string) string { return playerID + "." + secret }

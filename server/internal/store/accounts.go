@@ -59,9 +59,9 @@ type Accounts interface {
 	// account, the error is ErrNameHeld; if the account does not exist, ErrNoAccount. If a call
 	// fails partway, the account may hold the name already, and a retry completes it.
 	Rename(ctx context.Context, id, from, name string, every time.Duration) (Account, error)
-	// SetSecret replaces the digest from of the account's secret, and reports whether it did,
-	// now or in an earlier call. It changes nothing if the digest is another one.
-	SetSecret(ctx context.Context, id, from, secret string) (set bool, err error)
+	// SetSecret replaces the digest from of the account's secret. It changes nothing if the digest
+	// is another one, or if the account does not exist.
+	SetSecret(ctx context.Context, id, from, secret string) error
 	// Renew sets the given accounts to expire after the duration keep (above 0), counted from now.
 	// It ignores accounts that do not exist.
 	Renew(ctx context.Context, keep time.Duration, ids ...string) error

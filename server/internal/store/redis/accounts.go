@@ -12,10 +12,8 @@ import (
 )
 
 var (
-	claimScript         = newScript("claim.lua")
-	createAccountScript = newScript("create_account.lua")
-	renameAccountScript = newScript("rename_account.lua")
-	setSecretScript     = newScript("set_secret.lua")
+	claimScript     = newScript("claim.lua")
+	setFieldsScript = newScript("set_fields.lua")
 )
 
 const (
@@ -119,21 +117,25 @@ func (a accounts) Create(ctx context.Context, account store.Account, keep time.D
 	if claimed.holder != account.ID || claimed.lasting {
 		return a.existing(ctx, claimed.holder, store.ErrNameHeld)
 	}
-	created, _, err := a.run(ctx, createAccountScript, account.ID,
-		account.Name, account.Secret, account.Bot, keep.Milliseconds())
+	now, err := a.client.Time(ctx).Result()
 	if err != nil {
-		return store.Account{}, err
+		return store.Account{}, failed(err)
 	}
-	claimed, err = a.claim(ctx, folded, account.ID, permanent)
-	if err != nil {
+	var expires time.Time
+	if keep > 0 {
+		expires = now.Add(keep)
+	}
+	account.Created, account.Renamed = now, time.Time{}
+	if _, err := setFields(ctx, a.client, playerKey(account.ID), "", "", expires, accountValues(account)...); err != nil {
 		return store.Account{}, err
 	}
 	// If this call hung until its claim expired, another call may have taken the name. Then no
 	// caller learns of the account that this one wrote.
-	if claimed.holder != account.ID {
-		return a.existing(ctx, claimed.holder, store.ErrNameHeld)
+	claimed, err = a.claim(ctx, folded, account.ID, permanent)
+	if err != nil {
+		return store.Account{}, err
 	}
-	return created, nil
+	return a.existing(ctx, claimed.holder, store.ErrNameHeld)
 }
 
 // claimResult describes who holds a name or an SSH key after a call of claim.
@@ -168,18 +170,30 @@ func (a accounts) existing(ctx context.Context, id string, otherwise error) (sto
 	return account, err
 }
 
-// run runs a script that writes an account, and returns the account as stored, or false if it does not exist.
-func (a accounts) run(ctx context.Context, script *goredis.Script, id string, args ...any) (store.Account, bool, error) {
-	values, err := script.Run(ctx, a.client, []string{playerKey(id)}, args...).Slice()
-	if err != nil {
-		return store.Account{}, false, failed(err)
-	}
-	return parseAccount(id, values)
+// setFields writes fields of the hash at key if the given field has the expected value; a missing field has
+// the value 0. If field is "", there must be no hash. Unless expires is zero, the hash expires then. The
+// result is 1 if the fields were written, 0 if the field has another value, and −1 if there is a hash that
+// must not exist, or none that must.
+func setFields(
+	ctx context.Context, client goredis.UniversalClient, key, field string, expected any, expires time.Time, values ...any,
+) (int, error) {
+	args := append([]any{field, expected, milliText(expires)}, values...)
+	written, err := setFieldsScript.Run(ctx, client, []string{key}, args...).Int()
+	return written, failed(err)
 }
 
 // accountFields are the fields of an account's hash, in the order that parseAccount
 // expects. Only accounts that were renamed have the last one.
 var accountFields = []string{"name", "secret", "bot", "created", "renamed"}
+
+// accountValues returns the fields of an account's hash with their values.
+func accountValues(a store.Account) []any {
+	values := []any{"name", a.Name, "secret", a.Secret, "bot", a.Bot, "created", a.Created.UnixMilli()}
+	if !a.Renamed.IsZero() {
+		values = append(values, "renamed", a.Renamed.UnixMilli())
+	}
+	return values
+}
 
 // parseAccount reads the values of accountFields. It returns false if the hash does not
 // exist.
@@ -210,38 +224,37 @@ func (a accounts) Rename(ctx context.Context, id, from, name string, every time.
 	if err != nil {
 		return store.Account{}, err
 	}
-	claimed, folded := claimResult{holder: holder}, nameKey(names.Fold(name))
-	if holder == "" || holder == id {
-		now, err := a.client.Time(ctx).Result()
-		if err != nil || now.Sub(stored.Renamed) < every {
-			return stored, failed(err) // To claim and release the name would write to the disk twice.
-		}
-		if claimed, err = a.claim(ctx, folded, id, permanent); err != nil {
-			return store.Account{}, err
-		}
-	}
-	if claimed.holder != id {
+	if holder != "" && holder != id {
 		return store.Account{}, store.ErrNameHeld
 	}
-	stored, exists, err := a.run(ctx, renameAccountScript, id, from, name, every.Milliseconds())
-	if err != nil {
+	now, err := a.client.Time(ctx).Result()
+	if err != nil || now.Sub(stored.Renamed) < every {
+		return stored, failed(err) // To claim and release the name would write to the disk twice.
+	}
+	folded := nameKey(names.Fold(name))
+	claimed, err := a.claim(ctx, folded, id, permanent)
+	switch {
+	case err != nil:
+		return store.Account{}, err
+	case claimed.holder != id:
+		return store.Account{}, store.ErrNameHeld
+	}
+	if _, err := setFields(ctx, a.client, playerKey(id), "name", from, time.Time{}, "name", name, "renamed", now.UnixMilli()); err != nil {
 		return store.Account{}, err
 	}
+	stored, err = a.existing(ctx, id, store.ErrNoAccount)
 	// The account was not renamed. A concurrent call for the same name may have claimed it; that one releases it.
-	if claimed.isNew && names.Fold(stored.Name) != names.Fold(name) {
+	if claimed.isNew && !store.IsError(err) && names.Fold(stored.Name) != names.Fold(name) {
 		if err := releaseKeyScript.Run(ctx, a.client, []string{folded}, id).Err(); err != nil {
 			return store.Account{}, failed(err)
 		}
 	}
-	if !exists {
-		return store.Account{}, store.ErrNoAccount
-	}
-	return stored, nil
+	return stored, err
 }
 
-func (a accounts) SetSecret(ctx context.Context, id, from, secret string) (bool, error) {
-	set, err := setSecretScript.Run(ctx, a.client, []string{playerKey(id)}, from, secret).Bool()
-	return set, failed(err)
+func (a accounts) SetSecret(ctx context.Context, id, from, secret string) error {
+	_, err := setFields(ctx, a.client, playerKey(id), "secret", from, time.Time{}, "secret", secret)
+	return err
 }
 
 // Renew renews key owners after the accounts, so that the owner of a key never expires

@@ -53,8 +53,7 @@ func TestAccounts_Create_Interrupted(t *testing.T) {
 		assert.EqualValues(t, -1, ttl())
 
 		require.NoError(t, r.client.Expire(ctx, "player-name:{ann}", time.Minute).Err())
-		_, err = accounts.SetSecret(ctx, ann.ID, ann.Secret, "another")
-		require.NoError(t, err)
+		require.NoError(t, accounts.SetSecret(ctx, ann.ID, ann.Secret, "another"))
 		created, err = accounts.Create(ctx, ann, keepAccounts)
 		require.NoError(t, err)
 		assert.Equal(t, "another", created.Secret)

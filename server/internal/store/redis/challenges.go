@@ -10,11 +10,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-var (
-	createChallengeScript = newScript("create_challenge.lua")
-	updateChallengeScript = newScript("update_challenge.lua")
-)
-
 // challenges implements store.Challenges with these keys, each in its own cluster slot.
 // The braces are literal.
 //
@@ -42,6 +37,14 @@ func challengesKey(kind uint8) string {
 
 var challengeFields = []string{"revision", "kind", "listed", "created", "expires", "encoded"}
 
+// challengeValues returns the fields of a challenge's hash with their values.
+func challengeValues(c store.Challenge) []any {
+	return []any{
+		"revision", c.Revision, "kind", int(c.Kind), "listed", c.Listed, "created", c.Created.UnixMilli(),
+		"expires", c.Expires.UnixMilli(), "encoded", c.Encoded,
+	}
+}
+
 // parseChallenge reads the values of challengeFields.
 func parseChallenge(id string, values []any) (c store.Challenge, ok bool, err error) {
 	if stringAt(values, 0) == "" {
@@ -60,13 +63,13 @@ func parseChallenge(id string, values []any) (c store.Challenge, ok bool, err er
 }
 
 func (s challenges) Create(ctx context.Context, c store.Challenge) (store.Challenge, error) {
-	values, err := createChallengeScript.Run(ctx, s.client, []string{challengeKey(c.ID)},
-		int(c.Kind), c.Listed, c.Created.UnixMilli(), c.Expires.UnixMilli(), c.Encoded).Slice()
-	if err != nil {
-		return store.Challenge{}, failed(err)
+	c.Revision = 1
+	if _, err := setFields(ctx, s.client, challengeKey(c.ID), "", "", c.Expires, challengeValues(c)...); err != nil {
+		return store.Challenge{}, err
 	}
-	stored, ok, err := parseChallenge(c.ID, values)
-	if err != nil || !ok || !stored.Listed {
+	found, _, err := s.Get(ctx, c.ID)
+	stored := found[c.ID]
+	if err != nil || !stored.Listed {
 		return stored, err
 	}
 	// An earlier call may have ended before it listed the challenge.
@@ -120,12 +123,12 @@ func (s challenges) Get(ctx context.Context, ids ...string) (map[string]store.Ch
 }
 
 func (s challenges) Update(ctx context.Context, c store.Challenge) error {
-	replaced, err := updateChallengeScript.Run(ctx, s.once, []string{challengeKey(c.ID)},
-		c.Revision, c.Encoded, c.Expires.UnixMilli()).Bool()
-	if err == nil && !replaced {
+	replaced, err := setFields(ctx, s.once, challengeKey(c.ID), "revision", c.Revision, c.Expires,
+		"revision", c.Revision+1, "encoded", c.Encoded, "expires", c.Expires.UnixMilli())
+	if err == nil && replaced != 1 {
 		return store.ErrMoved
 	}
-	return failed(err)
+	return err
 }
 
 func (s challenges) List(ctx context.Context, kind uint8, after store.Place, n int) ([]store.Place, error) {

@@ -10,8 +10,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-var updateProfileScript = newScript("update_profile.lua")
-
 // profiles implements store.Profiles in the hashes of the accounts, with which profiles expire:
 //
 //	player:{<id>}  hash: profile, profile-revision, and the fields of the account
@@ -38,8 +36,9 @@ func (p profiles) Get(ctx context.Context, playerID string) (store.Profile, time
 }
 
 func (p profiles) Update(ctx context.Context, playerID string, to store.Profile) error {
-	replaced, err := updateProfileScript.Run(ctx, p.client, []string{playerKey(playerID)}, to.Revision, to.Encoded).Bool()
-	if err == nil && !replaced {
+	replaced, err := setFields(ctx, p.client, playerKey(playerID), "profile-revision", to.Revision, time.Time{},
+		"profile-revision", to.Revision+1, "profile", to.Encoded)
+	if err == nil && replaced == 0 {
 		return store.ErrMoved
 	}
 	return wrap("writing a profile", err)

@@ -128,10 +128,7 @@ func restore(ctx context.Context, pipe goredis.Pipeliner, i store.Item) {
 		pipe.HSet(ctx, serversKey, i.Server.ServerID, serverText(i.Server.ServerHeartbeat))
 	case i.Account != nil:
 		a := i.Account
-		pipe.HSet(ctx, playerKey(a.ID), "name", a.Name, "secret", a.Secret, "bot", a.Bot, "created", a.Created.UnixMilli())
-		if !a.Renamed.IsZero() {
-			pipe.HSet(ctx, playerKey(a.ID), "renamed", a.Renamed.UnixMilli())
-		}
+		pipe.HSet(ctx, playerKey(a.ID), accountValues(a.Account)...)
 		expireAt(ctx, pipe, a.Expires, playerKey(a.ID))
 	case i.Profile != nil:
 		pipe.HSet(ctx, playerKey(i.Profile.PlayerID), "profile-revision", i.Profile.Revision, "profile", i.Profile.Encoded)
@@ -158,8 +155,7 @@ func restore(ctx context.Context, pipe goredis.Pipeliner, i store.Item) {
 }
 
 func restoreChallenge(ctx context.Context, pipe goredis.Pipeliner, c store.Challenge) {
-	pipe.HSet(ctx, challengeKey(c.ID), "revision", c.Revision, "kind", int(c.Kind), "listed", c.Listed,
-		"created", c.Created.UnixMilli(), "expires", c.Expires.UnixMilli(), "encoded", c.Encoded)
+	pipe.HSet(ctx, challengeKey(c.ID), challengeValues(c)...)
 	expireAt(ctx, pipe, c.Expires, challengeKey(c.ID))
 	if c.Listed {
 		queueListed(ctx, pipe, c)

@@ -133,9 +133,10 @@ func (a accounts) Rename(ctx context.Context, id, from, name string, every time.
 	return stored, err
 }
 
-func (a accounts) SetSecret(ctx context.Context, id, from, secret string) (bool, error) {
-	return a.change(ctx, "UPDATE accounts SET secret = ?3 WHERE id = ?1 AND secret IN (?2, ?3) AND (expires IS NULL OR expires > ?4)",
+func (a accounts) SetSecret(ctx context.Context, id, from, secret string) error {
+	_, err := a.change(ctx, "UPDATE accounts SET secret = ?3 WHERE id = ?1 AND secret = ?2 AND (expires IS NULL OR expires > ?4)",
 		id, from, secret, a.now())
+	return err
 }
 
 func (a accounts) Renew(ctx context.Context, keep time.Duration, ids ...string) error {

@@ -28,7 +28,7 @@ func Calls(ctx context.Context, s *store.Store) map[string]error {
 	_, errs["Accounts.Holder"] = s.Accounts.Holder(ctx, a.Name)
 	_, errs["Accounts.Create"] = s.Accounts.Create(ctx, a, keepAccounts)
 	_, errs["Accounts.Rename"] = s.Accounts.Rename(ctx, a.ID, a.Name, "another", 0)
-	_, errs["Accounts.SetSecret"] = s.Accounts.SetSecret(ctx, a.ID, a.Secret, "another")
+	errs["Accounts.SetSecret"] = s.Accounts.SetSecret(ctx, a.ID, a.Secret, "another")
 	errs["Accounts.Renew"] = s.Accounts.Renew(ctx, keepAccounts, a.ID)
 	_, _, errs["Keys.Owner"] = s.Keys.Owner(ctx, keyOne)
 	_, errs["Keys.Create"] = s.Keys.Create(ctx, a, keepAccounts, keyOne)

@@ -163,16 +163,17 @@ func (s *Challenges) Create(ctx context.Context, c Challenge, now time.Time) (*C
 		c.expires = c.CloseTime.Add(s.Keep)
 	}
 	kept, err := c.stored()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = s.Store.Update(ctx, kept)
 	}
-	if kept, err = s.Store.Create(ctx, kept); err != nil {
+	if err != nil && !errors.Is(err, store.ErrMoved) {
 		return nil, fmt.Errorf("creating a challenge: %w", err)
 	}
 	if kept.Listed && c.Kind == replay.Race {
 		s.recents.Forget(replay.Race) // Now must find the race at once.
 	}
-	return decode(kept)
+	created, _, err := s.read(ctx, c.ID) // Another call may have created it.
+	return created, err
 }
 
 // errUnchanged is returned by functions passed to change that do not modify the challenge.

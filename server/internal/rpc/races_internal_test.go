@@ -49,16 +49,12 @@ type leaving struct {
 	ids   []string // of the challenges that were created
 }
 
-func (l *leaving) Create(ctx context.Context, c store.Challenge) (store.Challenge, error) {
-	created, err := l.Challenges.Create(ctx, c)
-	l.leave()
-	l.ids = append(l.ids, c.ID)
-	return created, cmp.Or(err, ctx.Err())
-}
-
 func (l *leaving) Update(ctx context.Context, c store.Challenge) error {
 	err := l.Challenges.Update(ctx, c)
 	l.leave()
+	if c.Revision == 0 {
+		l.ids = append(l.ids, c.ID)
+	}
 	return cmp.Or(err, ctx.Err())
 }
 

@@ -9,7 +9,7 @@ import (
 // fields that the store itself needs.
 type Challenge struct {
 	ID string
-	// Revision starts at 1 and increases by 1 with each change.
+	// Revision is 0 before the challenge is stored, and increases by 1 with each change.
 	Revision int64
 	// Encoded and Expires are the parts that may change.
 	Encoded []byte
@@ -25,17 +25,14 @@ type Challenge struct {
 // Challenges stores challenges. A challenge is a group of games that share a seed. Its
 // attempts are stored as games, and its final standings as a board.
 type Challenges interface {
-	// Create stores c, which must not have expired, with revision 1, unless a challenge
-	// with the same ID exists. It returns the challenge that is now stored. After an
-	// error the caller should retry.
-	Create(ctx context.Context, c Challenge) (stored Challenge, err error)
 	// Get returns those of the given challenges that exist, by ID, and the store's time
 	// at some point during the call.
 	Get(ctx context.Context, ids ...string) (map[string]Challenge, time.Time, error)
-	// Update replaces a challenge's Encoded and Expires with those of c and increments
-	// its revision, provided that the stored revision equals c's. If the revision differs
-	// or the challenge does not exist, the error is ErrMoved. After any other error, the
-	// outcome is unknown.
+	// Update stores c, which must not have expired, with the next revision, provided that
+	// the stored revision equals c's: 0 if there is no such challenge. If it differs, the error
+	// is ErrMoved; an earlier attempt of the same call may be the reason. After any other error,
+	// the outcome is unknown, and the caller should retry: it may be that a new challenge is
+	// stored, but not listed.
 	Update(ctx context.Context, c Challenge) error
 	// List returns the places of up to n listed challenges of the given kind (0 means all
 	// kinds) after the given place, newest first. A place's rank is the challenge's time

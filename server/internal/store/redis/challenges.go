@@ -17,13 +17,8 @@ import (
 //	challenges:<kind>   sorted set of listed IDs by the time of creation
 //
 // The kind "*" stands for all kinds. A challenge is stored before it is added to a list.
-// An expired challenge stays in the lists until Create finds and removes it.
-type challenges struct {
-	client goredis.UniversalClient
-	// once sends each command only once: a retry of an update that succeeded would return
-	// ErrMoved.
-	once goredis.UniversalClient
-}
+// An expired challenge stays in the lists until list finds and removes it.
+type challenges struct{ client goredis.UniversalClient }
 
 func challengeKey(id string) string { return "challenge:{" + id + "}" }
 
@@ -37,10 +32,10 @@ func challengesKey(kind uint8) string {
 
 var challengeFields = []string{"revision", "kind", "listed", "created", "expires", "encoded"}
 
-// challengeValues returns the fields of a challenge's hash with their values.
-func challengeValues(c store.Challenge) []any {
+// challengeValues returns the fields of a challenge's hash with their values and the given revision.
+func challengeValues(c store.Challenge, revision int64) []any {
 	return []any{
-		"revision", c.Revision, "kind", int(c.Kind), "listed", c.Listed, "created", c.Created.UnixMilli(),
+		"revision", revision, "kind", int(c.Kind), "listed", c.Listed, "created", c.Created.UnixMilli(),
 		"expires", c.Expires.UnixMilli(), "encoded", c.Encoded,
 	}
 }
@@ -62,21 +57,7 @@ func parseChallenge(id string, values []any) (c store.Challenge, ok bool, err er
 	}, true, nil
 }
 
-func (s challenges) Create(ctx context.Context, c store.Challenge) (store.Challenge, error) {
-	c.Revision = 1
-	if _, err := setFields(ctx, s.client, challengeKey(c.ID), "", "", c.Expires, challengeValues(c)...); err != nil {
-		return store.Challenge{}, err
-	}
-	found, _, err := s.Get(ctx, c.ID)
-	stored := found[c.ID]
-	if err != nil || !stored.Listed {
-		return stored, err
-	}
-	// An earlier call may have ended before it listed the challenge.
-	return stored, s.list(ctx, stored)
-}
-
-// list adds a challenge to the lists. It also removes the oldest challenges of those
+// list adds a new challenge to the lists. It also removes the oldest challenges of those
 // lists if they have expired, so that the lists do not keep growing.
 func (s challenges) list(ctx context.Context, c store.Challenge) error {
 	keys, pipe := []string{challengesKey(0), challengesKey(c.Kind)}, s.client.Pipeline()
@@ -105,7 +86,7 @@ func (s challenges) list(ctx context.Context, c store.Challenge) error {
 // queueListed queues the commands that add a challenge to the lists.
 func queueListed(ctx context.Context, pipe goredis.Pipeliner, c store.Challenge) {
 	for _, kind := range []uint8{0, c.Kind} {
-		pipe.ZAdd(ctx, challengesKey(kind), goredis.Z{Score: float64(c.Created.UnixMilli()), Member: c.ID})
+		pipe.ZAddNX(ctx, challengesKey(kind), goredis.Z{Score: float64(c.Created.UnixMilli()), Member: c.ID})
 	}
 }
 
@@ -123,10 +104,16 @@ func (s challenges) Get(ctx context.Context, ids ...string) (map[string]store.Ch
 }
 
 func (s challenges) Update(ctx context.Context, c store.Challenge) error {
-	replaced, err := setFields(ctx, s.once, challengeKey(c.ID), "revision", c.Revision, c.Expires,
-		"revision", c.Revision+1, "encoded", c.Encoded, "expires", c.Expires.UnixMilli())
-	if err == nil && replaced != 1 {
-		return store.ErrMoved
+	field := "revision"
+	if c.Revision == 0 {
+		field = "" // The hash must not exist.
+	}
+	written, err := setFields(ctx, s.client, challengeKey(c.ID), field, c.Revision, c.Expires, challengeValues(c, c.Revision+1)...)
+	if err == nil && c.Revision == 0 && c.Listed {
+		err = s.list(ctx, c) // even if it exists: an earlier call may have ended before it listed the challenge
+	}
+	if err == nil && written != 1 {
+		err = store.ErrMoved
 	}
 	return err
 }

@@ -12,15 +12,14 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Ensure that repeating Create adds a challenge to the lists if it is missing there.
+// Ensure that repeating the Update of a new challenge adds it to the lists if it is missing there.
 func TestChallenges_Relisted(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		ctx, challenges := t.Context(), r.store.Challenges
 		c := store.Challenge{ID: "a", Kind: 2, Listed: true, Created: time.Now(), Expires: time.Now().Add(time.Hour)}
-		for range 2 {
-			_, err := challenges.Create(ctx, c)
-			require.NoError(t, err)
+		for _, want := range []error{nil, store.ErrMoved} {
+			require.ErrorIs(t, challenges.Update(ctx, c), want)
 			for kind := range uint8(3) {
 				places, err := challenges.List(ctx, kind, store.Place{}, 10)
 				require.NoError(t, err)
@@ -39,8 +38,7 @@ func TestChallenges_ListsShrink(t *testing.T) {
 	now, ctx := time.Now(), t.Context()
 	server.SetTime(now)
 	create := func(id string, kind uint8) {
-		_, err := challenges.Create(ctx, store.Challenge{ID: id, Kind: kind, Listed: true, Created: now, Expires: now.Add(time.Hour)})
-		require.NoError(t, err)
+		require.NoError(t, challenges.Update(ctx, store.Challenge{ID: id, Kind: kind, Listed: true, Created: now, Expires: now.Add(time.Hour)}))
 		now = now.Add(time.Millisecond)
 	}
 	listed := func(kind string) []string { return client.ZRange(ctx, "challenges:"+kind, 0, -1).Val() }
@@ -66,9 +64,8 @@ func TestCorrupt(t *testing.T) {
 		require.NoError(t, r.client.HSet(ctx, "challenge:{a}", "revision", "what?").Err())
 		require.NoError(t, r.client.HSet(ctx, "player:{"+player+"}", "name", "Ann", "secret", "digest", "bot", "0", "created", "today").Err())
 		_, _, getErr := r.store.Challenges.Get(ctx, "a")
-		_, createErr := r.store.Challenges.Create(ctx, store.Challenge{ID: "a"})
 		_, accountErr := r.store.Accounts.Get(ctx, []string{player})
-		for _, err := range []error{getErr, createErr, accountErr} {
+		for _, err := range []error{getErr, accountErr} {
 			var failed *store.Error
 			require.ErrorAs(t, err, &failed)
 			assert.Equal(t, store.Corrupt, failed.Kind)

@@ -74,7 +74,7 @@ func portsOn(c Clients, client goredis.UniversalClient, pipeline *goredis.AutoPi
 		Boards:      boards{client},
 		Lists:       lists{client},
 		Queue:       queue{client},
-		Challenges:  challenges{client, c.Appends},
+		Challenges:  challenges{client},
 		Profiles:    profiles{client},
 		Heartbeats:  heartbeats{client, c.Appends},
 		Secrets:     secrets{client},

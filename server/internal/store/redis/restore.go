@@ -155,7 +155,7 @@ func restore(ctx context.Context, pipe goredis.Pipeliner, i store.Item) {
 }
 
 func restoreChallenge(ctx context.Context, pipe goredis.Pipeliner, c store.Challenge) {
-	pipe.HSet(ctx, challengeKey(c.ID), challengeValues(c)...)
+	pipe.HSet(ctx, challengeKey(c.ID), challengeValues(c, c.Revision)...)
 	expireAt(ctx, pipe, c.Expires, challengeKey(c.ID))
 	if c.Listed {
 		queueListed(ctx, pipe, c)

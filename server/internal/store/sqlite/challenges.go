@@ -29,28 +29,10 @@ func findChallenge(c *sqlite3.Conn, id string, now time.Time) (found store.Chall
 	return one(c, challengeByID, challengeAt, id, now)
 }
 
-// insertChallenge inserts a challenge with a statement that begins with verb, such as
-// INSERT OR IGNORE.
-func insertChallenge(c *sqlite3.Conn, verb string, challenge store.Challenge) error {
-	return exec(c, verb+" INTO challenges ("+challengeColumns+") VALUES (?, ?, ?, ?, ?, ?, ?)", challenge.ID, challenge.Revision,
+// putChallenge stores a challenge with the given revision in place of the one with its ID.
+func putChallenge(c *sqlite3.Conn, challenge store.Challenge, revision int64) error {
+	return exec(c, "INSERT OR REPLACE INTO challenges ("+challengeColumns+") VALUES (?, ?, ?, ?, ?, ?, ?)", challenge.ID, revision,
 		int(challenge.Kind), challenge.Listed, challenge.Created, challenge.Expires, challenge.Encoded)
-}
-
-func (s challenges) Create(ctx context.Context, c store.Challenge) (store.Challenge, error) {
-	return writeOne(ctx, s.db, func(conn *sqlite3.Conn) (stored store.Challenge, err error) {
-		now := s.now()
-		// An expired challenge with this ID may exist if the sweep has not yet removed
-		// it.
-		if err := exec(conn, "DELETE FROM challenges WHERE id = ? AND expires <= ?", c.ID, now); err != nil {
-			return stored, err
-		}
-		c.Revision = 1
-		if err := insertChallenge(conn, "INSERT OR IGNORE", c); err != nil {
-			return stored, err
-		}
-		stored, _, err = findChallenge(conn, c.ID, now)
-		return stored, err
-	})
 }
 
 func (s challenges) Get(ctx context.Context, ids ...string) (found map[string]store.Challenge, now time.Time, err error) {
@@ -64,12 +46,14 @@ func (s challenges) Get(ctx context.Context, ids ...string) (found map[string]st
 
 func (s challenges) Update(ctx context.Context, c store.Challenge) error {
 	return s.write(ctx, func(conn *sqlite3.Conn) error {
-		err := exec(conn, "UPDATE challenges SET revision = revision + 1, encoded = ?1, expires = ?2 WHERE id = ?3 AND revision = ?4 AND expires > ?5",
-			c.Encoded, c.Expires, c.ID, c.Revision, s.now())
-		if err == nil && conn.Changes() == 0 {
-			err = refusal{store.ErrMoved}
+		stored, _, err := findChallenge(conn, c.ID, s.now())
+		switch {
+		case err != nil:
+			return err
+		case stored.Revision != c.Revision:
+			return refusal{store.ErrMoved}
 		}
-		return err
+		return putChallenge(conn, c, c.Revision+1)
 	})
 }
 

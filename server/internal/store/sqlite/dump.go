@@ -218,7 +218,7 @@ func restore(c *sqlite3.Conn, i store.Item) error {
 		return exec(c, "INSERT OR REPLACE INTO sessions (player, id, comment, opened, expires) VALUES (?, ?, ?, ?, ?)",
 			s.PlayerID, s.ID, s.Comment, s.Opened, s.Expires)
 	case i.Challenge != nil:
-		return insertChallenge(c, "INSERT OR REPLACE", *i.Challenge)
+		return putChallenge(c, *i.Challenge, i.Challenge.Revision)
 	default:
 		return restoreGame(c, i)
 	}

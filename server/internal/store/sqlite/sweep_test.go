@@ -29,8 +29,7 @@ func TestSweep(t *testing.T) {
 		}
 		_, err := s.Accounts.Create(ctx, store.Account{ID: id, Name: id}, keep)
 		require.NoError(t, err)
-		_, err = s.Challenges.Create(ctx, c)
-		require.NoError(t, err)
+		require.NoError(t, s.Challenges.Update(ctx, c))
 		require.NoError(t, s.Boards.Record(ctx, store.BoardEntry{PlayerID: id, Score: int32(n), Member: id}, on))
 	}
 	play(t, s, "a", 1, many)

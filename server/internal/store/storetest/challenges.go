@@ -26,11 +26,10 @@ func testChallenge(t *testing.T, s *store.Store, id string, kind uint8, created 
 // createChallenge stores a challenge, and returns it with its revision.
 func createChallenge(t *testing.T, s *store.Store, c store.Challenge) store.Challenge {
 	t.Helper()
-	stored, err := s.Challenges.Create(t.Context(), c)
-	require.NoError(t, err)
+	require.NoError(t, s.Challenges.Update(t.Context(), c))
 	c.Revision = 1
-	require.Equal(t, c, stored)
-	return stored
+	require.Equal(t, c, getChallenge(t, s, c.ID))
+	return c
 }
 
 // getChallenge returns an existing challenge.
@@ -69,30 +68,29 @@ func Challenges(t *testing.T, open Open) {
 	t.Run("an existing challenge is not replaced", func(t *testing.T) {
 		s := open(t)
 		first := createChallenge(t, s, testChallenge(t, s, "a", 2, 1000))
-		other := testChallenge(t, s, "a", 3, 2000)
-		other.Encoded, other.Listed, other.Expires = []byte("other"), false, other.Expires.Add(time.Hour)
-		stored, err := s.Challenges.Create(t.Context(), other)
-		require.NoError(t, err)
-		assert.Equal(t, first, stored)
+		other := testChallenge(t, s, "a", 2, 2000)
+		other.Encoded, other.Expires = []byte("other"), other.Expires.Add(time.Hour)
+		require.ErrorIs(t, s.Challenges.Update(t.Context(), other), store.ErrMoved)
+		assert.Equal(t, first, getChallenge(t, s, "a"))
 		first.Encoded = []byte("changed")
 		require.NoError(t, s.Challenges.Update(t.Context(), first))
 		first.Revision = 2
-		stored, err = s.Challenges.Create(t.Context(), other)
-		require.NoError(t, err)
-		assert.Equal(t, first, stored)
+		require.ErrorIs(t, s.Challenges.Update(t.Context(), other), store.ErrMoved)
 		assert.Equal(t, first, getChallenge(t, s, "a"))
-		assert.Equal(t, []string{"a"}, listChallenges(t, s, 2, 10))
-		assert.Empty(t, listChallenges(t, s, 3, 10))
+		places, err := s.Challenges.List(t.Context(), 2, store.Place{}, 10)
+		require.NoError(t, err)
+		assert.Equal(t, []store.Place{{Rank: 1000, GameID: "a"}}, places)
 	})
 	t.Run("an update replaces one revision", func(t *testing.T) {
 		s := open(t)
 		first := createChallenge(t, s, testChallenge(t, s, "a", 2, 1000))
 		createChallenge(t, s, testChallenge(t, s, "b", 2, 2000))
-		change := store.Challenge{ID: "a", Kind: 1, Revision: 1, Encoded: []byte("changed"), Expires: first.Expires.Add(time.Minute)}
+		change := first
+		change.Encoded, change.Expires = []byte("changed"), first.Expires.Add(time.Minute)
 		require.NoError(t, s.Challenges.Update(t.Context(), change))
-		want := first
-		want.Revision, want.Encoded, want.Expires = 2, change.Encoded, change.Expires
-		assert.Equal(t, want, getChallenge(t, s, "a"), "kind and place do not change")
+		want := change
+		want.Revision = 2
+		assert.Equal(t, want, getChallenge(t, s, "a"))
 		assert.Equal(t, []string{"b", "a"}, listChallenges(t, s, 0, 10))
 		assert.Equal(t, []string{"b", "a"}, listChallenges(t, s, 2, 10))
 		assert.Empty(t, listChallenges(t, s, 1, 10))
@@ -101,8 +99,6 @@ func Challenges(t *testing.T, open Open) {
 			require.ErrorIs(t, s.Challenges.Update(t.Context(), change), store.ErrMoved)
 		}
 		change.ID, change.Revision = "unknown", 1
-		require.ErrorIs(t, s.Challenges.Update(t.Context(), change), store.ErrMoved)
-		change.Revision = 0
 		require.ErrorIs(t, s.Challenges.Update(t.Context(), change), store.ErrMoved)
 		found, _, err := s.Challenges.Get(t.Context(), "a", "unknown")
 		require.NoError(t, err)

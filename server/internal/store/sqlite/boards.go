@@ -15,7 +15,8 @@ import (
 // boards implements store.Boards. Each board is divided into ranges with stored counts,
 // so that an entry's place can be found without counting all entries above it: the counts
 // of the ranges above are added up, and only the entries of one range are counted. Ranges
-// are bounded by score and member, so they stay small even if all scores are equal.
+// are bounded by score and member, so they stay small even if all scores are equal. Ranges that lose
+// entries are not merged: there is at most one more for each rangeSize/2 entries that were ever recorded.
 type boards struct {
 	*db
 	// rangeSize is the maximum number of entries in a range.
@@ -130,7 +131,8 @@ func (b boards) remove(c *sqlite3.Conn, board int64, playerID string, at rankKey
 	if err := exec(c, "UPDATE boards SET total = total - 1 WHERE board = ?", board); err != nil {
 		return err
 	}
-	return b.uncount(c, board, at)
+	_, err := addEntries(c, board, at, -1)
+	return err
 }
 
 func (b boards) Page(ctx context.Context, on store.Board, first int64, n int) (page store.BoardPage, err error) {

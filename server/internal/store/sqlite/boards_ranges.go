@@ -56,41 +56,6 @@ func keyAfter(c *sqlite3.Conn, board int64, from rankKey, n int64) (at rankKey, 
 		ORDER BY score, member LIMIT 1 OFFSET ?`, firstRankKey, board, from.score, from.member, n)
 }
 
-// uncount decrements the count of the range that contains the given key. If the range has
-// become small, uncount merges it with the next or the previous range, provided that the
-// two together hold at most rangeSize/2 entries. Any two neighbors therefore hold at least
-// rangeSize/4 entries, which bounds the number of ranges.
-func (b boards) uncount(c *sqlite3.Conn, board int64, at rankKey) error {
-	r, err := addEntries(c, board, at, -1)
-	if err != nil || r.entries >= b.rangeSize/4 {
-		return err
-	}
-	next, found, err := one(c, `SELECT score, member, entries FROM score_ranges WHERE board = ? AND (score, member) > (?, ?)
-		ORDER BY score, member LIMIT 1`, rangeAt, board, r.from.score, r.from.member)
-	if err != nil {
-		return err
-	}
-	if found && r.entries+next.entries <= b.rangeSize/2 {
-		return mergeRanges(c, board, r, next)
-	}
-	before, found, err := one(c, `SELECT score, member, entries FROM score_ranges WHERE board = ? AND (score, member) < (?, ?)
-		ORDER BY score DESC, member DESC LIMIT 1`, rangeAt, board, r.from.score, r.from.member)
-	if err == nil && found && before.entries+r.entries <= b.rangeSize/2 {
-		return mergeRanges(c, board, before, r)
-	}
-	return err
-}
-
-// mergeRanges merges a range into the one below it.
-func mergeRanges(c *sqlite3.Conn, board int64, low, high scoreRange) error {
-	if err := exec(c, "DELETE FROM score_ranges WHERE board = ? AND score = ? AND member = ?",
-		board, high.from.score, high.from.member); err != nil {
-		return err
-	}
-	_, err := addEntries(c, board, low.from, high.entries)
-	return err
-}
-
 // countAbove returns the number of entries whose key is greater than at.
 func countAbove(c *sqlite3.Conn, board int64, at rankKey) (n int64, err error) {
 	end, err := rangeAbove(c, board, at)

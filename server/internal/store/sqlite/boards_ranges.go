@@ -62,24 +62,11 @@ func countAbove(c *sqlite3.Conn, board int64, at rankKey) (n int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	add := func(s *sqlite3.Stmt) { n += s.ColumnInt64(0) }
-	// SQLite compares (score, member) again for each row found by the index, which takes
-	// four times as long as conditions on single columns.
-	if err := query(c, `SELECT sum(entries) FROM score_ranges WHERE board = ?1 AND score = ?2 AND member >= ?3
-		UNION ALL SELECT sum(entries) FROM score_ranges WHERE board = ?1 AND score > ?2`,
-		add, board, end.score, end.member); err != nil {
-		return 0, err
-	}
-	if at.score == end.score {
-		err = query(c, "SELECT count(*) FROM scores WHERE board = ? AND score = ? AND member > ? AND member < ?",
-			add, board, at.score, at.member, end.member)
-		return n, err
-	}
-	err = query(c, `SELECT count(*) FROM scores WHERE board = ?1 AND score = ?2 AND member > ?3
-		UNION ALL SELECT count(*) FROM scores WHERE board = ?1 AND score > ?2 AND score < ?4
-		UNION ALL SELECT count(*) FROM scores WHERE board = ?1 AND score = ?4 AND member < ?5`,
-		add, board, at.score, at.member, end.score, end.member)
-	return n, err
+	// Conditions on single columns take SQLite a quarter of the time of one on (score, member).
+	return number(c, `SELECT (SELECT coalesce(sum(entries), 0) FROM score_ranges WHERE board = ?1 AND score > ?4)
+		+ (SELECT coalesce(sum(entries), 0) FROM score_ranges WHERE board = ?1 AND score = ?4 AND member >= ?5)
+		+ (SELECT count(*) FROM scores WHERE board = ?1 AND (score, member) > (?2, ?3) AND (score, member) < (?4, ?5))`,
+		board, at.score, at.member, end.score, end.member)
 }
 
 // rangeAbove returns the start of the range above the one that contains the given key.

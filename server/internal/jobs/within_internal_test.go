@@ -38,7 +38,7 @@ func (f *full) Remove(ctx context.Context, gameID string) error {
 func TestManager_Within(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	require.True(t, s.Transactional())
+	require.False(t, s.Shared())
 	ctx, jobs := t.Context(), &full{Queue: s.Queue}
 	m := newManager(s, jobs)
 	hub := match.NewHub(match.Config{

@@ -37,14 +37,14 @@ func (r *Recovery) renew(ctx context.Context) error {
 }
 
 // reconcile runs ReindexAll on one of the servers, so that a lost leaderboard, list or queue is
-// restored within an hour. A store with transactions cannot lose them without also losing the
+// restored within an hour. A store that is not shared cannot lose them without also losing the
 // logs, so with such a store, reconcile only renews accounts.
 func (r *Recovery) reconcile(ctx context.Context) error {
 	claimed, err := r.Heartbeats.Claim(ctx, "reconcile", r.reconcileEvery()*9/10)
 	if err == nil && !claimed {
 		return nil // Another server is doing this. After an error, this one may have claimed it.
 	}
-	if r.Engine.Transactional() {
+	if !r.Engine.Shared() {
 		return r.renewAccounts(ctx)
 	}
 	return r.ReindexAll(ctx)

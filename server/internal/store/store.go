@@ -49,10 +49,9 @@ type Engine interface {
 	Name() string
 	// Durable reports whether the data survives a restart of the program.
 	Durable() bool
-	// Shared reports whether several servers can use the store at the same time.
+	// Shared reports whether several servers can use the store at the same time. A store that is
+	// not shared has transactions: it calls Entry.Then.
 	Shared() bool
-	// Transactional reports whether the store calls Entry.Then.
-	Transactional() bool
 	// Ping returns an error if the store does not answer.
 	Ping(ctx context.Context) error
 	// Time returns the current time according to the store's clock, the basis of all

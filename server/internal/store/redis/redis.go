@@ -91,7 +91,6 @@ type engine struct {
 func (e engine) Name() string            { return e.clients.Name }
 func (e engine) Durable() bool           { return true }
 func (e engine) Shared() bool            { return true }
-func (e engine) Transactional() bool     { return false }
 func (e engine) Run(ctx context.Context) { e.feed.run(ctx) }
 
 func (e engine) Ping(ctx context.Context) error { return failed(e.client.Ping(ctx).Err()) }

@@ -150,7 +150,7 @@ func gamesAppend(t *testing.T, open Open) {
 			require.NoError(t, err)
 			return ids
 		}
-		if !g.s.Transactional() {
+		if g.s.Shared() {
 			assert.False(t, g.add("a", e).Then)
 			assert.Zero(t, calls)
 			return

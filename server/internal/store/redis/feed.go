@@ -21,9 +21,10 @@ type feed struct {
 	cluster *goredis.ClusterClient // nil unless client is one
 	logger  *slog.Logger
 
-	messages chan any // received, but not yet passed to listeners
-	nudge    chan struct{}
-	group    sync.WaitGroup
+	nudge chan struct{}
+	group sync.WaitGroup
+	// telling is held while a listener is called: the nodes' messages arrive concurrently.
+	telling sync.Mutex
 
 	mu        sync.Mutex
 	listeners map[string]store.Listener // by channel
@@ -36,8 +37,7 @@ type feed struct {
 func newFeed(client goredis.UniversalClient, logger *slog.Logger) *feed {
 	cluster, _ := client.(*goredis.ClusterClient)
 	return &feed{
-		client: client, cluster: cluster, logger: logger,
-		messages: make(chan any, feedBuffer), nudge: make(chan struct{}, 1),
+		client: client, cluster: cluster, logger: logger, nudge: make(chan struct{}, 1),
 		listeners: map[string]store.Listener{}, wanted: map[string]bool{}, nodes: map[string]*nodeFeed{}, failing: map[string]bool{},
 	}
 }
@@ -65,28 +65,14 @@ func (f *feed) wake() {
 	}
 }
 
-// feedBuffer is the number of published messages that may wait for their listeners before
-// the feed stops reading from the connections.
-const feedBuffer = 4096
-
-// run receives messages until ctx is done. It retries while Redis is unavailable.
+// run subscribes to the channels of followed games until ctx is done, and retries while Redis is
+// unavailable. For each node, a goroutine receives the messages; see receive.
 func (f *feed) run(ctx context.Context) {
 	defer f.group.Wait()
-	// Subscribing may wait for a connection, which must not delay messages.
-	f.group.Go(func() {
-		for ctx.Err() == nil {
-			join, leave := f.next(ctx)
-			f.leave(ctx, leave)
-			f.join(ctx, join)
-		}
-	})
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case m := <-f.messages:
-			f.dispatch(m)
-		}
+	for ctx.Err() == nil {
+		join, leave := f.next(ctx)
+		f.leave(ctx, leave)
+		f.join(ctx, join)
 	}
 }
 
@@ -123,6 +109,7 @@ func (f *feed) next(ctx context.Context) (join, leave []string) {
 	return join, leave
 }
 
+// dispatch passes a message to the listener of its game.
 func (f *feed) dispatch(m any) {
 	var channel, payload string
 	switch m := m.(type) {
@@ -136,6 +123,8 @@ func (f *feed) dispatch(m any) {
 	default:
 		return
 	}
+	f.telling.Lock()
+	defer f.telling.Unlock()
 	f.mu.Lock()
 	l := f.listeners[channel]
 	f.mu.Unlock()

@@ -107,8 +107,8 @@ func (f *feed) joinAt(ctx context.Context, master *goredis.Client, channels []st
 // has to answer before its connection is closed.
 const followPing = 3 * time.Second
 
-// receive forwards the messages of a node until the connection fails, the node stops
-// answering, or ctx is done.
+// receive passes the messages of a node to the listeners until the connection fails, the node
+// stops answering, or ctx is done.
 func (f *feed) receive(ctx context.Context, n *nodeFeed) {
 	defer f.lost(ctx, n)
 	end := func() { _ = n.pubsub.Close() }
@@ -134,11 +134,7 @@ func (f *feed) receive(ctx context.Context, n *nodeFeed) {
 		if s, ok := m.(*goredis.Subscription); ok {
 			f.answered(ctx, n, s)
 		}
-		select {
-		case f.messages <- m:
-		case <-ctx.Done():
-			return
-		}
+		f.dispatch(m)
 	}
 }
 

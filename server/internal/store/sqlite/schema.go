@@ -92,7 +92,7 @@ const pageSize = 4096
 // errForeign means that the file is a database, but not a store.
 var errForeign = errors.New("it is the database of another program")
 
-// look opens the file at path, and returns an error if it is not empty and not a store. It returns
+// look opens the file at path, and returns an error if it has tables and is not a store. It returns
 // nil if there is no file. It changes nothing, unlike SQLite.
 func look(path string, flag int) (_ *os.File, err error) {
 	f, err := os.OpenFile(path, flag, 0)
@@ -116,21 +116,8 @@ func look(path string, flag int) (_ *os.File, err error) {
 	case err != nil:
 		return nil, err
 	}
-	application := binary.BigEndian.Uint32(page[applicationAt:])
-	if application == 0 && page[100] == 13 && binary.BigEndian.Uint16(page[103:]) == 0 { // no tables
-		// The tables of a new store are only in the log. The first page is at its start.
-		var frame [128]byte
-		log, err := os.Open(path + walSuffix)
-		if err != nil {
-			return f, nil
-		}
-		defer func() { _ = log.Close() }()
-		if n, _ := log.ReadAt(frame[:], 0); n < len(frame) || binary.BigEndian.Uint32(frame[32:]) != 1 {
-			return f, nil
-		}
-		application = binary.BigEndian.Uint32(frame[56+applicationAt:])
-	}
-	if application != applicationID {
+	empty := page[100] == 13 && binary.BigEndian.Uint16(page[103:]) == 0 // The tables of a new store are only in its log.
+	if application := binary.BigEndian.Uint32(page[applicationAt:]); application != applicationID && (application != 0 || !empty) {
 		return nil, errForeign
 	}
 	return f, nil

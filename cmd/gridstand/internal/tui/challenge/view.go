@@ -20,6 +20,9 @@ func (p *page) View(width, height int) ui.View {
 	if left := p.TimeLeft(); left != "" {
 		v.Right = []string{p.badge() + "   " + left, left}
 	}
+	if p.Moment.Text != "" {
+		v.News = t.Accent().Bold(true).Render(p.Moment.Text)
+	}
 	v.Body = p.body(width, height)
 	return v
 }
@@ -29,8 +32,6 @@ func (p *page) status() string {
 	switch {
 	case p.Err != nil:
 		return t.Bad().Render("! " + ui.Explain(p.Err, "Open it again to retry."))
-	case p.Moment.Text != "":
-		return t.Accent().Bold(true).Render(p.Moment.Text)
 	case p.env.WatchOnly != "" && !p.Closed() && !(p.Race() && p.Open()):
 		return t.Dim().Render(p.env.WatchOnly)
 	default:

@@ -307,8 +307,8 @@ func TestRefusals(t *testing.T) {
 	p, d := newPlay(t, s)
 	d.Press("up", "up")
 	take(t, calls).answer <- answer{err: &client.Error{Reason: pb.ReasonNotSeated, Message: "no seat"}}
-	d.Until("the refusal", func() bool { return p.Notice != "" })
-	assert.Contains(t, d.Screen(), "no seat")
+	s.Stream(tuitest.GameID).Push(client.Update{Reactions: []int32{1}})
+	d.Until("the reaction", func() bool { return strings.Contains(d.Screen(), "! no seat   ★ clap") })
 	assert.Empty(t, p.queue)
 	d.Press("S", "up", "x", " ") // neither yes nor no
 	assert.Contains(t, d.Screen(), "y give up, new game")

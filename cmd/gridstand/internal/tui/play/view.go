@@ -21,7 +21,7 @@ import (
 const shareLines = 2
 
 func (p *page) View(width, height int) ui.View {
-	v := ui.View{Title: p.Variant(), Status: p.status(), Right: p.headline()}
+	v := ui.View{Title: p.Variant(), Status: p.status(), News: p.News(p.env.Theme), Right: p.headline()}
 	if p.contest != nil {
 		v.Title = p.contest.Title()
 	}
@@ -165,8 +165,6 @@ func (p *page) status() string {
 		return t.Warn().Bold(true).Render("Your time ran out: " + p.held().GetStandIn() + " moves for you. Any key takes your seat back.")
 	case len(p.queue) >= queueLimit:
 		return t.Warn().Render(fmt.Sprintf("Queued keys: %d; further ones are dropped.", len(p.queue)))
-	case p.News(t) != "":
-		return p.News(t)
 	case p.asksName && p.env.NewName == "":
 		return t.Accent().Render("A good result! Press e to choose a name; your games and rank stay.")
 	default:

@@ -57,8 +57,7 @@ func (f *Flash) Over(drawn string, t Theme) string {
 	return Overlay(drawn, box.Render(text), width, height)
 }
 
-// News returns the line for the status about reactions, and about the moment if the board cannot show
-// it, or "".
+// News returns View.News about reactions, and about the moment if the board cannot show it.
 func (t *Tasks) News(theme Theme) string {
 	var texts []string
 	if t.Moment.Text != "" && !onBoard(theme) {

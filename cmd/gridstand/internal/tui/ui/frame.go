@@ -27,6 +27,7 @@ func Draw(env *Env, p Page, last bool) tea.View {
 	default:
 		v.Status = env.Theme.Good().Render(own.Notice)
 	}
+	v.Status = strings.Join(nonEmpty([]string{v.Status, v.News}), "   ")
 	footer, _ := keys.shown(last)
 	return compose(env, v, footer)
 }

@@ -40,8 +40,8 @@ type View struct {
 	Left, Right []string
 	// Body is the page's content, at most as large as the page was asked to draw.
 	Body string
-	// Status is an optional line for news and problems.
-	Status string
+	// Status is an optional line for problems and hints, and News, after it, one for what has just happened.
+	Status, News string
 	// OnClick returns the command for a click at a column and row of the body. It may be
 	// nil.
 	OnClick func(x, y int) tea.Cmd

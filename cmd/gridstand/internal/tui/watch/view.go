@@ -26,6 +26,9 @@ func (p *page) View(width, height int) ui.View {
 	v := ui.View{
 		Title: s.Variant(), Left: p.left(t.Bold().Render(s.Variant())), Right: p.right(), Status: p.status(width),
 	}
+	if !p.game.lookingBack() {
+		v.News = p.News(t)
+	}
 	b := s.Board()
 	l, ok := board.Place(b, t, width, height, panelLines)
 	if !ok {
@@ -97,8 +100,6 @@ func (p *page) status(width int) string {
 		return t.Warn().Render("! " + problem)
 	case p.game == nil:
 		return ""
-	case !p.game.lookingBack() && p.News(t) != "":
-		return p.News(t)
 	case p.game.lookingBack(), p.chooser == nil && p.game.state.Over() && p.game.state.Board() != nil && p.env.Height >= ui.StatusHeight:
 		return p.timeline(width)
 	case p.chooser != nil && p.chooser.player != "" && !p.game.running():

@@ -128,7 +128,7 @@ func TestModel_Open(t *testing.T) {
 }
 
 // Ensure that the rules of a variant cover the page and its dialog until a key, also if they are requested
-// twice, that a dialog which the page has closed beneath them does not return, and that the page says why
+// twice, that a dialog which the page has withdrawn beneath them does not return, and that the page says why
 // there are none.
 func TestRules(t *testing.T) {
 	t.Parallel()
@@ -147,8 +147,8 @@ func TestRules(t *testing.T) {
 	assert.Nil(t, page.Dialog)
 	page.Ask(question)
 	page.Cover(lobby.Rules(tuitest.Variants()[0]))
-	page.Dialog = nil // as at the end of a game
-	page.Ask(&ui.Question{Title: "Another?"})
+	page.Withdraw()
+	assert.NotNil(t, page.Dialog, "the user reads it")
 	m.Update(tuitest.Key("n"))
 	assert.Nil(t, page.Dialog)
 	_, cmd := m.Update(ui.OpenMsg{Route: ui.Route{Rules: "unknown"}})

@@ -195,7 +195,8 @@ func (p *page) changed(changed bool, e *pb.Event) tea.Cmd {
 	cmds = append(cmds, p.Show(p.env, p.Tasks, len(p.queue) == 0), p.Celebrate(p.env, p.Milestone))
 	if p.Over() {
 		p.ended = p.env.Now
-		p.queue, p.Dialog, p.solving, p.places = nil, nil, nil, places{}
+		p.queue, p.solving, p.places = nil, nil, places{}
+		p.Withdraw()
 		if p.contest == nil { // Continue looks up the place of an attempt.
 			cmds = append(cmds, p.rank(1))
 		}

@@ -318,7 +318,11 @@ func TestRefusals(t *testing.T) {
 	assert.Nil(t, p.Dialog)
 	s.OnResign = func() (*pb.Event, error) { return tuitest.Ended(614, pb.Result_REASON_RESIGNED), nil }
 	d.Press("n", "g")
+	help := ui.NewHelp(p.Keys, false)
+	p.Cover(help)
 	d.Until("the result", p.Over)
+	assert.Equal(t, help, p.Dialog, "the user reads it")
+	d.Press("x")
 	assert.Contains(t, d.Screen(), "w replay")
 }
 

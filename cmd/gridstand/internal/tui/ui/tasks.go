@@ -227,6 +227,14 @@ func (t *Tasks) Cover(d *Text) tea.Cmd {
 	return nil
 }
 
+// Withdraw closes the open dialog, or the one that a text covers, but no text, which the user is reading.
+func (t *Tasks) Withdraw() {
+	if _, reading := t.Dialog.(*Text); !reading {
+		t.Dialog = nil
+	}
+	t.below = nil
+}
+
 // Answer passes a key to the open dialog.
 func (t *Tasks) Answer(msg tea.KeyPressMsg) tea.Cmd {
 	d := t.Dialog

@@ -80,6 +80,9 @@ challenge, and ` + name + ` top shows its ranking.
 
 Without a terminal it prints the id and the link.`,
 		RunE: p.onReference(func(ctx context.Context, c *client.Client, r reference) error {
+			if limit != 0 && limit < 10*time.Second {
+				return usage.Errorf("--limit must be at least 10s")
+			}
 			request := &pb.CreateChallengeRequest{Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK, Private: private}
 			if limit != 0 {
 				request.Limit = durationpb.New(limit)
@@ -123,6 +126,12 @@ func (p *program) createChallenge(ctx context.Context, c *client.Client, r refer
 func (p *program) setTiles(ctx context.Context, c *client.Client, r reference, n ui.NewChallenge) (refused, err error) {
 	ofGame := func() error {
 		g, err := p.game(ctx, c, r)
+		switch {
+		case err == nil && g.GetPosition().GetTwenty48() == nil:
+			return usage.Errorf("a challenge needs a game of 2048")
+		case err == nil && n.Request.GetLimit() != nil:
+			return usage.Errorf("--limit is for new tiles, not for those of a game")
+		}
 		n.Request.Kind, n.Request.GameId = pb.ChallengeKind_CHALLENGE_KIND_REMATCH, g.GetId()
 		if len(g.GetSeed()) == 0 {
 			refused = client.ErrSeedHidden
@@ -140,6 +149,9 @@ func (p *program) setTiles(ctx context.Context, c *client.Client, r reference, n
 		v, err = p.variantOr(ctx, c, r, "a game", ofGame)
 	}
 	n.Request.Variant = v.GetId()
+	if v != nil && v.GetKind() != pb.Kind_KIND_TWENTY48 {
+		err = usage.Errorf("a challenge needs a variant of 2048, such as %s", defaultVariant)
+	}
 	if most := gamestate.MaxEntrants - 1; err == nil && len(n.Bots) > most {
 		err = usage.Errorf("a race has room for you and %d bots, but --bot names %d", most, len(n.Bots))
 	}

@@ -184,9 +184,9 @@ func TestChallenges(t *testing.T) {
 	t.Parallel()
 	server, _ := serverAtNoon(t)
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
-	ada.ok("account", "new", "ada")
+	ada.fails(exitUsage, "a challenge needs a variant of 2048, such as classic", "race", "tribolo")
+	ada.ok("account", "new", "ada") // so the race has created none
 	bob.ok("account", "new", "bob")
-	ada.fails(exitUsage, "variant must be one of 2048, such as classic", "race", "tribolo")
 	golden(t, "race.json", ada.ok("race", "3x3", "--limit", "1m", "--bot", "greedy", "--json"))
 	created := strings.Fields(ada.ok("race", "--limit", "12s", "--bot", "greedy"))
 	require.Len(t, created, 2)

@@ -71,9 +71,6 @@ func (p *program) explain(err error) string {
 	if errors.Is(err, client.ErrVariantNotFound) { // the server's message names the call for programs
 		return fmt.Sprintf("there is no variant with this id; %s lists them", p.typed("variants"))
 	}
-	if errors.Is(err, client.ErrSeatTaken) {
-		return err.Error() + ". Watch the game: " + p.typed("watch", "<game>")
-	}
 	cause := client.CauseOf(err)
 	if cause == client.CauseUnknown && !errors.Is(err, client.ErrUnreachable) {
 		return err.Error()

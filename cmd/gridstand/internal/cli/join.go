@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
@@ -32,9 +35,18 @@ func (o *gameFlags) add(cmd *cobra.Command) {
 // set reports whether any of the flags is set.
 func (o *gameFlags) set() bool { return o.private || len(o.seats) > 0 || o.turnLimit != 0 }
 
+// maxTurnLimit is the longest time limit for a move that servers accept.
+const maxTurnLimit = 7 * 24 * time.Hour
+
 // options converts the flags to the options for a new game of variant v.
-func (o *gameFlags) options(v *pb.Variant) (client.GameOptions, error) {
+func (p *program) options(ctx context.Context, c *client.Client, v *pb.Variant, o gameFlags) (client.GameOptions, error) {
 	options := client.GameOptions{Private: o.private, TurnLimit: o.turnLimit}
+	if o.turnLimit != 0 {
+		least := p.info(ctx, c).GetLimits().GetMinTurnLimit().AsDuration()
+		if o.turnLimit < least || o.turnLimit > maxTurnLimit {
+			return options, usage.Errorf("--turn-limit must be between %v and 168h", least)
+		}
+	}
 	if len(o.seats) == 0 {
 		return options, nil
 	}
@@ -101,22 +113,27 @@ func (p *program) join(ctx context.Context, c *client.Client, r reference, seat 
 		return err
 	case challenge != nil && seat != nil:
 		return usage.Errorf("--seat is for games; a challenge has no seats")
+	case seat != nil && int(*seat) >= len(g.GetSeats()):
+		return usage.Errorf("the game has no %s seat", describe.Colors[*seat])
 	}
 	refused := admits(challenge)
-	if g.Over() {
+	full := fmt.Errorf("%w. Watch the game: %s", client.ErrSeatTaken, p.typed("watch", g.GetId()))
+	switch {
+	case g.Over():
 		refused = client.ErrGameOver
+	case challenge == nil && gamestate.OpenSeats(g.Game) == 0:
+		refused = full
 	}
-	if screen {
+	if screen && refused == nil {
 		err = p.restore(ctx, c)
 	} else {
 		err = p.logInUnless(ctx, c, refused)
 	}
-	if err != nil {
-		return err
-	}
 	switch {
-	case screen && p.over == nil && c.PlayerID() == "" && challenge.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED:
-		return p.show(ctx, c, ui.Route{Challenge: challenge.GetId()}) // The results need no account.
+	case err != nil && screen && challenge != nil && errors.Is(err, refused):
+		return p.show(ctx, c, ui.Route{Challenge: challenge.GetId()}) // Its page needs no account.
+	case err != nil:
+		return err
 	case screen:
 		route := ui.Route{Enter: challenge.GetId()}
 		if challenge == nil {
@@ -129,6 +146,9 @@ func (p *program) join(ctx context.Context, c *client.Client, r reference, seat 
 	joined, err := orGiveUp(ctx, p, "join the game", func(ctx context.Context) (client.Game, error) {
 		return c.Join(ctx, g.GetId(), seat)
 	})
+	if errors.Is(err, client.ErrSeatTaken) {
+		return full
+	}
 	if err != nil {
 		return err
 	}

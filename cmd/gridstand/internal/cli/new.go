@@ -33,7 +33,7 @@ func (p *program) newGame(ctx context.Context, c *client.Client, variant string,
 	if err != nil {
 		return client.Game{}, err
 	}
-	options, err := o.options(v)
+	options, err := p.options(ctx, c, v, o)
 	if err != nil {
 		return client.Game{}, err
 	}

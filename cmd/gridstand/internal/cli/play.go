@@ -106,7 +106,7 @@ func (p *program) whatToPlay(ctx context.Context, c *client.Client, r reference,
 			return ui.Route{Play: id}, nil
 		}
 	}
-	options, err := o.options(v)
+	options, err := p.options(ctx, c, v, o.gameFlags)
 	return ui.Route{New: &ui.NewGame{Variant: v.GetId(), Options: options}}, err
 }
 

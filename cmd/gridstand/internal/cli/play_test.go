@@ -205,10 +205,11 @@ func TestPlayAgain(t *testing.T) {
 	assert.Contains(t, table.out.String(), "gridstand play "+waiting[:8])
 
 	bob := newUser(t, server, "bob")
-	s := bob.sit("play", id, "--name", "bob")
+	s := bob.sit("play", id)
 	s.ends(exitFailed)
 	assert.Contains(t, s.err.String(), "gridstand watch "+id)
-	bob.fails(exitFailed, "the seat is taken. Watch the game: gridstand watch <game>", "join", id)
+	bob.fails(exitFailed, "the seat is taken. Watch the game: gridstand watch "+id, "join", id)
+	bob.fails(exitMissing, "you have no account", "account")
 
 	ada.ok("resign", id)
 	ada.terminal = true

@@ -769,7 +769,8 @@ type RaceRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of races.
 	Total int32 `protobuf:"varint,1,opt,name=total,proto3" json:"total,omitempty"`
-	// Number of races in which the player had the best result, bots included.
+	// Number of races in which the player had the best result, bots included, and points. Of
+	// equal results with points, the better one is the one that ranks first in the standings.
 	Won int32 `protobuf:"varint,2,opt,name=won,proto3" json:"won,omitempty"`
 	// The players of these races, the one of the latest race first; at most 10.
 	Rivals        []*Rival `protobuf:"bytes,3,rep,name=rivals,proto3" json:"rivals,omitempty"`

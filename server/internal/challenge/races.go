@@ -255,6 +255,15 @@ func (s *Challenges) FinalStates(ctx context.Context, race *Challenge) ([]*repla
 	return final, nil
 }
 
+// Ended returns when an attempt at a race ended whose last event has the given time. The close ends attempts at
+// once, though servers log that one after another.
+func (c *Challenge) Ended(last time.Time) time.Time {
+	if last.Before(c.CloseTime) {
+		return last
+	}
+	return c.CloseTime
+}
+
 // lost returns for how long the given outage, which is not credited yet, kept the race from being
 // played.
 func (c *Challenge) lost(outage store.Span) time.Duration {

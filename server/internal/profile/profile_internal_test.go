@@ -10,6 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/challenge"
 	profilev1 "github.com/gridstand/gridstand/server/internal/profile/v1"
 )
 
@@ -135,6 +138,34 @@ func TestAddRace(t *testing.T) {
 		assert.False(t, addRace(p, races[i]))
 	}
 	assert.Equal(t, races[10:], p.GetRaces())
-	addRace(p, &profilev1.Race{Id: "last", TimeMs: 100, Better: []string{"eve"}, Worse: []string{"zoe"}})
-	assert.Equal(t, []*Rival{{"eve", MaxRaces - 1, 1}, {"zoe", 1, 0}, {"bob", 0, MaxRaces - 1}}, Rivals(p))
+	addRace(p, &profilev1.Race{Id: "last", TimeMs: 100, Better: []string{"eve"}, Worse: []string{"zoe"}, Level: []string{"kim"}})
+	assert.Equal(t, []*Rival{{"eve", MaxRaces - 1, 1}, {"zoe", 1, 0}, {"kim", 0, 0}, {"bob", 0, MaxRaces - 1}}, Rivals(p))
+}
+
+// points is the position of an attempt.
+type points struct {
+	game.Position
+	score int32
+}
+
+func (p points) Scores() []int32 { return []int32{p.score} }
+
+// Ensure that of equal results the one is better that ranks first: attempts that the close ended keep the order
+// of the roster, whenever that was logged. Without points, nobody wins.
+func TestRaceOf(t *testing.T) {
+	t.Parallel()
+	for score, want := range map[int32][2]*profilev1.Race{
+		0: {{Level: []string{"bob"}}, {Level: []string{"ada"}}},
+		4: {{Won: true, Worse: []string{"bob"}}, {Better: []string{"ada"}}},
+	} {
+		race, final := &challenge.Challenge{CloseTime: time.UnixMilli(10)}, []*replay.State(nil)
+		for i, id := range []string{"ada", "bob"} {
+			race.Entrants = append(race.Entrants, challenge.Entrant{Player: replay.Player{ID: id}})
+			final = append(final, &replay.State{Position: points{score: score}, UpdateTime: time.UnixMilli(12 - int64(i)), Ranked: true})
+		}
+		for i, of := range want {
+			of.TimeMs = 12
+			assert.True(t, proto.Equal(of, raceOf(race, final, i)), of)
+		}
+	}
 }

@@ -16,7 +16,7 @@ const MaxRaces = 50
 
 // recordRace adds a race to the profiles of its players if it is over and not private. It is idempotent.
 func (s *Profiles) recordRace(ctx context.Context, challengeID string) error {
-	race, err := s.Challenges.Remembered(ctx, challengeID)
+	race, _, err := s.Challenges.Get(ctx, challengeID)
 	if errors.Is(err, challenge.ErrNotFound) {
 		return nil
 	}
@@ -42,16 +42,21 @@ func (s *Profiles) recordRace(ctx context.Context, challengeID string) error {
 // raceOf returns a race that is over as the profile of an entrant shows it, without the results that
 // do not count.
 func raceOf(race *challenge.Challenge, final []*replay.State, entrant int) *profilev1.Race {
-	of := &profilev1.Race{Id: race.ID, Won: true}
+	points := func(i int) int32 { return final[i].Position.Scores()[0] }
+	of := &profilev1.Race{Id: race.ID, Won: points(entrant) > 0}
 	for i, e := range race.Entrants {
 		of.TimeMs = max(of.TimeMs, final[i].UpdateTime.UnixMilli())
 		if i == entrant || e.Bot == "" && !final[i].Ranked {
 			continue
 		}
-		behind := cmp.Or(compareAttempts(final[entrant], final[i]), cmp.Compare(entrant, i)) > 0
+		// The order of the standings.
+		behind := cmp.Or(cmp.Compare(points(i), points(entrant)),
+			race.Ended(final[entrant].UpdateTime).Compare(race.Ended(final[i].UpdateTime)), cmp.Compare(entrant, i)) > 0
 		of.Won = of.Won && !behind
 		switch {
 		case e.Bot != "":
+		case points(entrant) == 0 && points(i) == 0:
+			of.Level = append(of.Level, e.Player.ID)
 		case behind:
 			of.Better = append(of.Better, e.Player.ID)
 		default:
@@ -59,11 +64,6 @@ func raceOf(race *challenge.Challenge, final []*replay.State, entrant int) *prof
 		}
 	}
 	return of
-}
-
-// compareAttempts orders attempts at a race as its standings do, the best first.
-func compareAttempts(a, b *replay.State) int {
-	return cmp.Or(cmp.Compare(b.Position.Scores()[0], a.Position.Scores()[0]), a.UpdateTime.Compare(b.UpdateTime))
 }
 
 // addRace adds a race to a profile, and reports whether it had not been counted.
@@ -106,6 +106,9 @@ func Rivals(p *profilev1.Profile) []*Rival {
 		}
 		for _, playerID := range race.GetWorse() {
 			met(playerID).Won++
+		}
+		for _, playerID := range race.GetLevel() {
+			met(playerID)
 		}
 	}
 	return rivals

@@ -172,11 +172,11 @@ func rankEntrants(c *challenge.Challenge, states []*replay.State, hidden map[str
 			lines = append(lines, raceStanding(e, state))
 		}
 	}
-	// The close ends all other attempts at once, though servers log that one after another. A running one
-	// already ranks as if the race closed now: its moves without points do not change an order of equals.
+	// A running attempt already ranks as if the race closed now: its moves without points do not change an
+	// order of equals.
 	ended := func(line *pb.Standing) time.Time {
-		if t := line.GetTime().AsTime(); line.GetFinished() && t.Before(c.CloseTime) {
-			return t
+		if line.GetFinished() {
+			return c.Ended(line.GetTime().AsTime())
 		}
 		return c.CloseTime
 	}

@@ -406,12 +406,14 @@ type Race struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Time of the last event in it.
 	TimeMs int64 `protobuf:"varint,2,opt,name=time_ms,json=timeMs,proto3" json:"time_ms,omitempty"`
-	// Whether the player had the best result of all entrants.
+	// Whether the player had the best result of all entrants, and points.
 	Won bool `protobuf:"varint,3,opt,name=won,proto3" json:"won,omitempty"`
 	// The players who had a better result.
 	Better []string `protobuf:"bytes,4,rep,name=better,proto3" json:"better,omitempty"`
 	// The players who had a worse result.
-	Worse         []string `protobuf:"bytes,5,rep,name=worse,proto3" json:"worse,omitempty"`
+	Worse []string `protobuf:"bytes,5,rep,name=worse,proto3" json:"worse,omitempty"`
+	// The players who had no points, either.
+	Level         []string `protobuf:"bytes,6,rep,name=level,proto3" json:"level,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -481,6 +483,13 @@ func (x *Race) GetWorse() []string {
 	return nil
 }
 
+func (x *Race) GetLevel() []string {
+	if x != nil {
+		return x.Level
+	}
+	return nil
+}
+
 var File_profile_v1_profile_proto protoreflect.FileDescriptor
 
 const file_profile_v1_profile_proto_rawDesc = "" +
@@ -515,13 +524,14 @@ const file_profile_v1_profile_proto_rawDesc = "" +
 	"\x05score\x18\x03 \x01(\x05R\x05score\"/\n" +
 	"\x03Run\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x05R\x05first\x12\x12\n" +
-	"\x04days\x18\x02 \x01(\x05R\x04days\"o\n" +
+	"\x04days\x18\x02 \x01(\x05R\x04days\"\x85\x01\n" +
 	"\x04Race\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
 	"\atime_ms\x18\x02 \x01(\x03R\x06timeMs\x12\x10\n" +
 	"\x03won\x18\x03 \x01(\bR\x03won\x12\x16\n" +
 	"\x06better\x18\x04 \x03(\tR\x06better\x12\x14\n" +
-	"\x05worse\x18\x05 \x03(\tR\x05worseBEZCgithub.com/gridstand/gridstand/server/internal/profile/v1;profilev1b\x06proto3"
+	"\x05worse\x18\x05 \x03(\tR\x05worse\x12\x14\n" +
+	"\x05level\x18\x06 \x03(\tR\x05levelBEZCgithub.com/gridstand/gridstand/server/internal/profile/v1;profilev1b\x06proto3"
 
 var (
 	file_profile_v1_profile_proto_rawDescOnce sync.Once

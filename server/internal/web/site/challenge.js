@@ -370,17 +370,19 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     if (text && race && closed && second) {
       const rival = first.gameId === own.id ? second : first;
       place.textContent += `, ${words.margin(news.mine?.score || 0, rival)}`;
-      if (first.score === second.score) place.textContent += `. ${table.tie}`;
+      if (first.score && first.score === second.score) place.textContent += `. ${table.tie}`;
     }
-    if (text && !result.hidden && isGood()) askName(result);
-    const won = race && closed && news.mine?.rank === 1 && table.youWin;
-    points.textContent = plural(own.game?.position.scores[0] || 0, 'point');
-    if (won) points.prepend(`${won}: `);
-    if (text && !result.hidden && race && closed && running) {
-      running = false;
-      celebrate(won || text);
-      reveal(result);
-      rivals.count(0);
+    const won = race && closed && news.mine?.rank === 1 && news.mine.score && table.youWin;
+    points.textContent =
+      (won ? `${won}: ` : '') + plural(own.game?.position.scores[0] || 0, 'point');
+    if (text && !result.hidden) {
+      if (isGood()) askName(result);
+      if (race && closed && running) {
+        running = false;
+        celebrate(won || text);
+        reveal(result);
+        rivals.count(0);
+      }
     }
     rivals.show(c.entrants);
     const ahead = race && !closed && leader();

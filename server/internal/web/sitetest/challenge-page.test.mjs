@@ -178,5 +178,12 @@ test('the result of a race with equal scores says why one of the players wins', 
   const other = { gameId: 'h', rank: 2, score: 4, bot: 'greedy', finished: true };
   send({ standings: [mine, other], total: 2 });
   await settle();
-  assert.match(root.textContent, /1st of 2, level with greedy\. A tie: the earlier one wins/);
+  assert.match(
+    root.textContent,
+    /You win: .*1st of 2, level with greedy\. A tie: the earlier one wins/,
+  );
+  mine.score = other.score = 0;
+  send({ standings: [mine, other], total: 2 });
+  await settle();
+  assert.doesNotMatch(root.textContent, /win/);
 });

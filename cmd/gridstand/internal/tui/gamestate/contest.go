@@ -162,6 +162,11 @@ func (c *Contest) Standing(gameID string) *pb.Standing {
 	return ui.Find(c.Lines, func(line *pb.Standing) bool { return line.GetGameId() == gameID })
 }
 
+// Leads reports whether a game leads the race, or has won it. It needs points.
+func (c *Contest) Leads(gameID string) bool {
+	return c.Standing(gameID).GetRank() == 1 && c.score(gameID) > 0
+}
+
 // Again returns the next race, with the same settings and bots. All who were in this race get the
 // same one.
 func (c *Contest) Again() *ui.NewChallenge {

@@ -206,7 +206,7 @@ func (c *Contest) boardTitle(e *pb.Entrant, width int) string {
 	t, line := c.env.Theme, c.Standing(e.GetGameId())
 	place, score, ink := "", t.Bold().Render(describe.Comma(c.score(e.GetGameId()))), lipgloss.NewStyle()
 	switch rank := strconv.Itoa(int(line.GetRank())); {
-	case line.GetRank() == 1 && c.score(e.GetGameId()) > 0: // leads
+	case c.Leads(e.GetGameId()):
 		ink = t.Accent().Bold(true)
 		place = ink.Render(rank+" ★") + " "
 	case line.GetRank() > 0:

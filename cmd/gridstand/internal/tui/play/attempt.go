@@ -32,13 +32,13 @@ func (p *page) others(width, height int) string {
 	return rows
 }
 
-// title says how the game ended. Once a race is closed, it says whether the user won.
+// title says how the game ended. Once a race is closed, it says whether the user won, which takes points.
 func (p *page) title() (string, lipgloss.Style) {
 	t := p.env.Theme
 	switch {
 	case !p.race() || !p.contest.Closed():
 		return p.Outcome(t, p.env.Me)
-	case p.contest.Standing(p.Game.GetId()).GetRank() == 1:
+	case p.contest.Leads(p.Game.GetId()):
 		return "You win", t.Good().Bold(true)
 	default:
 		return "The race is over", t.Bad().Bold(true)

@@ -33,16 +33,19 @@ func (p *fakePage) task(msg tea.Msg) tea.Msg {
 	return p.Do(func(context.Context) ui.Then { return func() tea.Cmd { return p.record(msg) } })()
 }
 
-func (p *fakePage) Init() tea.Cmd                   { return nil }
-func (p *fakePage) Key(msg tea.KeyPressMsg) tea.Cmd { return p.record(msg) }
-func (p *fakePage) Resumed() tea.Cmd                { return p.record("resumed") }
+func (p *fakePage) Init() tea.Cmd    { return nil }
+func (p *fakePage) Resumed() tea.Cmd { return p.record("resumed") }
 func (p *fakePage) record(msg tea.Msg) tea.Cmd {
 	p.got = append(p.got, msg)
 	return nil
 }
 func (p *fakePage) View(int, int) ui.View { return ui.View{Body: "fake"} }
 func (p *fakePage) Keys() ui.KeyTable {
-	return ui.KeyTable{{ui.Listed("x", "do it").Footer(1), ui.Listed("q", ui.BackText)}}
+	keys := []ui.Key{ui.Listed("x", "do it").Footer(1), ui.Listed("q", ui.BackText)}
+	for _, name := range []string{"x", "y", "a", "A", "S", "up"} {
+		keys = append(keys, ui.Unlisted(name, func() tea.Cmd { return p.record(name) }))
+	}
+	return ui.KeyTable{keys}
 }
 func (p *fakePage) ClosingMessage() string { return "goodbye" }
 
@@ -104,8 +107,8 @@ func TestModel_Pages(t *testing.T) {
 	assert.NotContains(t, m.View().Content, "back")
 	send(t, m, press('y'))
 	send(t, m, late)
-	assert.Equal(t, []tea.Msg{press('x')}, above.got)
-	assert.Equal(t, []tea.Msg{"news", "resumed", press('y')}, below.got)
+	assert.Equal(t, []tea.Msg{"x"}, above.got)
+	assert.Equal(t, []tea.Msg{"news", "resumed", "y"}, below.got)
 	require.Error(t, above.Ctx.Err())
 	assert.Equal(t, tea.QuitMsg{}, send(t, m, ui.BackMsg{}), "the program ends with its last page")
 }
@@ -131,11 +134,7 @@ func TestModel_Places(t *testing.T) {
 		}
 		send(t, m, key)
 	}
-	var got []string
-	for _, msg := range p.got {
-		got = append(got, msg.(tea.KeyPressMsg).String())
-	}
-	assert.Equal(t, []string{"a", "S", "a", "a", "a", "a", "A", "up"}, got)
+	assert.Equal(t, []tea.Msg{"a", "S", "a", "a", "a", "a", "A", "up"}, p.got)
 	m.pages = []ui.Page{typingPage{p}}
 	send(t, m, press('ф'))
 	assert.Equal(t, press('ф'), p.got[len(p.got)-1])
@@ -225,7 +224,7 @@ func TestModel_StopOpening(t *testing.T) {
 		assert.NotContains(t, m.View().Content, "Opening …")
 		assert.NotContains(t, m.View().Content, "canceled")
 		send(t, m, press('x'))
-		assert.Equal(t, []tea.Msg{"resumed", press('x')}, p.got)
+		assert.Equal(t, []tea.Msg{"resumed", "x"}, p.got)
 		_, again := m.Update(ui.OpenMsg{Route: ui.Route{Join: tuitest.GameID}})
 		assert.NotNil(t, again)
 	}

@@ -33,23 +33,17 @@ func newNamePage(ctx context.Context, env *ui.Env) *namePage {
 
 func (p *namePage) Init() tea.Cmd { return nil }
 
-func (p *namePage) Key(msg tea.KeyPressMsg) tea.Cmd {
-	switch {
-	case msg.Code == tea.KeyEscape:
-		return ui.Back
-	case msg.Code == tea.KeyEnter:
-		return p.submit()
-	case !p.busy:
-		p.err = nil
-	}
-	return p.Input(msg)
-}
-
 // Input implements ui.Typing.
 func (p *namePage) Input(msg tea.Msg) tea.Cmd {
-	if p.busy {
+	switch press, _ := msg.(tea.KeyPressMsg); {
+	case press.Code == tea.KeyEscape:
+		return ui.Back
+	case p.busy:
 		return nil
+	case press.Code == tea.KeyEnter:
+		return p.submit()
 	}
+	p.err = nil
 	var cmd tea.Cmd
 	p.input, cmd = p.input.Update(msg)
 	return cmd
@@ -60,9 +54,6 @@ func (p *namePage) name() string { return strings.TrimSpace(p.input.Value()) }
 
 func (p *namePage) submit() tea.Cmd {
 	name := p.name()
-	if p.busy {
-		return nil
-	}
 	if client.FitName(name) != name {
 		p.err = errName
 		return nil

@@ -8,11 +8,14 @@ import (
 )
 
 func (p *page) Keys() ui.KeyTable {
+	_, _, shown := p.place(p.env.Body())
 	switch {
 	case p.solving != nil:
 		return p.solverKeys()
 	case p.Over():
 		return p.resultKeys()
+	case !shown, p.held() != nil: // The user must not play without seeing the board.
+		return ui.KeyTable{{p.rulesKey(), p.copyKey(), p.backKey(), ui.On("", "", "", shown, p.takeBack)}}
 	default:
 		return append(ui.KeyTable{p.mode.Keys(p)}, p.playKeys()...)
 	}
@@ -64,13 +67,16 @@ func (p *page) playKeys() ui.KeyTable {
 	return append(table, append(solvers, ui.Listed("+", "solver faster"), ui.Listed("-", "solver slower")))
 }
 
-// solverKeys returns the keys while a solver plays. Any other key stops it.
+// solverKeys returns the keys while a solver plays.
 func (p *page) solverKeys() ui.KeyTable {
 	s := p.solving
 	return ui.KeyTable{{
 		ui.On("+ =", "+", "solver faster", true, func() tea.Cmd { s.pace = max(s.pace/2, minPace); return nil }).Footer(1),
 		ui.On("-", "-", "solver slower", true, func() tea.Cmd { s.pace = min(s.pace*2, maxPace); return nil }).Footer(2),
-		ui.Listed("other keys", "stop the solver").Footer(3),
+		ui.On("", "other keys", "stop the solver", true, func() tea.Cmd {
+			p.solving, p.queue = nil, nil
+			return p.Say(s.solver.Name() + " has stopped.")
+		}).Footer(3),
 	}}
 }
 
@@ -102,23 +108,3 @@ func (p *page) resultKeys() ui.KeyTable {
 }
 
 func (p *page) copyResult() tea.Cmd { return p.Copy(p.share()) }
-
-// Key implements ui.Pressing. Any key stops a solver and takes the user's seat back from a stand-in.
-func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
-	table := p.Keys()
-	_, _, shown := p.place(p.env.Body())
-	held := p.held() != nil
-	if p.solving == nil && !p.Over() && (held || !shown) { // The user must not play without seeing the board.
-		table = ui.KeyTable{{p.rulesKey(), p.copyKey(), p.backKey()}}
-	}
-	cmd, done := table.Press(msg)
-	switch {
-	case done:
-	case p.solving != nil:
-		p.Say(p.solving.solver.Name() + " has stopped.")
-		p.solving, p.queue = nil, nil
-	case held && shown:
-		return p.takeBack()
-	}
-	return cmd
-}

@@ -36,7 +36,8 @@ type Key struct {
 type KeyTable [][]Key
 
 // On returns a key that is enabled if when is true. keys lists alternatives, separated by
-// spaces. In the help, name is the key's label and what is the description.
+// spaces; if it is empty, the key stands for all that the table does not list before. In the help,
+// name is the key's label and what is the description.
 func On(keys, name, what string, when bool, do func() tea.Cmd) Key {
 	b := Bind(name, what, strings.Fields(keys)...)
 	b.SetEnabled(when)
@@ -66,7 +67,7 @@ func Run(cmd tea.Cmd) func() tea.Cmd { return func() tea.Cmd { return cmd } }
 func (t KeyTable) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	for _, group := range t {
 		for _, k := range group {
-			if k.Do != nil && key.Matches(msg, k.Binding) {
+			if k.Do != nil && k.Enabled() && (len(k.Binding.Keys()) == 0 || key.Matches(msg, k.Binding)) {
 				return k.Do(), true
 			}
 		}

@@ -49,22 +49,17 @@ type View struct {
 	dialog string // what Draw puts over the body
 }
 
-// Pressing is implemented by pages that handle other keys than those of their table. Key gets all keys.
-type Pressing interface {
-	Key(msg tea.KeyPressMsg) tea.Cmd
-}
-
 // Press passes a key to a page.
 func Press(env *Env, p Page, msg tea.KeyPressMsg) tea.Cmd {
 	p.Own().Moment.press(env.Now)
-	if own, ok := p.(Pressing); ok {
-		return own.Key(msg)
+	if t, ok := p.(Typing); ok {
+		return t.Input(msg)
 	}
 	return p.Continue(func() tea.Cmd { cmd, _ := p.Keys().Press(msg); return cmd })
 }
 
-// Typing is implemented by pages for typing text. They get all keys except ctrl-c, and Input gets
-// other messages, such as pasted text.
+// Typing is implemented by pages for typing text. Input gets all keys except ctrl-c, and other messages, such as
+// pasted text.
 type Typing interface{ Input(msg tea.Msg) tea.Cmd }
 
 // Resuming is implemented by pages that need to know that they are visible again: the page

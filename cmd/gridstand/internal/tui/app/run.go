@@ -202,12 +202,10 @@ func (b *burst) Read(p []byte) (int, error) {
 
 // next waits for more input. It returns false after a pause, and at the end of the input.
 func (b *burst) next(pause time.Duration) bool {
-	paused := time.NewTimer(pause)
-	defer paused.Stop()
 	select {
 	case <-b.ctx.Done():
 		return false
-	case <-paused.C:
+	case <-time.After(pause):
 		return false
 	case chunk, ok := <-b.more:
 		b.unread = chunk

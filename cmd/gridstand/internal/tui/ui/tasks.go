@@ -150,21 +150,7 @@ func handle(t *Tasks, waiting <-chan Then) tea.Cmd {
 }
 
 // Later returns a command that continues with then after d.
-func (t *Tasks) Later(d time.Duration, then Then) tea.Cmd {
-	return t.Do(func(ctx context.Context) Then { return after(ctx, d, then) })
-}
-
-// after returns then after d, or nil if ctx is done before.
-func after(ctx context.Context, d time.Duration, then Then) Then {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-timer.C:
-		return then
-	}
-}
+func (t *Tasks) Later(d time.Duration, then Then) tea.Cmd { return new(Timer).Start(t, d, then) }
 
 // Timer runs one task at a time after a delay.
 type Timer struct{ stop context.CancelFunc }
@@ -175,13 +161,18 @@ func (r *Timer) Start(t *Tasks, d time.Duration, then Then) tea.Cmd {
 	waits, stop := context.WithCancel(t.Ctx)
 	r.stop = stop
 	return t.Do(func(context.Context) Then {
-		return after(waits, d, func() tea.Cmd {
+		select {
+		case <-waits.Done():
+			return nil
+		case <-time.After(d):
+		}
+		return func() tea.Cmd {
 			if waits.Err() != nil {
 				return nil
 			}
 			stop()
 			return then()
-		})
+		}
 	})
 }
 

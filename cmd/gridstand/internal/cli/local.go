@@ -15,7 +15,6 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
@@ -56,13 +55,13 @@ func stateHome() string {
 	return filepath.Join(xdg.StateHome, "gridstand", "local")
 }
 
-// localServer is the server in this program, as the terminal program shows it.
+// localServer is the server in this program.
 type localServer struct {
-	// others is the address that other machines connect to, also for the web pages; empty without
-	// --share.
+	started bool
+	// others is the address that other machines connect to, also for the web pages, and count returns the
+	// number of connected ones; empty and nil without --share.
 	others string
-	// pages describes the server to the terminal's pages; nil if this program runs none.
-	pages *ui.Local
+	count  func() int
 }
 
 // elsewhere returns the advice if --local cannot use its address.
@@ -102,7 +101,7 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (stop func(), er
 		return nil, err
 	}
 	p.warned = true // The connection does not leave this program.
-	p.local.pages = &ui.Local{}
+	p.local.started = true
 	if o.share {
 		_, port, _ := net.SplitHostPort(listener.Addr().String())
 		p.local.others = net.JoinHostPort(ownHost(), port)
@@ -137,7 +136,7 @@ func (p *program) serveLocal(ctx context.Context, o localFlags, listener net.Lis
 		return nil, fmt.Errorf("cannot start a server: %w", err)
 	}
 	if o.share {
-		p.local.pages.Others = func() int { return max(running.Clients()-1, 0) }
+		p.local.count = func() int { return max(running.Clients()-1, 0) }
 	}
 	return func() {
 		cancel()

@@ -20,7 +20,7 @@ func (p *program) show(ctx context.Context, c *client.Client, start ui.Route) er
 	info := p.info(ctx, c)
 	site := info.GetWebUrl()
 	env := ui.Env{
-		Server: ui.NewServer(c), Clock: c.Now, Me: c.PlayerID(), Local: p.local.pages,
+		Server: ui.NewServer(c), Clock: c.Now, Me: c.PlayerID(), Local: p.local.started, Others: p.local.count,
 		Site: cmp.Or(site, p.dialedSite(c)), Command: p.typed,
 		Reactions: info.GetReactions(),
 		Invite:    func(words ...string) string { return commandFor(p.shared(c, site), words...) },
@@ -106,7 +106,7 @@ func (p *program) typed(words ...string) string {
 	case p.flags.tls:
 		flags = append(flags, "--tls")
 	}
-	if words[0] == "play" && p.local.pages != nil {
+	if words[0] == "play" && p.local.started {
 		flags = append(flags, "--local")
 		if p.local.others != "" {
 			flags = append(flags, "--share")

@@ -125,10 +125,10 @@ func (m *Model) resumed() tea.Cmd {
 // quit ends the program. It asks for confirmation if this also ends the server while others
 // are connected.
 func (m *Model) quit() tea.Cmd {
-	if m.env.Local == nil || m.env.Local.Others == nil {
-		return tea.Quit
+	n := 0
+	if m.env.Others != nil {
+		n = m.env.Others()
 	}
-	n := m.env.Local.Others()
 	if n == 0 {
 		return tea.Quit
 	}

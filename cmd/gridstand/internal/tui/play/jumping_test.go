@@ -285,7 +285,7 @@ func TestWaiting(t *testing.T) {
 	seats[1] = replay.Seat{}
 	waiting := tuitest.Tribolo(t, tuitest.GameID, 0, seats...)
 	env := tuitest.Env(&tuitest.Server{})
-	env.Site, env.Local = "http://192.0.2.2:2048", &ui.Local{Others: func() int { return 1 }}
+	env.Site, env.Others = "http://192.0.2.2:2048", func() int { return 1 }
 	p, d := start(t, env, translate.Game(waiting.State, 0))
 	assert.Contains(t, d.Screen(), "gridstand join")
 	assert.NotContains(t, d.Screen(), "Others play")
@@ -300,7 +300,7 @@ func TestWaiting(t *testing.T) {
 	assert.Equal(t, "ada, bob, minimax", p.Player())
 	env.Height = 40
 	assert.Contains(t, d.Screen(), "Others play")
-	env.Local = nil
+	env.Others = nil
 	assert.Contains(t, d.Screen(), "gridstand watch")
 	assert.False(t, p.alone())
 	d.Press("u")

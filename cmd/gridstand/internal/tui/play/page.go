@@ -74,7 +74,7 @@ func (p *page) shareLine() string {
 
 // ClosingMessage implements ui.Closing. It reports the state of the game, and how to resume or verify it.
 func (p *page) ClosingMessage() string {
-	local, over := p.env.Local, p.Over()
+	over := p.Over()
 	text, hint, command := p.Summary(), "Resume it", p.env.Command("play", gamestate.ShortID(p.Game.GetId()))
 	switch c := p.contest; {
 	case c != nil && c.Challenge != nil && over:
@@ -86,7 +86,7 @@ func (p *page) ClosingMessage() string {
 		hint, command = "Verify it", p.env.Command("verify", gamestate.ShortID(p.Game.GetId()))
 		text += p.ranks()
 	}
-	if p.lost || local != nil && over {
+	if p.lost || p.env.Local && over {
 		command = ""
 	}
 	message := ui.WithHint(text, hint, command)

@@ -348,12 +348,12 @@ func TestRefusals_Gone(t *testing.T) {
 func TestLeave(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		local *ui.Local
+		local bool
 		over  bool
 		last  string // the end of the closing message
 	}{
 		"server":      {last: "classic by ada: 12,340 points, tile 1024, 612 moves.\nResume it with gridstand play kx3fq2ab"},
-		"local, over": {local: &ui.Local{}, over: true, last: "613 moves."},
+		"local, over": {local: true, over: true, last: "613 moves."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

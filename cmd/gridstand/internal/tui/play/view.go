@@ -103,7 +103,7 @@ func (p *page) panel(l board.Layout) string {
 	}
 	invitation := p.invitation(l.PanelWidth, l.Wide)
 	// Others can connect to this program's server, unless they should first take a seat here.
-	if p.env.Local != nil && p.env.Local.Others != nil && p.Game.GetStatus() != pb.GameStatus_GAME_STATUS_WAITING {
+	if p.env.Others != nil && p.Game.GetStatus() != pb.GameStatus_GAME_STATUS_WAITING {
 		play := ui.Share(p.env.Theme, "Others play", p.env.Site, p.env.Invite("play"), l.PanelWidth)
 		invitation = append(invitation[:min(1, len(invitation))], play...)
 	}

@@ -91,9 +91,10 @@ type Env struct {
 	Rename    func(ctx context.Context, name string) error
 	NewName   string
 	NameAsked bool
-	// Local describes the server that runs inside this program. It is nil for any other
-	// server.
-	Local *Local
+	// Local is set if the server runs inside this program, and ends with it. Others then returns the number of
+	// other programs and browsers that are connected; it is nil if other machines cannot connect.
+	Local  bool
+	Others func() int
 	// WatchOnly is the reason why the user can only watch. It is empty if they can play.
 	WatchOnly string
 	// Reactions reports whether watchers can show reactions.
@@ -131,13 +132,6 @@ func (e *Env) Standing(lines []*pb.Standing) *pb.Standing {
 // StatusHeight is the minimum height of a window with a row for the status. In a lower window, the
 // status covers the last row of the page.
 const StatusHeight = 14
-
-// Local describes the server that runs inside this program and ends with it.
-type Local struct {
-	// Others returns the number of other programs and browsers that are connected. It is
-	// nil if other machines cannot connect.
-	Others func() int
-}
 
 // Messages that a page sends to open another page or to close.
 type (

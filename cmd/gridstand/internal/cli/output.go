@@ -108,8 +108,7 @@ func (p *program) ago(t *timestamppb.Timestamp) string {
 // stage returns a word for the stage of a game: "idle" for a game in progress without a recent event,
 // "exhibition" for a live exhibition, "attempt" for a live attempt at a challenge, and otherwise the status.
 func (p *program) stage(g *pb.Game) string {
-	s := gamestate.New(g)
-	_, idle := s.Idle(p.clock())
+	_, idle := gamestate.Idle(g, p.clock())
 	switch active := g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE; {
 	case active && idle:
 		return "idle"

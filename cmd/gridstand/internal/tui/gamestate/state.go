@@ -209,10 +209,9 @@ const (
 	LiveTime   = 30 * time.Second // how long a game counts as live after an event
 )
 
-// Idle returns the time since the last event, and whether that is too long for the game to
-// count as live.
-func (s *State) Idle(now time.Time) (time.Duration, bool) {
-	age := now.Sub(s.Game.GetUpdateTime().AsTime())
+// Idle returns the time since a game's last event, and whether that is too long for it to count as live.
+func Idle(g *pb.Game, now time.Time) (age time.Duration, idle bool) {
+	age = max(now.Sub(g.GetUpdateTime().AsTime()), 0)
 	return age, age >= LiveTime
 }
 
@@ -236,7 +235,7 @@ func (s *State) Badge(t ui.Theme, now time.Time) string {
 	case s.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
 		return t.Dim().Render("○ waiting")
 	}
-	switch age, idle := s.Idle(now); {
+	switch age, idle := Idle(s.Game.Game, now); {
 	case idle && s.Moves() == 0 && s.Game.GetChallengeId() != "": // in a race, its age includes the wait for the start
 		return t.Dim().Render("○ no moves yet")
 	case idle:

@@ -17,14 +17,10 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-func idle(g *pb.Game, now time.Time) time.Duration {
-	return max(now.Sub(g.GetUpdateTime().AsTime()), 0)
-}
-
-// moving reports whether a game is in progress and had an event within the last
-// gamestate.LiveTime.
+// moving reports whether a game is in progress and counts as live.
 func moving(g *pb.Game, now time.Time) bool {
-	return g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE && idle(g, now) < gamestate.LiveTime
+	_, idle := gamestate.Idle(g, now)
+	return g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE && !idle
 }
 
 // waits reports whether a game or race waits for players. The server stops listing it soon after they
@@ -107,7 +103,7 @@ func (p *page) gameColumns(mine bool, width int) []ui.Column[*pb.Game] {
 				return cell(g, describe.Comma(gamestate.HighestScore(g)))
 			}
 		}),
-		ui.Numbers("IDLE", idleWidth, func(g *pb.Game) ui.Value { return dim(describe.Span(idle(g, now))) }),
+		ui.Numbers("IDLE", idleWidth, func(g *pb.Game) ui.Value { age, _ := gamestate.Idle(g, now); return dim(describe.Span(age)) }),
 	}
 	if mine {
 		columns[2].Title, columns[2].Cell = "STATE", p.mineState

@@ -71,7 +71,7 @@ func (c *chooser) due(g *game, now time.Time) bool {
 	case !g.running():
 		return true
 	}
-	age, _ := g.state.Idle(now)
+	age, _ := gamestate.Idle(g.state.Game.Game, now)
 	shown := now.Sub(g.since)
 	switch {
 	case c.player != "":

@@ -42,7 +42,11 @@ const maxTurnLimit = 7 * 24 * time.Hour
 func (p *program) options(ctx context.Context, c *client.Client, v *pb.Variant, o gameFlags) (client.GameOptions, error) {
 	options := client.GameOptions{Private: o.private, TurnLimit: o.turnLimit}
 	if o.turnLimit != 0 {
-		least := p.info(ctx, c).GetLimits().GetMinTurnLimit().AsDuration()
+		info, err := p.info(ctx, c)
+		if err != nil {
+			return options, err
+		}
+		least := info.GetLimits().GetMinTurnLimit().AsDuration()
 		if o.turnLimit < least || o.turnLimit > maxTurnLimit {
 			return options, usage.Errorf("--turn-limit must be between %v and 168h", least)
 		}

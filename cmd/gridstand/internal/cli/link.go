@@ -21,25 +21,22 @@ func (p *program) link(ctx context.Context, c *client.Client, challengeID string
 
 // site returns the URL of the server's web pages, or "" if the user cannot use it.
 func (p *program) site(ctx context.Context, c *client.Client) string {
-	return cmp.Or(p.info(ctx, c).GetWebUrl(), p.dialedSite(c))
-}
-
-// infoTimeout is the timeout for asking the server about itself. Tests change it.
-var infoTimeout = 3 * time.Second
-
-// info returns what the server reports about itself, without an address that is not valid. It is empty
-// if the server does not answer.
-func (p *program) info(ctx context.Context, c *client.Client) *pb.GetServerInfoResponse {
 	ctx, cancel := context.WithTimeout(ctx, infoTimeout)
 	defer cancel()
+	info, _ := p.info(ctx, c)
+	return cmp.Or(info.GetWebUrl(), p.dialedSite(c))
+}
+
+// infoTimeout is the timeout for asking the server for its address. Tests change it.
+var infoTimeout = 3 * time.Second
+
+// info returns what the server reports about itself, without an address that is not valid.
+func (p *program) info(ctx context.Context, c *client.Client) (*pb.GetServerInfoResponse, error) {
 	info, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{})
-	if err != nil {
-		return &pb.GetServerInfoResponse{}
-	}
-	if !validSite(info.GetWebUrl()) {
+	if err == nil && !validSite(info.GetWebUrl()) {
 		info.WebUrl = ""
 	}
-	return info
+	return info, err
 }
 
 // maxSite is the maximum length of a server's public address.

@@ -11,13 +11,15 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/app"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/loopback"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // show runs the terminal program, starting with the page that start names, until the user
-// leaves.
+// leaves. If the server does not answer, it returns the error rather than show an empty page.
 func (p *program) show(ctx context.Context, c *client.Client, start ui.Route) error {
-	info := p.info(ctx, c)
+	info, err := p.info(ctx, c)
+	if err != nil {
+		return err
+	}
 	site := info.GetWebUrl()
 	env := ui.Env{
 		Server: ui.NewServer(c), Clock: c.Now, Me: c.PlayerID(), Local: p.local.started, Others: p.local.count,
@@ -53,9 +55,6 @@ func (p *program) lobby(ctx context.Context) error {
 	c, err := p.dial()
 	if err != nil {
 		return err
-	}
-	if _, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{}); err != nil {
-		return err // rather than show an empty lobby
 	}
 	if _, err := p.known(ctx, c); err != nil && !isMissing(err) {
 		return err

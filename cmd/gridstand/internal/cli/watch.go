@@ -86,9 +86,6 @@ func (p *program) watchScreen(ctx context.Context, what []string, wall bool) err
 	if err == nil && wall {
 		route.Watch, err = p.bestGames(ctx, c)
 	}
-	if err == nil && len(references) == 0 {
-		_, err = c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{}) // rather than show an empty screen
-	}
 	if err != nil {
 		return err
 	}

@@ -68,19 +68,10 @@ func (g *game) loadCurve() tea.Cmd {
 	g.curve.asked = true
 	c, id, server := curve{scores: slices.Clip(g.curve.scores), marks: slices.Clip(g.curve.marks)}, g.id, g.env.Server
 	return ui.Call(g.tasks, func(ctx context.Context) (curve, error) {
-		ctx, cancel := context.WithTimeout(ctx, loadTimeout)
-		defer cancel()
-		stream := server.Watch(ctx, client.WatchOptions{GameID: id, AfterVersion: &first, EveryEvent: true, Preview: true})
-		for int32(len(c.scores)) < last {
-			u, err := stream.Next()
-			if err != nil {
-				return c, err
-			}
-			c.add(u.Event)
-		}
-		return c, nil
-	}, func(c curve, err error) tea.Cmd {
-		c.asked = err != nil // After an error, it shows what it has.
+		err := read(ctx, server, id, first, func(u client.Update) bool { c.add(u.Event); return int32(len(c.scores)) < last })
+		return c, err
+	}, func(c curve, _ error) tea.Cmd {
+		c.asked = int32(len(c.scores)) < last // After an error, it shows what it has.
 		c.extend(g.past.events)
 		g.curve = c
 		return nil

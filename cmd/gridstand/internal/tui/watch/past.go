@@ -22,9 +22,29 @@ const (
 	pastLimit = 1000
 	// pastChunk is the number of versions that are loaded at a time.
 	pastChunk = 250
-	// loadTimeout is the time limit for loading one chunk.
+	// loadTimeout is the time limit for loading one chunk, or a curve.
 	loadTimeout = 15 * time.Second
 )
+
+// read calls do with the updates of a game after a version, until do returns false or there are no more.
+func read(ctx context.Context, server ui.Server, gameID string, after int32, do func(client.Update) (more bool)) error {
+	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+	defer cancel()
+	stream := server.Watch(ctx, client.WatchOptions{GameID: gameID, AfterVersion: &after, EveryEvent: true, Preview: true})
+	for {
+		u, err := stream.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case u.Connection.State == client.Reconnecting:
+			return u.Connection.Err
+		case !do(u):
+			return nil
+		}
+	}
+}
 
 // eventOf returns the event of an update. For a snapshot, it is an event of an unknown kind.
 func eventOf(u client.Update) *pb.Event {
@@ -88,28 +108,16 @@ func (g *game) load(version int32) tea.Cmd {
 	first := (version-1)/pastChunk*pastChunk + 1
 	last := first + min(pastChunk-1, g.state.Game.GetVersion()-first)
 	now, server := g.state.Game, g.env.Server
-	return ui.Call(g.tasks, func(ctx context.Context) (events []*pb.Event, _ error) {
-		ctx, cancel := context.WithTimeout(ctx, loadTimeout)
-		defer cancel()
+	return ui.Call(g.tasks, func(ctx context.Context) (events []*pb.Event, err error) {
 		after := max(first-2, 0) // load one extra version to know what the first one changed
 		s := gamestate.New(&pb.Game{Id: now.GetId(), Variant: now.GetVariant(), Seats: now.GetSeats(), Version: after})
-		stream := server.Watch(ctx, client.WatchOptions{GameID: now.GetId(), AfterVersion: &after, EveryEvent: true, Preview: true})
-		for s.Game.GetVersion() < last {
-			u, err := stream.Next()
-			if err == nil && u.Connection.State == client.Reconnecting {
-				err = u.Connection.Err
-			}
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				return events, err
-			}
+		err = read(ctx, server, now.GetId(), after, func(u client.Update) bool {
 			if s.Update(u, time.Time{}) {
 				events = append(events, eventOf(u))
 			}
-		}
-		return events, nil
+			return s.Game.GetVersion() < last
+		})
+		return events, err
 	}, func(events []*pb.Event, err error) tea.Cmd { return g.loaded(first, last, events, err) })
 }
 

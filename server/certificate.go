@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/gridstand/gridstand/server/internal/periodic"
+	"github.com/gridstand/gridstand/internal/periodic"
 )
 
 // readEvery is the interval between two reads of the files.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gridstand/gridstand/server/internal/periodic"
+	"github.com/gridstand/gridstand/internal/periodic"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/redis"
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gridstand/gridstand/server/internal/periodic"
+	"github.com/gridstand/gridstand/internal/periodic"
 	"github.com/gridstand/gridstand/server/limits"
 )
 

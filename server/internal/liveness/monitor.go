@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gridstand/gridstand/server/internal/periodic"
+	"github.com/gridstand/gridstand/internal/periodic"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gridstand/gridstand/server/internal/periodic"
+	"github.com/gridstand/gridstand/internal/periodic"
 )
 
 // peekEvery is how often the server checks whether readers have closed their connections.

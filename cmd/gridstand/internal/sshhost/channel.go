@@ -11,6 +11,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"github.com/gridstand/gridstand/internal/netaddr"
+	"github.com/gridstand/gridstand/internal/periodic"
 )
 
 // channel is the channel of a session.
@@ -64,13 +65,7 @@ func (ch *channel) serve(requests <-chan *gossh.Request) {
 // drain drops what the client sends until the channel is closed. A hostile client may send more
 // after the end of a stream.
 func (ch *channel) drain(from io.Reader) {
-	for ch.closed.Err() == nil {
-		_, _ = io.Copy(io.Discard, from)
-		select {
-		case <-ch.closed.Done():
-		case <-time.After(time.Second):
-		}
-	}
+	periodic.Run(ch.closed, time.Second, func() { _, _ = io.Copy(io.Discard, from) })
 }
 
 // Payloads of requests, RFC 4254, section 6.

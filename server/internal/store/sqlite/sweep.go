@@ -6,7 +6,7 @@ import (
 
 	sqlite3 "zombiezen.com/go/sqlite"
 
-	"github.com/gridstand/gridstand/server/internal/periodic"
+	"github.com/gridstand/gridstand/internal/periodic"
 )
 
 // sweeps remove expired rows, except games, in batches. Their parameters are the current

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/crypto/ssh"
-
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshhost"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/app"
@@ -40,10 +38,10 @@ func (p *program) overSSH(s *sshhost.Session, c *client.Client, credential, comm
 	switch {
 	case credential == "":
 		over.refusal = errOnlyWatching
-	case s.Key == nil:
+	case s.Key == "":
 		over.refusal = errGuest
 	default:
-		as.Credential, as.Key = credential, ssh.FingerprintSHA256(s.Key)
+		as.Credential, as.Key = credential, s.Key
 	}
 	return &program{
 		out: s.Out, err: s.Err, env: s.Env, clock: p.clock,

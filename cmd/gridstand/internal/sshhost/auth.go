@@ -6,9 +6,9 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// provedKey is the entry in Permissions.ExtraData that contains the key that authenticated a
-// connection.
-type provedKey struct{}
+// provedKey is the entry in Permissions.Extensions that contains the fingerprint of the key that
+// authenticated a connection.
+const provedKey = "key"
 
 // serverConfig returns the configuration of a connection. It accepts every public key if the
 // client proves that it has the private key. Clients may offer other people's keys without
@@ -25,10 +25,10 @@ func (h *host) serverConfig(c *client) *gossh.ServerConfig {
 			if certificate, ok := key.(*gossh.Certificate); ok {
 				key = certificate.Key // renewing a certificate does not change its key
 			}
-			return &gossh.Permissions{ExtraData: map[any]any{provedKey{}: key}}, nil
+			return &gossh.Permissions{Extensions: map[string]string{provedKey: gossh.FingerprintSHA256(key)}}, nil
 		},
 		KeyboardInteractiveCallback: func(gossh.ConnMetadata, gossh.KeyboardInteractiveChallenge) (*gossh.Permissions, error) {
-			return nil, nil
+			return &gossh.Permissions{}, nil
 		},
 	}
 	config.AddHostKey(&exchangeSigner{h.config.HostKey, c})

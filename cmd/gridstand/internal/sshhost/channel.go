@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -35,12 +36,9 @@ type channel struct {
 func newChannel(h *host, c *client, conn *gossh.ServerConn, accepted gossh.Channel) *channel {
 	ch := &channel{Channel: accepted, host: h, client: c}
 	ch.session = Session{
-		Address: netaddr.Of(c.RemoteAddr()), Turn: c.turn,
+		Key: conn.Permissions.Extensions[provedKey], Address: netaddr.Of(c.RemoteAddr()), Turn: c.turn,
 		Pace: func(ctx context.Context) error { return c.rate.WaitN(ctx, eventBytes) },
 		Out:  &patientWriter{to: accepted, client: c}, Err: &patientWriter{to: accepted.Stderr(), client: c},
-	}
-	if conn.Permissions != nil {
-		ch.session.Key, _ = conn.Permissions.ExtraData[provedKey{}].(gossh.PublicKey) // nil for a guest
 	}
 	ch.closed, ch.close = context.WithCancel(context.Background())
 	ch.unused = time.AfterFunc(loginTimeout, func() { c.refuse(errLogin) })
@@ -141,13 +139,11 @@ func (ch *channel) setVariable(payload []byte) bool {
 	if gossh.Unmarshal(payload, &r) != nil || r.Value != printable(r.Value, maxVariable) || r.Name != printable(r.Name, maxVariable) {
 		return false
 	}
-	switch {
-	case r.Name == "LANG", r.Name == "COLORTERM", r.Name == "NO_COLOR", strings.HasPrefix(r.Name, "LC_"):
+	allowed := slices.Contains([]string{"LANG", "COLORTERM", "NO_COLOR"}, r.Name) || strings.HasPrefix(r.Name, "LC_")
+	if allowed {
 		ch.session.Env = append(ch.session.Env, r.Name+"="+r.Value)
-		return true
-	default:
-		return false
 	}
+	return allowed
 }
 
 // Limits on what a client sends.
@@ -195,10 +191,10 @@ func (w *patientWriter) Write(b []byte) (int, error) {
 	defer w.mu.Unlock()
 	overdue := time.AfterFunc(stallTimeout, w.client.close)
 	defer overdue.Stop()
-	if !w.terminal || !bytes.ContainsRune(b, '\n') {
-		return w.to.Write(b)
+	text := b
+	if w.terminal {
+		text = bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
 	}
-	text := bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
 	if _, err := w.to.Write(text); err != nil {
 		return 0, err
 	}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"runtime"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"github.com/gridstand/gridstand/internal/netaddr"
 )
@@ -31,7 +34,12 @@ func (h *host) newClient(conn net.Conn) *client {
 	if tcp, ok := conn.(interface{ SetWriteBuffer(bytes int) error }); ok {
 		_ = tcp.SetWriteBuffer(writeBuffer)
 	}
-	c.share = h.shareOf(c.network)
+	var known bool
+	if c.share, known = h.shares.Get(c.network); !known {
+		places := max(1, runtime.GOMAXPROCS(0)/2)
+		c.share = share{rate.NewLimiter(bytesPerSecond, bytesBurst), make(chan struct{}, places)}
+		h.shares.Add(c.network, c.share)
+	}
 	c.closed, c.close = context.WithCancel(h.connections)
 	context.AfterFunc(c.closed, func() { _ = conn.Close() })
 	c.waiting = time.AfterFunc(silentTimeout, func() { c.refuse(errLogin) })

@@ -61,13 +61,9 @@ func Serve(ctx context.Context, listener net.Listener, c Config) error {
 	h := &host{config: c, clients: clients{limits: c.Limits}, shares: shares, sessions: sessions, connections: connections}
 
 	var accepted sync.WaitGroup
-	stopListening := context.AfterFunc(ctx, func() { _ = listener.Close() })
+	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
 	err := h.accept(ctx, listener, &accepted)
-	stopListening()
 	_ = listener.Close()
-	if ctx.Err() != nil {
-		err = nil
-	}
 
 	stop(errStopping)
 	// If a client does not close its session in time, close its connection.
@@ -92,7 +88,9 @@ func (h *host) accept(ctx context.Context, listener net.Listener, all *sync.Wait
 			c := h.newClient(conn)
 			h.clients.add(c)
 			all.Go(func() { h.connection(c) })
-		case ctx.Err() != nil, errors.Is(err, net.ErrClosed):
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, net.ErrClosed):
 			return err
 		default:
 			h.config.Logger.Warn("cannot accept a connection", "id", "ssh-not-accepted", "error", err)

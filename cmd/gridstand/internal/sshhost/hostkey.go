@@ -57,10 +57,10 @@ func createHostKey(file string) ([]byte, error) {
 	defer func() { _ = os.Remove(temporary.Name()) }()
 	_, err = temporary.Write(pem.EncodeToMemory(block))
 	err = errors.Join(err, temporary.Sync(), temporary.Close())
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = os.Link(temporary.Name(), file)
 	}
-	if err := os.Link(temporary.Name(), file); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
 	return os.ReadFile(file)

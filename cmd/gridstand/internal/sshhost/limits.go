@@ -2,8 +2,6 @@ package sshhost
 
 import (
 	"errors"
-	"net/netip"
-	"runtime"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -70,13 +68,3 @@ type share struct {
 // renderFactor times the time for drawing a frame is the time that its place then stays taken. The
 // renderer, a goroutine of its own, compares the frame with the last one and writes the difference.
 const renderFactor = 2
-
-// shareOf returns the share of an address.
-func (h *host) shareOf(network netip.Prefix) share {
-	s, known := h.shares.Get(network)
-	if !known {
-		s = share{rate.NewLimiter(bytesPerSecond, bytesBurst), make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
-		h.shares.Add(network, s)
-	}
-	return s
-}

@@ -2,10 +2,11 @@ package sshhost
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
-	"log/slog"
+	"math"
 	"net/netip"
 	"time"
 
@@ -17,8 +18,8 @@ import (
 type Session struct {
 	// Line is the command line that the client sent, as it is.
 	Line string
-	// Key is the public key that the client authenticated with; nil for a guest.
-	Key gossh.PublicKey
+	// Key is the fingerprint of the public key that the client authenticated with; empty for a guest.
+	Key string
 	// Address is the client's IP address.
 	Address netip.Addr
 
@@ -54,31 +55,34 @@ const exitFailed = 1
 // maxLogged is the maximum length of a command line in the log.
 const maxLogged = 256
 
-// run runs the session of a channel, and then closes the channel.
+// run runs and logs the session of a channel, and then closes the channel.
 func (ch *channel) run() {
-	s, code := &ch.session, exitFailed
+	h, s, code, start := ch.host, &ch.session, exitFailed, time.Now()
+	log := h.config.Logger.With("address", s.Address.String(), "key", cmp.Or(s.Key, "none"))
+	log.Info("session started", "command", printable(s.Line, maxLogged), "terminal", s.Terminal)
+	ctx, end := context.WithCancelCause(h.sessions)
+	defer end(nil)
+	defer context.AfterFunc(ch.closed, func() { end(errGone) })()
 	defer func() {
+		if why := context.Cause(ctx); why != nil {
+			log = log.With("reason", why)
+			if !errors.Is(why, errGone) {
+				_, _ = io.WriteString(s.Err, why.Error()+".\n")
+			}
+		}
+		log.Info("session ended", "code", code, "duration", time.Since(start).Round(time.Millisecond))
 		_, _ = ch.SendRequest("exit-status", false, gossh.Marshal(struct{ Code uint32 }{uint32(code)})) //nolint:gosec // small
 		_ = ch.Close()
 	}()
-	defer ch.host.recovered("session", ch.client.RemoteAddr())
+	defer h.recovered("session", ch.client.RemoteAddr())
 	defer ch.unused.Reset(loginTimeout)
-	ctx, end := context.WithCancelCause(ch.host.sessions)
-	defer end(nil)
-	defer context.AfterFunc(ch.closed, func() { end(errGone) })()
-	pressed := func() {}
-	if limit := ch.host.config.Limits.Idle; limit > 0 {
-		idle := time.AfterFunc(limit, func() { end(errIdle) })
-		defer idle.Stop()
-		pressed = func() { idle.Reset(limit) }
-	}
+	limit := cmp.Or(h.config.Limits.Idle, math.MaxInt64) // 0 means no limit
+	idle := time.AfterFunc(limit, func() { end(errIdle) })
+	defer idle.Stop()
 	keys := make(chan []byte, maxParts)
 	s.Keys = keys
-	ch.own.Go(func() { ch.read(keys, s.Terminal, pressed) })
-	code = ch.host.serve(ctx, s)
-	if why := context.Cause(ctx); why != nil && !errors.Is(why, errGone) {
-		_, _ = io.WriteString(s.Err, why.Error()+".\n")
-	}
+	ch.own.Go(func() { ch.read(keys, s.Terminal, func() { idle.Reset(limit) }) })
+	code = h.config.Serve(ctx, s)
 }
 
 // The input of a session that waits, in parts of at most maxPart bytes: twice the longest paste that the
@@ -106,29 +110,4 @@ func (ch *channel) read(keys chan<- []byte, terminal bool, pressed func()) {
 	}
 	close(keys)
 	ch.drain(ch.Channel)
-}
-
-// serve runs a session and logs it.
-func (h *host) serve(ctx context.Context, s *Session) int {
-	log := h.config.Logger.With("address", s.Address.String(), "key", shortFingerprint(s.Key))
-	start := time.Now()
-	log.Info("session started", "command", printable(s.Line, maxLogged), "terminal", s.Terminal)
-	code := exitFailed
-	defer func() {
-		attributes := []any{"code", code, "duration", time.Since(start).Round(time.Millisecond)}
-		if why := context.Cause(ctx); why != nil {
-			attributes = append(attributes, slog.Any("reason", why))
-		}
-		log.Info("session ended", attributes...)
-	}()
-	code = h.config.Serve(ctx, s)
-	return code
-}
-
-// shortFingerprint returns the beginning of a key's fingerprint, for logs.
-func shortFingerprint(key gossh.PublicKey) string {
-	if key == nil {
-		return "none"
-	}
-	return gossh.FingerprintSHA256(key)[:len("SHA256:")+12]
 }

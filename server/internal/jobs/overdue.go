@@ -19,32 +19,27 @@ const desertedFor = 10 * time.Minute
 const unviewedFor = 30 * time.Second
 
 // Attended implements match.Jobs. It postpones the end of a game that waits for players until
-// desertedFor after they have left, but not beyond WaitingFor.
+// desertedFor after they have left, but not beyond WaitingFor. If the store does not answer, the next
+// call does it.
+//
+// It never postpones the job of a game that starts on another server: before that one appends the
+// entry, it enqueues the job, which is then due within leaseFor unless it has been processed after the
+// entry, and has changed if that happens after Attended has read its time.
 func (m *Manager) Attended(ctx context.Context, served *match.Match) {
-	if err := m.postpone(ctx, served); err != nil {
-		m.Logger.Debug("cannot postpone the end of a waiting game", "game", served.State().ID, "error", err)
-	}
-}
-
-// postpone does the work of Attended. It never postpones the job of a game that starts on another
-// server: before that one appends the entry, it enqueues the job, which is then due within leaseFor
-// unless it has been processed after the entry, and has changed if that happens after postpone has
-// read its time.
-func (m *Manager) postpone(ctx context.Context, served *match.Match) error {
 	id := served.State().ID
 	at, err := m.queue.Scheduled(ctx, id)
 	if err != nil {
-		return err
+		return
 	}
 	now, err := m.Engine.Time(ctx)
 	if err != nil || !at.After(now.Add(leaseFor)) {
-		return err
+		return
 	}
 	tip, err := served.Confirm(ctx)
 	if err != nil || tip.State.Status != replay.Waiting {
-		return err
+		return
 	}
-	return m.queue.Ack(ctx, store.Job{GameID: id, Expires: at}, m.waitsUntil(tip.State, 1, now))
+	_ = m.queue.Ack(ctx, store.Job{GameID: id, Expires: at}, m.waitsUntil(tip.State, 1, now))
 }
 
 // waitsUntil returns the time at which a game that waits for players is processed again at the

@@ -31,6 +31,8 @@ const (
 	maxScheduled = 10_000
 	// maxAddresses is the number of players whose addresses a server remembers.
 	maxAddresses = 1 << 16
+	// runsUnwatched is how long after its creation a game between bots continues without watchers.
+	runsUnwatched = time.Minute
 )
 
 // bots makes bots move on this server. If this server dies, the next server to lease the
@@ -40,7 +42,7 @@ type bots struct {
 	logger *slog.Logger
 	// retry makes games due again at the next poll.
 	retry func(gameIDs ...string)
-	make  func(name string, v game.Variant) (bot.Bot, error) // newBot, except in tests
+	make  func(name string, v game.Variant, o bot.Options) (bot.Bot, error) // bot.New, except in tests
 	// thinking limits the number of bots that think concurrently. If there are several
 	// processors, one is left free, so that players' moves are not delayed. The games from one
 	// source have at most half of the places, which also bounds how many of their bots wait before
@@ -84,7 +86,7 @@ func newBots(pace time.Duration, logger *slog.Logger, retry func(gameIDs ...stri
 	addresses, _ := lru.New[string, string](maxAddresses) // fails only for a size below 1
 	places := max(1, runtime.GOMAXPROCS(0)-1)
 	return &bots{
-		pace: pace, logger: logger, retry: retry, make: newBot, scheduled: map[string]scheduled{}, sources: map[string]*source{},
+		pace: pace, logger: logger, retry: retry, make: bot.New, scheduled: map[string]scheduled{}, sources: map[string]*source{},
 		places: places, thinking: semaphore.NewWeighted(int64(places)), addresses: addresses,
 	}
 }
@@ -112,8 +114,6 @@ func (b *bots) start(ctx context.Context, hub *match.Hub) (stop func()) {
 		b.hub = nil
 		b.mu.Unlock()
 		b.group.Wait()
-		b.mu.Lock()
-		defer b.mu.Unlock()
 		b.retry(slices.Collect(maps.Keys(b.scheduled))...)
 	}
 }
@@ -191,9 +191,9 @@ func (b *bots) moveAfter(ctx context.Context, hub *match.Hub, state *replay.Stat
 
 // move makes a move for the bot whose turn it is in the given state of the match.
 func (b *bots) move(ctx context.Context, m *match.Match, state *replay.State, from *source) error {
-	player, err := b.make(state.BotToMove(), *state.Variant)
-	if err != nil {
-		return err
+	player, err := b.make(state.BotToMove(), *state.Variant, bot.Options{})
+	if err != nil { // The game was created by a newer server that has this bot.
+		return errors.Join(replay.ErrUnknown, err)
 	}
 	move, err := b.inTurn(ctx, from, func() (game.Move, error) { return b.think(ctx, m, state, player) })
 	if err != nil {
@@ -236,7 +236,7 @@ func (b *bots) think(ctx context.Context, m *match.Match, state *replay.State, p
 			break
 		}
 		var simpler bot.Bot
-		if simpler, err = b.make(name, *state.Variant); err == nil {
+		if simpler, err = b.make(name, *state.Variant, bot.Options{}); err == nil {
 			move, err = b.choose(ctx, simpler, state.Position)
 		}
 	}
@@ -255,12 +255,23 @@ func (b *bots) choose(ctx context.Context, player bot.Bot, position game.Positio
 	return player.Choose(ctx, position)
 }
 
-// newBot returns the named bot for a variant.
-func newBot(name string, v game.Variant) (bot.Bot, error) {
-	made, err := bot.New(name, v, bot.Options{})
-	if err != nil {
-		// The game was created by a newer server that has this bot.
-		return nil, errors.Join(replay.ErrUnknown, err)
+// pausable reports whether the game is paused if no client watches it. Bots never stop by
+// themselves, and the creators of games between bots rarely watch them to the end.
+func pausable(state *replay.State) bool {
+	return state.Status == replay.Active && state.Exhibition()
+}
+
+// watchedOrYoung reports whether a game between bots has watchers on any server or a preview on
+// this one, or is younger than runsUnwatched by the time of its last event.
+func watchedOrYoung(state *replay.State, watchers int) bool {
+	return watchers > 0 || state.UpdateTime.Sub(state.CreateTime) < runsUnwatched
+}
+
+// Watched implements match.Jobs. It updates the list of the most watched games, and continues a game
+// between bots that may have been paused while no client watched it.
+func (m *Manager) Watched(served *match.Match) {
+	if state := served.State(); pausable(state) {
+		m.bots.schedule(state, 0)
 	}
-	return made, nil
+	m.Changed(served)
 }

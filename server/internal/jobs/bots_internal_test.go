@@ -84,11 +84,11 @@ func TestBots_Fault(t *testing.T) {
 				require.NoError(t, err)
 			}
 			b := newBots(0, logger, func(...string) {})
-			b.make = func(name string, v game.Variant) (bot.Bot, error) {
+			b.make = func(name string, v game.Variant, o bot.Options) (bot.Bot, error) {
 				if slices.Contains(tt.faulty, name) {
 					return faulty{}, nil
 				}
-				return newBot(name, v)
+				return bot.New(name, v, o)
 			}
 			stop := b.start(ctx, hub)
 			require.True(t, b.schedule(state, 0))

@@ -44,7 +44,8 @@ type Manager struct {
 
 // New returns a Manager, which works while Run is running.
 func New(c Config) *Manager {
-	m := &Manager{Config: c, queue: newQueue(c.Queue, &c.Monitor.Missing, c.Logger)}
+	jobs := &queue{Queue: c.Queue, missing: &c.Monitor.Missing, logger: c.Logger, retries: map[string]struct{}{}}
+	m := &Manager{Config: c, queue: jobs}
 	m.bots = newBots(c.BotPace, c.Logger, m.queue.retry)
 	return m
 }
@@ -152,7 +153,7 @@ func (m *Manager) Changed(served *match.Match) {
 func (m *Manager) Run(ctx context.Context, hub *match.Hub) {
 	stopBots := m.bots.start(ctx, hub)
 	var group sync.WaitGroup
-	group.Go(func() { m.runShowcases(ctx, hub) })
+	group.Go(func() { periodic.Run(ctx, showEvery, func() { m.startShowcase(ctx, hub) }) })
 	group.Go(func() { periodic.Run(ctx, dailiesEvery, func() { m.createDailies(ctx) }) })
 	handle := func(ctx context.Context, job store.Job) (time.Time, error) { return m.process(ctx, hub, job) }
 	periodic.Run(ctx, pollEvery, func() { m.queue.poll(ctx, handle) })

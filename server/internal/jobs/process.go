@@ -111,7 +111,10 @@ func (m *Manager) record(ctx context.Context, final *replay.State) error {
 	if err := m.Directory.Put(ctx, directory.Of(final, 0)); err != nil {
 		return err
 	}
-	until := final.UpdateTime.Add(m.keepFinished(final))
+	until := final.UpdateTime.Add(m.KeepFinished)
+	if showcased(final) {
+		until = final.UpdateTime.Add(min(m.KeepFinished, keepShowcase))
+	}
 	if final.IsAttempt() {
 		// Keep the attempt for as long as its challenge. If the attempt were removed, the
 		// player could start another one and would already know the tiles.

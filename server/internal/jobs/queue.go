@@ -57,10 +57,6 @@ type queue struct {
 	retries map[string]struct{}
 }
 
-func newQueue(stored store.Queue, missing *atomic.Bool, logger *slog.Logger) *queue {
-	return &queue{Queue: stored, missing: missing, logger: logger, retries: map[string]struct{}{}}
-}
-
 // retry makes jobs due at this server's next poll rather than when their leases expire.
 func (q *queue) retry(gameIDs ...string) {
 	q.mu.Lock()
@@ -78,19 +74,6 @@ func (q *queue) handOver(ctx context.Context) {
 	if err := q.requeue(ctx); err != nil {
 		q.logger.Warn("cannot hand over jobs; they are due again when their leases expire", "id", "games-not-handed-over", "error", err)
 	}
-}
-
-// enqueueRetries marks the jobs in the retry queue as due.
-func (q *queue) enqueueRetries(ctx context.Context) error {
-	q.mu.Lock()
-	ids := slices.Collect(maps.Keys(q.retries))
-	clear(q.retries)
-	q.mu.Unlock()
-	err := q.EnqueueBy(ctx, store.AtOnce, ids...)
-	if err != nil {
-		q.retry(ids...)
-	}
-	return err
 }
 
 // poll marks the jobs in the retry queue as due, and then processes all due jobs.
@@ -138,7 +121,15 @@ func (q *queue) requeue(ctx context.Context) error {
 		}
 		q.retry(ids...)
 	}
-	return q.enqueueRetries(ctx)
+	q.mu.Lock()
+	ids := slices.Collect(maps.Keys(q.retries))
+	clear(q.retries)
+	q.mu.Unlock()
+	err := q.EnqueueBy(ctx, store.AtOnce, ids...)
+	if err != nil {
+		q.retry(ids...)
+	}
+	return err
 }
 
 // process processes a job and acknowledges it.

@@ -9,7 +9,6 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
-	"github.com/gridstand/gridstand/internal/periodic"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/match"
 )
@@ -43,39 +42,28 @@ func (m *Manager) Listed(moving int) {
 	}
 }
 
-// runShowcases begins an exhibition if clients read lists of live games and no game is being
-// played, so that they always find a game to watch, until ctx is done. The exhibition ends
-// when it has lasted a minute and no client has watched it for unviewedFor, or when another game is
-// live.
-func (m *Manager) runShowcases(ctx context.Context, hub *match.Hub) {
-	periodic.Run(ctx, showEvery, func() {
-		if !m.showcaseWanted.Swap(false) {
-			return
-		}
-		if err := m.startShowcase(ctx, hub); err != nil {
-			m.Logger.Debug("cannot start an exhibition", "error", err)
-		}
-	})
-}
-
-// startShowcase begins a showcase unless a game is being played.
-func (m *Manager) startShowcase(ctx context.Context, hub *match.Hub) error {
+// startShowcase begins an exhibition if clients read lists of live games and no game is being
+// played, so that they always find a game to watch. The exhibition ends when it has lasted a
+// minute and no client has watched it for unviewedFor, or when another game is live.
+func (m *Manager) startShowcase(ctx context.Context, hub *match.Hub) {
+	if !m.showcaseWanted.Swap(false) {
+		return
+	}
 	ctx, cancel := context.WithTimeout(ctx, showWithin)
 	defer cancel()
 	games, showcases, err := m.playing(ctx)
-	if err != nil || games+showcases > 0 {
-		return err
+	if err == nil && games+showcases == 0 {
+		now, seed := time.Now(), game.NewSeed()
+		gameID, created := showcaseID(now), program(now)
+		created.Commitment = seed.Commitment()
+		if _, err = m.Create(ctx, hub, gameID, created, seed, time.Time{}); errors.Is(err, match.ErrExists) {
+			return // Another server has begun a showcase.
+		}
+		m.queue.retry(gameID) // From now on, its job is due every showEvery.
 	}
-	now := time.Now()
-	gameID := showcaseID(now)
-	seed := game.NewSeed()
-	created := program(now)
-	created.Commitment = seed.Commitment()
-	if _, err = m.Create(ctx, hub, gameID, created, seed, time.Time{}); errors.Is(err, match.ErrExists) {
-		return nil // Another server has begun a showcase.
+	if err != nil {
+		m.Logger.Debug("cannot start an exhibition", "error", err)
 	}
-	m.queue.retry(gameID) // From now on, its job is due every showEvery.
-	return err
 }
 
 // playing returns the number of games that clients can watch and that had an event within quietFor,
@@ -137,12 +125,4 @@ func program(now time.Time) replay.Created {
 		Variant: variant.ID, Revision: variant.Revision, Seats: seats,
 		Creator: replay.Player{ID: showcaseCreator, Name: "Gridstand"},
 	}
-}
-
-// keepFinished returns how long a finished game is kept.
-func (m *Manager) keepFinished(final *replay.State) time.Duration {
-	if showcased(final) {
-		return min(m.KeepFinished, keepShowcase)
-	}
-	return m.KeepFinished
 }

@@ -89,12 +89,17 @@ func (s *Challenges) Leave(ctx context.Context, challengeID, by, botGameID strin
 }
 
 // startingFor is how long the roster of a race stays locked if the server that is preparing the
-// start dies.
-const startingFor = 5 * time.Second
+// start dies. No start takes longer, because no call does.
+const startingFor = 10 * time.Second
+
+// Starting reports whether a server is preparing the start of a race.
+func (c *Challenge) Starting(now time.Time) bool {
+	return c.OpenTime.IsZero() && now.Before(c.startingUntil)
+}
 
 // locked reports whether the roster of a race is locked, permanently or temporarily.
 func (c *Challenge) locked(now time.Time) bool {
-	return !c.OpenTime.IsZero() || now.Before(c.startingUntil)
+	return !c.OpenTime.IsZero() || c.Starting(now)
 }
 
 // enough reports whether a race has enough entrants to start.

@@ -36,6 +36,8 @@ func (m *Manager) advanceAttempt(ctx context.Context, served *match.Match, state
 	case errors.Is(err, challenge.ErrNotFound):
 	case err != nil:
 		return time.Time{}, err
+	case c.Starting(now):
+		return job.Leased.Add(retryOverdueIn), nil // The race opens Countdown after a start, however long that takes.
 	case c.OpenTime.IsZero():
 		return now.Add(waitingAttemptEvery), nil // Also keep the attempts of players who left the roster, because they may rejoin.
 	case !c.Has(state.ID):

@@ -103,3 +103,37 @@ func TestManager_Damaged(t *testing.T) {
 		}
 	})
 }
+
+// Ensure that an attempt at a race that is starting is processed again at once, so that a bot moves when the race
+// opens although the start took longer than the countdown, and one at a race that waits only rarely.
+func TestManager_Starting(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		ctx, m := t.Context(), newManager(s, s.Queue)
+		hub := match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Delivered: func(int) {}, ServerID: "here", Idle: time.Hour})
+		now, err := s.Time(ctx)
+		require.NoError(t, err)
+		raceID, ann := id.New(), replay.Player{ID: id.New(), Name: "ann"}
+		race, err := m.Challenges.Create(ctx, challenge.Challenge{
+			ID: raceID, Kind: replay.Race, Variant: "classic", Creator: ann, Limit: time.Minute,
+			Entrants: []challenge.Entrant{challenge.StandIn(raceID, "greedy")},
+		}, now)
+		require.NoError(t, err)
+		bot := race.Entrants[1]
+		_, err = m.Create(ctx, hub, bot.GameID, race.Attempt(bot, 0), race.Seed, time.Time{})
+		require.NoError(t, err)
+		next := func() time.Duration {
+			job := store.Job{GameID: bot.GameID, Leased: now, Expires: now}
+			at, err := m.process(ctx, hub, job)
+			require.NoError(t, err)
+			return at.Sub(now)
+		}
+		assert.GreaterOrEqual(t, next(), waitingAttemptEvery)
+		started, err := m.Challenges.Start(ctx, raceID, true, func(*challenge.Challenge) error {
+			assert.Equal(t, retryOverdueIn, next())
+			return nil
+		})
+		require.NoError(t, err)
+		assert.Equal(t, started.OpenTime, now.Add(next()).UTC())
+	})
+}

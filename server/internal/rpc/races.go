@@ -133,26 +133,14 @@ func (s *Service) changed(ctx context.Context, c *challenge.Challenge, now time.
 // startRace starts a race if a host asks for that or if it is due, unless it has already started. The race opens
 // only after all entrants' attempts exist and are scheduled.
 func (s *Service) startRace(ctx context.Context, challengeID string, asked bool) (*challenge.Challenge, error) {
-	var states []*replay.State
-	started, err := s.Challenges.Start(ctx, challengeID, asked, func(c *challenge.Challenge) error {
-		states = make([]*replay.State, len(c.Entrants))
+	return s.Challenges.Start(ctx, challengeID, asked, func(c *challenge.Challenge) error {
 		var group errgroup.Group
-		for i, e := range c.Entrants {
-			group.Go(func() (err error) {
-				states[i], err = s.beginAttempt(ctx, c, e)
+		for _, e := range c.Entrants {
+			group.Go(func() error {
+				_, err := s.beginAttempt(ctx, c, e)
 				return err
 			})
 		}
 		return group.Wait()
 	})
-	if err != nil {
-		return nil, err
-	}
-	// If the start took longer than the countdown, the jobs found a race that had not started.
-	for _, state := range states {
-		if err := s.Planner.Plan(ctx, state); err != nil {
-			s.Logger.Debug("cannot plan an attempt", "game", state.ID, "error", err)
-		}
-	}
-	return started, nil
 }

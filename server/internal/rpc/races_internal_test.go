@@ -74,8 +74,6 @@ func (p *creating) fail(n int) {
 
 func (*creating) Creates(string, string) {}
 
-func (*creating) Plan(context.Context, *replay.State) error { return nil }
-
 func (p *creating) Create(
 	ctx context.Context, hub *match.Hub, gameID string, created replay.Created, seed game.Seed, notAfter time.Time,
 ) (*replay.State, error) {

@@ -38,8 +38,6 @@ type Planner interface {
 	Create(
 		ctx context.Context, hub *match.Hub, gameID string, created replay.Created, seed game.Seed, notAfter time.Time,
 	) (*replay.State, error)
-	// Plan schedules the next action of a game.
-	Plan(ctx context.Context, state *replay.State) error
 	// Listed records that a client read a list of live games. moving is the number of
 	// games in motion in the store. Listed does not block.
 	Listed(moving int)

@@ -47,7 +47,7 @@ func (l *Log) Load(ctx context.Context, gameID string, through store.ID, do func
 		return Tip{}, &DamagedError{GameID: gameID, Version: end.ID.Version, Detail: fmt.Sprintf("it has %d entries", tail.Length)}
 	}
 	if tail.Head != tail.Last {
-		if err := l.Mend(ctx, end); err != nil {
+		if err := l.mend(ctx, tail.Head, end); err != nil {
 			return Tip{}, err
 		}
 	}

@@ -28,8 +28,8 @@ func (f *fallenBehind) Tail(ctx context.Context, gameID string) (store.Tail, err
 	return tail, err
 }
 
-func (f *fallenBehind) Mend(_ context.Context, gameID string, last store.ID, at time.Time, head []byte) error {
-	f.mended = append(f.mended, gameID, last, at, head)
+func (f *fallenBehind) Mend(_ context.Context, gameID string, from store.ID, head store.Head) error {
+	f.mended = append(f.mended, gameID, from, head.Last, head.Time, head.Encoded)
 	return nil
 }
 
@@ -45,7 +45,7 @@ func TestLoad_Mends(t *testing.T) {
 			end, err := New(f).Load(t.Context(), gameID, store.ID{}, nil)
 			require.NoError(t, err)
 			equal(t, tip.State, end.State)
-			assert.Equal(t, []any{gameID, tip.ID, tip.State.UpdateTime, r.content(gameID).head.Encoded}, f.mended)
+			assert.Equal(t, []any{gameID, behind, tip.ID, tip.State.UpdateTime, r.content(gameID).head.Encoded}, f.mended)
 		}
 	})
 }

@@ -88,12 +88,12 @@ func (l *Log) Head(ctx context.Context, gameID string) (Head, error) {
 	return heads[0], nil
 }
 
-// Mend updates the head of a game if it has fallen behind the log.
-func (l *Log) Mend(ctx context.Context, tip Tip) error {
+// mend replaces the head of a game, which has the ID from, with that of its log's end.
+func (l *Log) mend(ctx context.Context, from store.ID, tip Tip) error {
 	s := tip.State
 	head, err := encodeHead(s, board(s))
 	if err != nil {
 		return err
 	}
-	return l.Games.Mend(ctx, s.ID, tip.ID, s.UpdateTime, head)
+	return l.Games.Mend(ctx, s.ID, from, store.Head{Last: tip.ID, Time: s.UpdateTime, Encoded: head})
 }

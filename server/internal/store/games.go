@@ -72,10 +72,10 @@ type Games interface {
 	// Heads returns the heads of the given games, in the same order.
 	Heads(ctx context.Context, gameIDs []string) ([]Head, error)
 
-	// Mend writes the head of a log whose last entry has the ID last, if the head has
-	// fallen behind. It does nothing if the log has grown, or if the head names an entry
-	// that the log does not contain.
-	Mend(ctx context.Context, gameID string, last ID, at time.Time, head []byte) error
+	// Mend replaces a head that has fallen behind its log with the given one. It does nothing
+	// unless the head still has the ID from, zero for a missing head. The caller must have found
+	// both IDs in the log. It ignores head.Watchers.
+	Mend(ctx context.Context, gameID string, from ID, head Head) error
 	// Expire sets the given games to be removed at the given time.
 	Expire(ctx context.Context, at time.Time, gameIDs ...string) error
 	// Quarantine sets the head of a game to an ID that no entry has, so that later appends

@@ -17,7 +17,6 @@ import (
 var (
 	appendScript     = newPipelinedScript("append.lua")
 	tailScript       = newReadOnlyScript("tail.lua")
-	mendScript       = newPipelinedScript("mend.lua")
 	quarantineScript = newPipelinedScript("quarantine.lua")
 	audienceScript   = newPipelinedScript("audience.lua")
 )
@@ -371,8 +370,14 @@ func (g *games) Heads(ctx context.Context, gameIDs []string) ([]store.Head, erro
 	return heads, nil
 }
 
-func (g *games) Mend(ctx context.Context, gameID string, last store.ID, at time.Time, head []byte) error {
-	return failed(g.run(ctx, mendScript, []string{logKey(gameID), metaKey(gameID)}, last.String(), at.UnixMilli(), head).Err())
+func (g *games) Mend(ctx context.Context, gameID string, from store.ID, head store.Head) error {
+	field := "last"
+	if from == (store.ID{}) {
+		field = "" // The hash must not exist.
+	}
+	_, err := setFields(ctx, g.reads, metaKey(gameID), field, from.String(), time.Time{},
+		"last", head.Last.String(), "time", head.Time.UnixMilli(), "head", head.Encoded)
+	return err
 }
 
 func (g *games) Expire(ctx context.Context, at time.Time, gameIDs ...string) error {

@@ -1,7 +1,7 @@
 -- Writes fields of a hash if one of its fields has the expected value, or if there is no
 -- hash.
 --
--- KEYS[1]  player:{id} or challenge:{id}
+-- KEYS[1]  player:{id}, challenge:{id} or game:{id}:meta
 -- ARGV[1]  the field, '' if there must be no hash
 -- ARGV[2]  the expected value, '0' also if the field is missing
 -- ARGV[3]  the time in Unix milliseconds at which the hash expires, '' to leave it

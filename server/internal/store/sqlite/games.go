@@ -114,16 +114,13 @@ func (g games) Heads(ctx context.Context, gameIDs []string) (heads []store.Head,
 	return heads, wrap("reading the heads of games", err)
 }
 
-func (g games) Mend(ctx context.Context, gameID string, last store.ID, at time.Time, head []byte) error {
+func (g games) Mend(ctx context.Context, gameID string, from store.ID, head store.Head) error {
 	return wrap("mending the head of a game", g.db.write(ctx, func(c *sqlite3.Conn) error {
-		e, err := g.db.findEnd(c, gameID, g.db.now())
-		if err != nil || !e.exists || e.last != last {
+		e, err := findHead(c, gameID, g.db.now())
+		if err != nil || !e.exists || e.head != from {
 			return err
 		}
-		if named, err := entryAt(c, e.game, e.head.Version); err != nil || named == nil || named.ID != e.head {
-			return err
-		}
-		return updateHead(c, e.game, last, at, head)
+		return updateHead(c, e.game, head.Last, head.Time, head.Encoded)
 	}))
 }
 

@@ -18,12 +18,20 @@ func gamesKeep(t *testing.T, open Open) {
 		g := newGames(t, open(t))
 		ctx := t.Context()
 		records := g.create("a", 3)
-		require.NoError(t, g.Mend(ctx, "a", records[1].ID, records[1].Time, []byte("old")))
+		behind, last := records[1], records[2]
+		mended := store.Head{Last: last.ID, Time: last.Time, Encoded: fmt.Appendf(nil, "head\xff %s", last.ID)}
+		fallen := store.Head{Last: behind.ID, Time: behind.Time, Encoded: []byte("old")}
+		for _, from := range []store.ID{{}, records[0].ID, behind.ID} {
+			require.NoError(t, g.Mend(ctx, "a", from, fallen))
+			g.holds("a", records, 0)
+		}
+		require.NoError(t, g.Mend(ctx, "a", last.ID, fallen))
+		tail, err := g.Tail(ctx, "a")
+		require.NoError(t, err)
+		assert.Equal(t, store.Tail{Length: 3, Last: last.ID, Head: behind.ID}, tail)
+		require.NoError(t, g.Mend(ctx, "a", behind.ID, mended))
 		g.holds("a", records, 0)
-		last := records[2]
-		require.NoError(t, g.Mend(ctx, "a", last.ID, last.Time, fmt.Appendf(nil, "head\xff %s", last.ID)))
-		g.holds("a", records, 0)
-		require.NoError(t, g.Mend(ctx, "b", records[1].ID, records[1].Time, []byte("head")))
+		require.NoError(t, g.Mend(ctx, "b", behind.ID, mended))
 		g.absent("b")
 	})
 	t.Run("expires games", func(t *testing.T) {
@@ -66,7 +74,7 @@ func gamesKeep(t *testing.T, open Open) {
 			require.NoError(t, g.Quarantine(ctx, "b", store.ID{}, time.Hour))
 			refused("a", entryAfter(last, 0))
 			refused("b", entryAfter(begin("b"), 0))
-			require.NoError(t, g.Mend(ctx, "a", last, records[2].Time, []byte("head")))
+			require.NoError(t, g.Mend(ctx, "a", last, store.Head{Last: last, Time: records[2].Time, Encoded: []byte("head")}))
 		}
 		tail, err := g.Tail(ctx, "a")
 		require.NoError(t, err)

@@ -64,7 +64,7 @@ func (c Config) about(ctx context.Context, page, id string) (Meta, error) {
 type description struct {
 	Meta
 	poster picture.Poster
-	// age is how long the poster's picture may be served before it is drawn again.
+	// age is how long clients may cache the picture.
 	age time.Duration
 }
 

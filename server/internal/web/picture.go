@@ -11,10 +11,6 @@ import (
 	"strings"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	"github.com/gridstand/gridstand/server/internal/cached"
 	"github.com/gridstand/gridstand/server/internal/web/picture"
 )
@@ -22,12 +18,8 @@ import (
 // Limits on pictures. A picture takes 5 to 10 ms of processor time, more than any other
 // read.
 const (
-	// keptPictures is the number of pictures in the cache, which take up to 10 MB of
-	// memory.
-	keptPictures = 256
-	// liveAge and finishedAge are how long a picture of an active game and of a finished
-	// game, respectively, is served before it is drawn again. Clients may cache it for as
-	// long.
+	// liveAge and finishedAge are how long clients may cache a picture of an active game and of a finished
+	// game, respectively. The server keeps each for liveAge.
 	liveAge     = 10 * time.Second
 	finishedAge = 24 * time.Hour
 	// drawingReads is the number of reads that drawing a picture counts as.
@@ -42,25 +34,21 @@ type pictures struct {
 	describe describer
 	// draw draws the picture of a page.
 	draw func(io.Writer, picture.Poster) error
-	now  func() time.Time
 	// charge counts reads by the client of a request, or returns an error if they exceed its limit.
 	charge func(ctx context.Context, reads int) error
-	kept   *lru.Cache[string, drawing]
-	// drawn lets requests at once for a picture that must be drawn wait for one of them.
-	drawn cached.Reads[string, drawing]
+	// kept lets requests for a picture share it.
+	kept cached.Reads[string, drawing]
 }
 
-// drawing is a cached picture.
+// drawing is a drawn picture.
 type drawing struct {
-	png   []byte
-	etag  string
-	age   time.Duration // see description
-	fresh time.Time     // when the picture must be drawn again
+	png  []byte
+	etag string
+	age  time.Duration // how long clients may cache it
 }
 
 func newPictures(describe describer, charge func(context.Context, int) error) *pictures {
-	kept, _ := lru.New[string, drawing](keptPictures) // returns an error only if the size is below 1
-	return &pictures{describe: describe, draw: picture.Draw, now: time.Now, charge: charge, kept: kept}
+	return &pictures{describe: describe, draw: picture.Draw, charge: charge}
 }
 
 // ServeHTTP serves the picture of what the page at the same path shows. The picture of a
@@ -82,25 +70,14 @@ func cachedFor(age time.Duration) string {
 	return "public, max-age=" + strconv.Itoa(int(age.Seconds()))
 }
 
-// picture returns the picture of a page. It is at most as old as the page's description allows. Describing
-// the page takes one of the places of the client's address until the response is written, which bounds
-// the pictures that are drawn at once.
+// picture returns the picture of a page, drawn at most liveAge ago. Describing the page takes one of the
+// places of the client's address until the response is written, which bounds the pictures that are drawn
+// at once.
 func (p *pictures) picture(ctx context.Context, kind, id string) (drawing, error) {
-	key := kind + "/" + id
-	d, _ := p.kept.Get(key)
-	if p.now().Before(d.fresh) {
-		return d, nil
-	}
-	of, err := p.describe(ctx, pictured[kind], id)
-	if err != nil {
-		if status.Code(err) == codes.NotFound {
-			p.kept.Remove(key)
-		}
-		return drawing{}, err
-	}
-	return p.drawn.Get(ctx, key, 0, func() (drawing, error) {
-		if d, _ := p.kept.Get(key); p.now().Before(d.fresh) {
-			return d, nil
+	return p.kept.Get(ctx, kind+"/"+id, liveAge, func() (drawing, error) {
+		of, err := p.describe(ctx, pictured[kind], id)
+		if err != nil {
+			return drawing{}, err
 		}
 		if err := p.charge(ctx, drawingReads); err != nil {
 			return drawing{}, err
@@ -109,9 +86,7 @@ func (p *pictures) picture(ctx context.Context, kind, id string) (drawing, error
 		if err := p.draw(&b, of.poster); err != nil {
 			return drawing{}, err
 		}
-		d := drawing{png: b.Bytes(), etag: digest(b.Bytes()), age: of.age, fresh: p.now().Add(of.age)}
-		p.kept.Add(key, d)
-		return d, nil
+		return drawing{png: b.Bytes(), etag: digest(b.Bytes()), age: of.age}, nil
 	})
 }
 

@@ -23,17 +23,16 @@ import (
 	"github.com/gridstand/gridstand/server/internal/web/picture"
 )
 
-// gallery is a picture handler with fake games and a fake clock.
+// gallery is a picture handler with fake games.
 type gallery struct {
 	*pictures
-	clock          time.Time
 	games          map[string]*pb.Game
 	drawn, charged atomic.Int32
 	affords        int32 // reads
 }
 
 func newGallery() *gallery {
-	g := &gallery{affords: 100 * drawingReads, clock: time.Unix(1e9, 0), games: map[string]*pb.Game{
+	g := &gallery{affords: 100 * drawingReads, games: map[string]*pb.Game{
 		"live": {Id: "live", Version: 7, Status: pb.GameStatus_GAME_STATUS_ACTIVE},
 		"over": {Id: "over", Version: 9, Status: pb.GameStatus_GAME_STATUS_FINISHED},
 	}}
@@ -49,7 +48,6 @@ func newGallery() *gallery {
 		}
 		return nil
 	})
-	g.now = func() time.Time { return g.clock }
 	g.draw = func(w io.Writer, poster picture.Poster) error {
 		g.drawn.Add(1)
 		_, err := io.WriteString(w, "picture of "+poster.Title+" at "+poster.About)
@@ -75,22 +73,25 @@ func (g *gallery) get(ctx context.Context, method, id string, headers ...string)
 // often it is requested.
 func TestPictures_Live(t *testing.T) {
 	t.Parallel()
-	g := newGallery()
-	for range 5 {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGallery()
+		for range 5 {
+			w := g.get(t.Context(), http.MethodGet, "live")
+			require.Equal(t, http.StatusOK, w.Code)
+			assert.Equal(t, "picture of live at 7", w.Body.String())
+			assert.Equal(t, "image/png", w.Header().Get("Content-Type"))
+			assert.Equal(t, "public, max-age=10", w.Header().Get("Cache-Control"))
+		}
+		assert.EqualValues(t, 1, g.drawn.Load())
+		g.games["live"] = &pb.Game{Id: "live", Version: 8, Status: pb.GameStatus_GAME_STATUS_FINISHED}
+		time.Sleep(liveAge - time.Second) //nolint:forbidigo // The bubble's clock is fake.
+		assert.Equal(t, "picture of live at 7", g.get(t.Context(), http.MethodGet, "live").Body.String())
+		time.Sleep(time.Second) //nolint:forbidigo // as above
 		w := g.get(t.Context(), http.MethodGet, "live")
-		require.Equal(t, http.StatusOK, w.Code)
-		assert.Equal(t, "picture of live at 7", w.Body.String())
-		assert.Equal(t, "image/png", w.Header().Get("Content-Type"))
-		assert.Equal(t, "public, max-age=10", w.Header().Get("Cache-Control"))
-	}
-	assert.EqualValues(t, 1, g.drawn.Load())
-	g.games["live"] = &pb.Game{Id: "live", Version: 8, Status: pb.GameStatus_GAME_STATUS_FINISHED}
-	assert.Equal(t, "picture of live at 7", g.get(t.Context(), http.MethodGet, "live").Body.String())
-	g.clock = g.clock.Add(liveAge)
-	w := g.get(t.Context(), http.MethodGet, "live")
-	assert.Equal(t, "picture of live at 8", w.Body.String())
-	assert.Equal(t, "public, max-age=86400", w.Header().Get("Cache-Control"))
-	assert.EqualValues(t, 2, g.drawn.Load())
+		assert.Equal(t, "picture of live at 8", w.Body.String())
+		assert.Equal(t, "public, max-age=86400", w.Header().Get("Cache-Control"))
+		assert.EqualValues(t, 2, g.drawn.Load())
+	})
 }
 
 // Ensure that a picture is not sent to a client that already has it, and that a client can
@@ -116,18 +117,25 @@ func TestPictures_Conditional(t *testing.T) {
 // and that no failure is cached.
 func TestPictures_Unknown(t *testing.T) {
 	t.Parallel()
-	g := newGallery()
-	w := g.get(t.Context(), http.MethodGet, "nothing")
-	assert.Equal(t, http.StatusNotFound, w.Code)
-	assert.Equal(t, "application/json", w.Header().Get("Content-Type"))
-	assert.Empty(t, w.Header().Get("Cache-Control"))
-	g.get(t.Context(), http.MethodGet, "live")
-	delete(g.games, "live")
-	g.clock = g.clock.Add(liveAge)
-	assert.Equal(t, http.StatusNotFound, g.get(t.Context(), http.MethodGet, "live").Code)
-	g.draw = func(io.Writer, picture.Poster) error { return errors.New("no board") }
-	assert.Equal(t, http.StatusInternalServerError, g.get(t.Context(), http.MethodGet, "over").Code)
-	assert.Zero(t, g.kept.Len())
+	synctest.Test(t, func(t *testing.T) {
+		g := newGallery()
+		w := g.get(t.Context(), http.MethodGet, "nothing")
+		assert.Equal(t, http.StatusNotFound, w.Code)
+		assert.Equal(t, "application/json", w.Header().Get("Content-Type"))
+		assert.Empty(t, w.Header().Get("Cache-Control"))
+		live := g.games["live"]
+		g.get(t.Context(), http.MethodGet, "live")
+		delete(g.games, "live")
+		time.Sleep(liveAge) //nolint:forbidigo // The bubble's clock is fake.
+		assert.Equal(t, http.StatusNotFound, g.get(t.Context(), http.MethodGet, "live").Code)
+		g.games["live"] = live
+		assert.Equal(t, http.StatusOK, g.get(t.Context(), http.MethodGet, "live").Code)
+		draw := g.draw
+		g.draw = func(io.Writer, picture.Poster) error { return errors.New("no board") }
+		assert.Equal(t, http.StatusInternalServerError, g.get(t.Context(), http.MethodGet, "over").Code)
+		g.draw = draw
+		assert.Equal(t, http.StatusOK, g.get(t.Context(), http.MethodGet, "over").Code)
+	})
 }
 
 // Ensure that requests at once for a picture that must be drawn, in any spelling, draw and charge it once.

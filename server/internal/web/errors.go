@@ -3,9 +3,9 @@ package web
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 	"strconv"
-	"time"
 
 	"connectrpc.com/connect"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -33,16 +33,11 @@ func toConnect(err error) error {
 		}
 		if retry := new(errdetails.RetryInfo); detail.UnmarshalTo(retry) == nil {
 			delay := retry.GetRetryDelay().AsDuration()
-			e.Meta().Set("Retry-After", seconds(delay))
+			e.Meta().Set("Retry-After", strconv.Itoa(int(math.Ceil(delay.Seconds()))))
 			e.Meta().Set(rpc.Pushback, strconv.FormatInt(delay.Milliseconds(), 10))
 		}
 	}
 	return e
-}
-
-// seconds formats a duration for Retry-After, rounding it up to whole seconds.
-func seconds(d time.Duration) string {
-	return strconv.Itoa(int((d + time.Second - 1) / time.Second))
 }
 
 // refusal returns an error of the contract with a reason.

@@ -122,9 +122,7 @@ func encodeRecord(m proto.Message) ([]byte, error) {
 	var record bytes.Buffer
 	record.Grow(len(data) + 32)
 	if id := recordID(m); id != "" {
-		record.WriteString("id: ")
-		record.WriteString(id)
-		record.WriteByte('\n')
+		record.WriteString("id: " + id + "\n")
 	}
 	record.WriteString("data: ")
 	// protojson inserts random spaces, but never line breaks.

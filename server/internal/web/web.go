@@ -56,10 +56,9 @@ const (
 	headerTimeout  = 5 * time.Second
 	requestTimeout = 10 * time.Second
 	idleTimeout    = time.Minute
-	// maxHeaderBytes is the maximum size of a request's first line and headers. Package net/http
-	// allows headerSlack bytes more than its limit.
-	maxHeaderBytes = 16 << 10
-	headerSlack    = 4 << 10
+	// maxHeaderBytes limits a request's first line and headers to 16 kB: package net/http allows 4 kB
+	// more than its limit.
+	maxHeaderBytes = 12 << 10
 )
 
 // NewServer returns the HTTP server. The handlers get a connection's RemoteAddr as the
@@ -69,7 +68,7 @@ func NewServer(c Config) *Server {
 	s.Server = &http.Server{
 		Handler:           s.handler(),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: maxHeaderBytes - headerSlack,
+		MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog:       slog.NewLogLogger(c.Logger.Handler(), slog.LevelDebug),
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
 			return peer.NewContext(ctx, &peer.Peer{Addr: conn.RemoteAddr()})

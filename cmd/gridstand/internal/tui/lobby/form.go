@@ -24,8 +24,7 @@ type form struct {
 	variants []*pb.Variant // the variants to choose from
 	times    []time.Duration
 	fields   []field
-	focus    int  // index of the focused field
-	closed   bool // whether a key has closed the form
+	focus    int // index of the focused field
 }
 
 // field is a line of the form: a label and the chosen option.
@@ -125,20 +124,13 @@ func (f *form) Keys() ui.KeyTable {
 	moves := func(by int) func() tea.Cmd {
 		return func() tea.Cmd { f.focus = max(min(f.focus+by, len(f.fields)-1), 0); return nil }
 	}
-	closes := func(cmd tea.Cmd) tea.Cmd { f.closed = true; return cmd }
 	return ui.KeyTable{{
 		ui.On("left", "← →", "change", true, chooses(-1)).Footer(1), ui.Unlisted("right", chooses(1)),
 		ui.On("up shift+tab", "↑ ↓", "field", true, moves(-1)).Footer(2), ui.Unlisted("down tab", moves(1)),
 		ui.On("r", "r", "rules", true, ui.Run(ui.Open(ui.Route{Rules: f.variant().GetId()}))).Footer(3),
-		ui.On("enter", "enter", "start", true, func() tea.Cmd { return closes(f.open(f.route())) }).Footer(4),
-		ui.On("esc q", "esc", "close", true, func() tea.Cmd { return closes(nil) }).Footer(5),
+		ui.On("enter", "enter", "start", true, func() tea.Cmd { return f.open(f.route()) }).Footer(4).Closing(),
+		ui.On("esc q", "esc", "close", true, ui.Run(nil)).Footer(5).Closing(),
 	}}
-}
-
-// Key implements ui.Dialog.
-func (f *form) Key(msg tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
-	cmd, _ = f.Keys().Press(msg)
-	return cmd, !f.closed
 }
 
 // choose chooses the next or the previous option of the focused field.

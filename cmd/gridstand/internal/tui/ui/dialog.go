@@ -14,9 +14,7 @@ import (
 
 // Dialog is a box over a page. It gets all keys for the page until it closes.
 type Dialog interface {
-	// Key handles a key, and reports whether the dialog stays open.
-	Key(msg tea.KeyPressMsg) (cmd tea.Cmd, open bool)
-	// Keys returns the dialog's keys, for the footer and the help.
+	// Keys returns the dialog's keys, with their actions and footer.
 	Keys() KeyTable
 	// Box draws the dialog. The key esc closes it if the window is too small for it.
 	Box(env *Env) string
@@ -35,15 +33,14 @@ func Yes(what string, do func() tea.Cmd) []Key {
 	return []Key{On("y Y", "y", what, true, do).Footer(1)}
 }
 
-// Key implements Dialog.
-func (q *Question) Key(msg tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
-	cmd, answered := q.Keys().Press(msg)
-	return cmd, !answered
-}
-
-// Keys implements Dialog.
+// Keys implements Dialog. Each key closes the question.
 func (q *Question) Keys() KeyTable {
-	return KeyTable{q.Choices, {On("n N esc q", "n esc", q.No, true, Run(nil)).Footer(len(q.Choices) + 1)}}
+	no := On("n N esc q", "n esc", q.No, true, Run(nil)).Footer(len(q.Choices) + 1)
+	keys := append(slices.Clone(q.Choices), no)
+	for i := range keys {
+		keys[i] = keys[i].Closing()
+	}
+	return KeyTable{keys}
 }
 
 // Box implements Dialog. It lists several choices below each other.
@@ -108,25 +105,18 @@ type Text struct {
 	tall bool // whether it was taller than the window when it was last drawn
 }
 
-// Key implements Dialog.
-func (d *Text) Key(msg tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
-	if d.tall {
-		cmd, open = d.Keys().Press(msg)
-	}
-	return cmd, open
-}
-
 // Keys implements Dialog.
 func (d *Text) Keys() KeyTable {
 	if !d.tall {
-		return KeyTable{{Listed("any key", "close").Footer(1)}}
+		return KeyTable{{On("", "any key", "close", true, Run(nil)).Footer(1).Closing()}}
 	}
 	scroll := func(keys string, do func()) Key { return Unlisted(keys, func() tea.Cmd { do(); return nil }) }
 	return KeyTable{{
-		Listed("↑ ↓", "scroll").Footer(1), Listed("other keys", "close").Footer(2),
+		Listed("↑ ↓", "scroll").Footer(1),
 		scroll("up k", func() { d.view.ScrollUp(1) }), scroll("down j", func() { d.view.ScrollDown(1) }),
 		scroll("pgup", d.view.PageUp), scroll("pgdown space", d.view.PageDown),
 		scroll("home", func() { d.view.GotoTop() }), scroll("end", func() { d.view.GotoBottom() }),
+		On("", "other keys", "close", true, Run(nil)).Footer(2).Closing(),
 	}}
 }
 

@@ -30,6 +30,7 @@ type Key struct {
 
 	footer key.Help
 	place  int // in the footer, from 1; 0 if the footer does not have the key
+	closes bool
 }
 
 // KeyTable has all keys of a page or a dialog in its current state, in the groups of the help.
@@ -60,15 +61,21 @@ func (k Key) FooterAs(place int, name, what string) Key {
 	return k
 }
 
+// Closing makes the key close the dialog that has it.
+func (k Key) Closing() Key {
+	k.closes = true
+	return k
+}
+
 // Run returns an action that only runs a command.
 func Run(cmd tea.Cmd) func() tea.Cmd { return func() tea.Cmd { return cmd } }
 
-// Press carries out the action of a key. It returns false if the key has none.
-func (t KeyTable) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
+// Press carries out the action of a key, and reports whether the key closes the dialog.
+func (t KeyTable) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, closes bool) {
 	for _, group := range t {
 		for _, k := range group {
 			if k.Do != nil && k.Enabled() && (len(k.Binding.Keys()) == 0 || key.Matches(msg, k.Binding)) {
-				return k.Do(), true
+				return k.Do(), k.closes
 			}
 		}
 	}

@@ -229,8 +229,8 @@ func (t *Tasks) Withdraw() {
 // Answer passes a key to the open dialog.
 func (t *Tasks) Answer(msg tea.KeyPressMsg) tea.Cmd {
 	d := t.Dialog
-	cmd, open := d.Key(msg)
-	if !open && t.Dialog == d { // else its action has opened another one
+	cmd, closes := d.Keys().Press(msg)
+	if closes && t.Dialog == d { // else its action has opened another one
 		t.Dialog, t.below = t.below, nil
 	}
 	return cmd

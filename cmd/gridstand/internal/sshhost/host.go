@@ -63,13 +63,11 @@ func Serve(ctx context.Context, listener net.Listener, c Config) error {
 	var accepted sync.WaitGroup
 	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
 	err := h.accept(ctx, listener, &accepted)
-	_ = listener.Close()
 
 	stop(errStopping)
 	// If a client does not close its session in time, close its connection.
-	late := time.AfterFunc(c.StopTimeout, closeAll)
+	defer time.AfterFunc(c.StopTimeout, closeAll).Stop()
 	h.clients.stop()
-	late.Stop()
 	closeAll()
 	accepted.Wait()
 	return err
@@ -79,7 +77,7 @@ func Serve(ctx context.Context, listener net.Listener, c Config) error {
 // too many open files.
 const acceptPause = 200 * time.Millisecond
 
-// accept handles connections until the listener is closed.
+// accept handles connections until the listener is closed, which ctx does.
 func (h *host) accept(ctx context.Context, listener net.Listener, all *sync.WaitGroup) error {
 	for {
 		conn, err := listener.Accept()

@@ -127,7 +127,8 @@ func (n *node) listen() (err error) {
 // *ConfigError only if no later start can succeed, unlike if another program is using the
 // address.
 func listen(flag, address string) (net.Listener, error) {
-	// The front sets the keepalive of connections that it does not refuse, which saves a quarter of a refusal.
+	// The front sets the keepalive of connections that it does not refuse, which saves a quarter of a refusal. The
+	// admin server closes idle connections without it.
 	listener, err := (&net.ListenConfig{KeepAlive: -1}).Listen(context.Background(), "tcp", address)
 	if invalid, ok := errors.AsType[*net.AddrError](err); ok {
 		return nil, &ConfigError{flag, invalid}

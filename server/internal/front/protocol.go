@@ -15,8 +15,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// preface is what a client sends first if it uses HTTP/2 without negotiating it, as gRPC clients do. No
-// HTTP/1.1 request begins with its first prefaceStart bytes.
+// preface is what a client sends first if it uses HTTP/2 without negotiating it (RFC 9113, section 3.4), as
+// gRPC clients do. No HTTP/1.1 request begins with its first prefaceStart bytes.
 const (
 	preface      = http2.ClientPreface
 	prefaceStart = len("PRI ")
@@ -155,15 +155,15 @@ func (h *handshake) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInf
 func (h *handshake) withoutTLS(accepted *conn) (net.Conn, credentials.AuthInfo, error) {
 	accepted.first = make([]byte, prefaceStart, len(preface)) // Read returns them again.
 	_, err := io.ReadFull(accepted.Conn, accepted.first)
-	http2 := err == nil && string(accepted.first) == preface[:prefaceStart]
-	if http2 { // Wait for all of it, because gRPC allocates 40 kB before it does.
+	isHTTP2 := err == nil && string(accepted.first) == preface[:prefaceStart]
+	if isHTTP2 { // Wait for the whole preface, because gRPC allocates 40 kB before it reads that.
 		accepted.first = accepted.first[:len(preface)]
 		_, err = io.ReadFull(accepted.Conn, accepted.first[prefaceStart:])
 	}
 	switch {
 	case err != nil:
 		return nil, nil, io.EOF // This is not worth logging: the client may only be checking whether the port is open.
-	case http2:
+	case isHTTP2:
 		return accepted, nil, nil
 	case string(accepted.first[:2]) == tlsHandshake:
 		accepted.turnAway("this server does not use TLS: use http:// instead of https://")

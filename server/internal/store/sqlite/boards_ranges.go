@@ -62,7 +62,7 @@ func countAbove(c *sqlite3.Conn, board int64, at rankKey) (n int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	// Conditions on single columns take SQLite a quarter of the time of one on (score, member).
+	// For the ranges, conditions on single columns take SQLite a quarter of the time of one on (score, member).
 	return number(c, `SELECT (SELECT coalesce(sum(entries), 0) FROM score_ranges WHERE board = ?1 AND score > ?4)
 		+ (SELECT coalesce(sum(entries), 0) FROM score_ranges WHERE board = ?1 AND score = ?4 AND member >= ?5)
 		+ (SELECT count(*) FROM scores WHERE board = ?1 AND (score, member) > (?2, ?3) AND (score, member) < (?4, ?5))`,

@@ -72,13 +72,13 @@ func cachedFor(age time.Duration) string {
 
 // picture returns the picture of a page, drawn at most liveAge ago. Describing the page takes one of the
 // places of the client's address until the response is written, which bounds the pictures that are drawn
-// at once.
+// at once. No client waits for the places of another one's address.
 func (p *pictures) picture(ctx context.Context, kind, id string) (drawing, error) {
+	of, err := p.describe(ctx, pictured[kind], id)
+	if err != nil {
+		return drawing{}, err
+	}
 	return p.kept.Get(ctx, kind+"/"+id, liveAge, func() (drawing, error) {
-		of, err := p.describe(ctx, pictured[kind], id)
-		if err != nil {
-			return drawing{}, err
-		}
 		if err := p.charge(ctx, drawingReads); err != nil {
 			return drawing{}, err
 		}

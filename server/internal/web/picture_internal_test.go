@@ -161,6 +161,24 @@ func TestPictures_Together(t *testing.T) {
 	})
 }
 
+// Ensure that a client whose other calls delay it does not delay others that request the same picture.
+func TestPictures_Delayed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGallery()
+		describe, delayed := g.describe, make(chan struct{})
+		g.describe = func(ctx context.Context, page, id string) (description, error) {
+			<-delayed
+			return describe(ctx, page, id)
+		}
+		go g.get(t.Context(), http.MethodGet, "live")
+		synctest.Wait()
+		g.describe = describe
+		assert.Equal(t, http.StatusOK, g.get(t.Context(), http.MethodGet, "live").Code)
+		close(delayed)
+	})
+}
+
 // Ensure that drawing a picture counts as reads, and a cached one does not.
 func TestPictures_OfOneAddress(t *testing.T) {
 	t.Parallel()

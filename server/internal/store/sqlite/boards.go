@@ -16,7 +16,7 @@ import (
 // so that an entry's place can be found without counting all entries above it: the counts
 // of the ranges above are added up, and only the entries of one range are counted. Ranges
 // are bounded by score and member, so they stay small even if all scores are equal. Ranges that lose
-// entries are not merged: there is at most one more for each rangeSize/2 entries that were ever recorded.
+// entries are not merged, but one without entries becomes part of the range below it.
 type boards struct {
 	*db
 	// rangeSize is the maximum number of entries in a range.
@@ -131,7 +131,11 @@ func (b boards) remove(c *sqlite3.Conn, board int64, playerID string, at rankKey
 	if err := exec(c, "UPDATE boards SET total = total - 1 WHERE board = ?", board); err != nil {
 		return err
 	}
-	_, err := addEntries(c, board, at, -1)
+	r, err := addEntries(c, board, at, -1)
+	if err == nil && r.entries == 0 && r.from != lowestKey {
+		err = exec(c, "DELETE FROM score_ranges WHERE board = ? AND score = ? AND member = ?",
+			board, r.from.score, r.from.member)
+	}
 	return err
 }
 

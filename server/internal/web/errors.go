@@ -28,9 +28,8 @@ func toConnect(err error) error {
 	s := status.Convert(err)
 	e := connect.NewError(connect.Code(s.Code()), errors.New(s.Message()))
 	for _, detail := range s.Proto().GetDetails() {
-		if d, err := connect.NewErrorDetail(detail); err == nil {
-			e.AddDetail(d)
-		}
+		d, _ := connect.NewErrorDetail(detail) // cannot fail, because the detail is encoded already
+		e.AddDetail(d)
 		if retry := new(errdetails.RetryInfo); detail.UnmarshalTo(retry) == nil {
 			delay := retry.GetRetryDelay().AsDuration()
 			e.Meta().Set("Retry-After", strconv.Itoa(int(math.Ceil(delay.Seconds()))))

@@ -171,7 +171,4 @@ func setField(m proto.Message, name, text string) bool {
 	return true
 }
 
-var _ interface {
-	grpc.ServerStream
-	rpc.Sharer
-} = (*eventStream)(nil)
+var _ rpc.Sharer = (*eventStream)(nil)

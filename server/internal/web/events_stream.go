@@ -125,10 +125,7 @@ func encodeRecord(m proto.Message) ([]byte, error) {
 		record.WriteString("id: " + id + "\n")
 	}
 	record.WriteString("data: ")
-	// protojson inserts random spaces, but never line breaks.
-	if err := json.Compact(&record, data); err != nil {
-		return nil, err
-	}
+	_ = json.Compact(&record, data) // protojson inserts random spaces, but never line breaks.
 	record.WriteString("\n\n")
 	return record.Bytes(), nil
 }
@@ -140,11 +137,8 @@ func recordID(m proto.Message) string {
 	case *pb.WatchChallengeResponse:
 		return m.GetEtag()
 	case *pb.WatchResponse:
-		switch u := m.GetUpdate().(type) {
-		case *pb.WatchResponse_Game:
-			return strconv.Itoa(int(u.Game.GetVersion()))
-		case *pb.WatchResponse_Event:
-			return strconv.Itoa(int(u.Event.GetVersion()))
+		if version := max(m.GetGame().GetVersion(), m.GetEvent().GetVersion()); version > 0 {
+			return strconv.Itoa(int(version))
 		}
 	}
 	return ""

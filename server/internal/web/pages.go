@@ -8,12 +8,10 @@ import (
 	"embed"
 	"errors"
 	"html/template"
-	"maps"
 	"net/http"
 	"net/url"
 	"path"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -109,9 +107,9 @@ var (
 // pages serves an HTML shell for each page, and the files that the pages load. public is the public URL of
 // the pages, or empty.
 func pages(about about, find find, public string) http.Handler {
-	files := readSite()
+	files, directory := readSite()
 	shells := template.Must(template.New("").Parse(string(files["shell.html"].plain)))
-	s := site{shells, files.directory(), about, find, public}
+	s := site{shells, directory, about, find, public}
 	mux := http.NewServeMux()
 	for _, kind := range kinds {
 		page := shell{Meta: kind.Meta, Page: kind.page}
@@ -121,17 +119,12 @@ func pages(about about, find find, public string) http.Handler {
 		}
 	}
 	for _, name := range atRoot {
-		mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) {
-			r.SetPathValue("file", name)
-			w.Header().Set("Cache-Control", cachedFor(finishedAge))
-			files.ServeHTTP(w, r)
-		})
+		mux.Handle("GET /"+name, files.serve(cachedFor(finishedAge)))
 	}
-	mux.Handle("GET /assets/{version}/{file}", files) // another version is that of another server
-	mux.HandleFunc("GET "+s.assets+"/{file}", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-		files.ServeHTTP(w, r)
-	})
+	// Another version is that of another server. Browsers revalidate its files every time, so that a page
+	// does not mix files from two versions for long.
+	mux.Handle("GET /assets/{version}/{file}", files.serve("no-cache"))
+	mux.Handle("GET "+s.assets+"/{file}", files.serve("public, max-age=31536000, immutable"))
 	mux.HandleFunc("/", s.missing)
 	return mux
 }
@@ -254,7 +247,6 @@ func (s site) write(w http.ResponseWriter, r *http.Request, page shell, code int
 // asset is a file that the pages load.
 type asset struct {
 	plain, gzip []byte
-	contentType string
 	etag        string // without the quotes that the header needs
 }
 
@@ -268,18 +260,17 @@ var contentTypes = map[string]string{
 // assets maps the names of the pages' files to their contents.
 type assets map[string]asset
 
-// readSite returns the embedded files.
-var readSite = sync.OnceValue(func() assets {
-	files := assets{}
+// readSite returns the embedded files, and the path of a directory that has them, whose name is their hash.
+var readSite = sync.OnceValues(func() (files assets, directory string) {
+	files = assets{}
+	var all []byte
 	entries, _ := embedded.ReadDir("assets") // Reading embedded files cannot fail.
 	for _, e := range entries {
 		data, _ := embedded.ReadFile("assets/" + e.Name())
-		files[e.Name()] = asset{
-			plain: data, gzip: pack(data), contentType: contentTypes[path.Ext(e.Name())],
-			etag: digest(data),
-		}
+		files[e.Name()] = asset{data, pack(data), digest(data)}
+		all = append(all, e.Name()+" "+files[e.Name()].etag+"\n"...)
 	}
-	return files
+	return files, "/assets/" + digest(all)
 })
 
 // packers are unused *gzip.Writers. A new one takes 800 kB.
@@ -296,33 +287,23 @@ func pack(data []byte) []byte {
 	return packed.Bytes()
 }
 
-// directory returns the path of a directory that has these files, whose name is their hash.
-func (a assets) directory() string {
-	var all []byte
-	for _, name := range slices.Sorted(maps.Keys(a)) {
-		all = append(all, name+" "+a[name].etag+"\n"...)
+// serve returns a handler that serves the file at the end of the path, with the given Cache-Control.
+func (a assets) serve(caching string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		name := path.Base(r.URL.Path)
+		f, ok := a[name]
+		if !ok || strings.HasSuffix(name, ".html") {
+			http.Error(w, "There is no such file.", http.StatusNotFound)
+			return
+		}
+		data, etag := f.plain, f.etag
+		if acceptsGzip(r.Header) {
+			data, etag = f.gzip, etag+"-gzip"
+			w.Header().Set("Content-Encoding", compression)
+		}
+		w.Header().Set("Vary", "Accept-Encoding")
+		serveContent(w, r, contentTypes[path.Ext(name)], caching, etag, data)
 	}
-	return "/assets/" + digest(all)
-}
-
-// ServeHTTP serves a file. Unless its path contains the files' hash, browsers revalidate it every
-// time, so that a page does not mix files from two versions for long.
-func (a assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	name := r.PathValue("file")
-	f, ok := a[name]
-	if !ok || strings.HasSuffix(name, ".html") {
-		w.Header().Del("Cache-Control")
-		http.Error(w, "There is no such file.", http.StatusNotFound)
-		return
-	}
-	data, etag := f.plain, f.etag
-	header := w.Header()
-	if acceptsGzip(r.Header) {
-		data, etag = f.gzip, etag+"-gzip"
-		header.Set("Content-Encoding", "gzip")
-	}
-	header.Set("Vary", "Accept-Encoding")
-	serveContent(w, r, f.contentType, cmp.Or(header.Get("Cache-Control"), "no-cache"), etag, data)
 }
 
 // noWeight matches the weight of a coding that a client does not accept (RFC 9110, section 12.4.2).

@@ -141,7 +141,8 @@ func TestPages_UnknownPath(t *testing.T) {
 		assert.False(t, strings.ContainsAny(text, "\x00\a\x1b\u202e\u2066\ufffd"), target)
 	}
 	assert.Equal(t, http.StatusOK, get(t, "/g/kx3fq2lhau3j3mvt67orv2pzel").StatusCode)
-	for _, target := range []string{"/assets/other/none.js", "/assets/other/shell.html", readSite().directory() + "/none.js"} {
+	_, directory := readSite()
+	for _, target := range []string{"/assets/other/none.js", "/assets/other/shell.html", directory + "/none.js"} {
 		assert.Equal(t, http.StatusNotFound, get(t, target).StatusCode, target)
 	}
 }
@@ -227,7 +228,7 @@ func TestPages_TrailingSlash(t *testing.T) {
 
 func TestPages_Assets(t *testing.T) {
 	t.Parallel()
-	directory := readSite().directory()
+	_, directory := readSite()
 	for name, kind := range map[string]string{
 		"main.js": "text/javascript; charset=utf-8", "style.css": "text/css; charset=utf-8",
 		"icon.svg": "image/svg+xml", "icon-192.png": "image/png", "manifest.webmanifest": "application/manifest+json",
@@ -278,7 +279,8 @@ func TestPages_AcceptEncoding(t *testing.T) {
 func TestPages_Size(t *testing.T) {
 	t.Parallel()
 	total := 0
-	for name, f := range readSite() {
+	files, _ := readSite()
+	for name, f := range files {
 		if slices.Contains([]string{".html", ".css", ".js"}, path.Ext(name)) {
 			total += len(f.gzip)
 		}

@@ -26,14 +26,11 @@ const (
 	drawingReads = 200
 )
 
-// describer describes a page, given its module and the ID of what it shows.
-type describer func(ctx context.Context, page, id string) (description, error)
-
 // pictures serves pictures of games, challenges and players for link previews.
 type pictures struct {
-	describe describer
-	// draw draws the picture of a page.
-	draw func(io.Writer, picture.Poster) error
+	// describe describes a page, given its module and the ID of what it shows. draw draws its picture.
+	describe func(ctx context.Context, page, id string) (description, error)
+	draw     func(io.Writer, picture.Poster) error
 	// charge counts reads by the client of a request, or returns an error if they exceed its limit.
 	charge func(ctx context.Context, reads int) error
 	// kept lets requests for a picture share it.
@@ -45,10 +42,6 @@ type drawing struct {
 	png  []byte
 	etag string
 	age  time.Duration // how long clients may cache it
-}
-
-func newPictures(describe describer, charge func(context.Context, int) error) *pictures {
-	return &pictures{describe: describe, draw: picture.Draw, charge: charge}
 }
 
 // ServeHTTP serves the picture of what the page at the same path shows. The picture of a

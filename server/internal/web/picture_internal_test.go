@@ -36,18 +36,18 @@ func newGallery() *gallery {
 		"live": {Id: "live", Version: 7, Status: pb.GameStatus_GAME_STATUS_ACTIVE},
 		"over": {Id: "over", Version: 9, Status: pb.GameStatus_GAME_STATUS_FINISHED},
 	}}
-	g.pictures = newPictures(func(_ context.Context, page, id string) (description, error) {
+	g.pictures = &pictures{describe: func(_ context.Context, page, id string) (description, error) {
 		if found := g.games[id]; found != nil && page == "game" {
 			poster := picture.Poster{Title: id, About: strconv.Itoa(int(found.GetVersion()))}
 			return description{poster: poster, age: ageOf(found.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED)}, nil
 		}
 		return description{}, status.Error(codes.NotFound, "no such game")
-	}, func(_ context.Context, reads int) error {
+	}, charge: func(_ context.Context, reads int) error {
 		if g.charged.Add(int32(reads)) > g.affords {
 			return connect.NewError(connect.CodeResourceExhausted, errors.New("too many reads"))
 		}
 		return nil
-	})
+	}}
 	g.draw = func(w io.Writer, poster picture.Poster) error {
 		g.drawn.Add(1)
 		_, err := io.WriteString(w, "picture of "+poster.Title+" at "+poster.About)

@@ -16,10 +16,7 @@ const textPrefix = "application/grpc-web-text"
 // request's content type.
 func serveText(w http.ResponseWriter, r *http.Request, kind string, next http.Handler) {
 	r.Header.Set("Content-Type", strings.Replace(kind, "-text", "", 1))
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{base64.NewDecoder(base64.StdEncoding, r.Body), r.Body}
+	r.Body = io.NopCloser(base64.NewDecoder(base64.StdEncoding, r.Body)) // Package net/http closes the body itself.
 	text := &textWriter{ResponseWriter: w, kind: kind}
 	next.ServeHTTP(text, r)
 	text.Flush()

@@ -19,6 +19,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/rpc"
+	"github.com/gridstand/gridstand/server/internal/web/picture"
 )
 
 // Config configures the HTTP server. All fields are required unless their comments say
@@ -86,7 +87,7 @@ func (s *Server) handler() http.Handler {
 	for _, path := range []string{"/g/{id}/events", "/c/{id}/events"} {
 		mux.HandleFunc(path, notRead)
 	}
-	drawn := newPictures(c.describe, c.Service.Charge)
+	drawn := &pictures{describe: c.describe, draw: picture.Draw, charge: c.Service.Charge}
 	for kind := range pictured {
 		mux.Handle("GET /"+kind+"/{id}/picture.png", drawn)
 	}

@@ -73,8 +73,8 @@ func Margin(score, goal int32, who string) string {
 	}
 }
 
-// Tie explains the places in the results of a race if the first two scores are equal. It returns "" otherwise,
-// and if nobody has points: such a race has no winner.
+// Tie explains the places in the results of a race if the first two scores are equal. Otherwise, it returns "",
+// as it does without points: such a race has no winner.
 func Tie(results []*pb.Standing) string {
 	if len(results) < 2 || results[0].GetScore() != results[1].GetScore() || results[0].GetScore() == 0 {
 		return ""

@@ -154,9 +154,9 @@ func (s *Challenges) Start(ctx context.Context, challengeID string, asked bool, 
 	return started, err
 }
 
-// settle postpones the close of each race in all by the last outage, if that affected it, ends those
-// that are over, and returns the updated challenges. It asks the store for the last outage only if the CloseTime of a
-// race has passed.
+// settle postpones the close of each race in all by the last outage, if that affected it, ends the races
+// that are over, and returns the updated challenges. It asks the store for the last outage only if the
+// CloseTime of a race has passed.
 func (s *Challenges) settle(ctx context.Context, all []*Challenge, now time.Time) ([]*Challenge, error) {
 	var settled []*Challenge
 	var outage store.Span
@@ -187,8 +187,8 @@ func (s *Challenges) settle(ctx context.Context, all []*Challenge, now time.Time
 
 // credit postpones the close of a race by the given outage, unless a server has already done so. It also ends
 // the race if it was closed at the time known, until which all outages are known: its seed is shown from now
-// on, so a later outage that counts as the same as an earlier one must not open it again. If only the end cannot be
-// stored, the race is returned as it is.
+// on, so a later outage that counts as the same as an earlier one must not open it again. If only the end
+// cannot be stored, credit returns the race as it is.
 func (s *Challenges) credit(ctx context.Context, c *Challenge, outage store.Span, known time.Time) (*Challenge, error) {
 	affected := c.lost(outage) > 0
 	if !affected && c.Status(known) != Closed {

@@ -78,10 +78,12 @@ func (ch *channel) run() {
 	defer ch.unused.Reset(loginTimeout)
 	limit := cmp.Or(h.config.Limits.Idle, math.MaxInt64) // 0 means no limit
 	idle := time.AfterFunc(limit, func() { end(errIdle) })
-	defer idle.Stop()
 	keys := make(chan []byte, maxParts)
 	s.Keys = keys
-	ch.own.Go(func() { ch.read(keys, s.Terminal, func() { idle.Reset(limit) }) })
+	ch.own.Go(func() {
+		defer idle.Stop() // The client may still send keys when the session has ended.
+		ch.read(keys, s.Terminal, func() { idle.Reset(limit) })
+	})
 	code = h.config.Serve(ctx, s)
 }
 

@@ -28,14 +28,13 @@ func TestWatch(t *testing.T) {
 	for name, tc := range map[string]struct {
 		opts    client.WatchOptions
 		streams [][]act  // the server's steps for the first, second, … stream
-		asked   []*int32 // after_version of each request, or nil if absent
+		asked   []*int32 // after_version of each request, or nil if absent; one without it unless set
 		want    []string
 		err     error // nil means io.EOF
 		gap     *client.SequenceError
 	}{
 		"a game from its current version": {
 			streams: [][]act{{whole(3), audience(2), event(4), last(5)}},
-			asked:   after(-1),
 			want:    []string{"live", "game 3", "audience 2 [0 0 0 0 0 2]", "event 4", "event 5"},
 		},
 		"a complete transcript": {
@@ -63,7 +62,6 @@ func TestWatch(t *testing.T) {
 		},
 		"a slow caller": {
 			streams: [][]act{{whole(3), event(4), whole(10), event(11), finished(20)}},
-			asked:   after(-1),
 			want:    []string{"live", "game 3", "event 4", "game 10 skipped 6", "event 11", "game 20 skipped 9"},
 		},
 		"resumes when the server stops": {
@@ -98,12 +96,10 @@ func TestWatch(t *testing.T) {
 		},
 		"only the OK was lost": {
 			streams: [][]act{{whole(3), last(4), away}},
-			asked:   after(-1),
 			want:    []string{"live", "game 3", "event 4"},
 		},
 		"an update of a newer server": {
 			streams: [][]act{{whole(3), send(&pb.WatchResponse{}), last(4)}},
-			asked:   after(-1),
 			want:    []string{"live", "game 3", "event 4"},
 		},
 
@@ -117,18 +113,15 @@ func TestWatch(t *testing.T) {
 		},
 		"a request that is too large": {
 			streams: [][]act{{fail(status.Error(codes.ResourceExhausted, "grpc: received message larger than max (5000 vs. 4096)"))}},
-			asked:   after(-1),
 			err:     client.ErrMessageTooLarge,
 		},
 		"an internal error of the server": {
 			streams: [][]act{{whole(3), fail(status.Error(codes.Internal, "internal error"))}},
-			asked:   after(-1),
 			want:    []string{"live", "game 3"},
 			err:     status.Error(codes.Internal, "internal error"),
 		},
 		"the game was found damaged": {
 			streams: [][]act{{whole(3), fail(refuse(codes.DataLoss, pb.ReasonGameDamaged))}},
-			asked:   after(-1),
 			want:    []string{"live", "game 3"},
 			err:     client.ErrGameDamaged,
 		},
@@ -147,21 +140,18 @@ func TestWatch(t *testing.T) {
 
 		"a gap": {
 			streams: [][]act{{whole(3), event(5)}},
-			asked:   after(-1),
 			want:    []string{"live", "game 3"},
 			err:     client.ErrBadStream,
 			gap:     &client.SequenceError{Version: 5, After: 3},
 		},
 		"a repeat": {
 			streams: [][]act{{whole(3), event(4), event(4)}},
-			asked:   after(-1),
 			want:    []string{"live", "game 3", "event 4"},
 			err:     client.ErrBadStream,
 			gap:     &client.SequenceError{Version: 4, After: 4},
 		},
 		"a game with an old version": {
 			streams: [][]act{{whole(3), event(4), whole(4)}},
-			asked:   after(-1),
 			want:    []string{"live", "game 3", "event 4"},
 			err:     client.ErrBadStream,
 			gap:     &client.SequenceError{Version: 4, After: 4},
@@ -169,19 +159,16 @@ func TestWatch(t *testing.T) {
 		"a game although every event was requested": {
 			opts:    client.WatchOptions{EveryEvent: true},
 			streams: [][]act{{whole(3), whole(9)}},
-			asked:   after(-1),
 			want:    []string{"live", "game 3"},
 			err:     client.ErrBadStream,
 		},
 		"an event before the game": {
 			streams: [][]act{{event(1)}},
-			asked:   after(-1),
 			want:    []string{"live"},
 			err:     client.ErrBadStream,
 		},
 		"an event after the last one": {
 			streams: [][]act{{whole(3), last(4), event(5)}},
-			asked:   after(-1),
 			want:    []string{"live", "game 3", "event 4"},
 			err:     client.ErrBadStream,
 		},
@@ -189,19 +176,16 @@ func TestWatch(t *testing.T) {
 			streams: [][]act{{whole(3), send(&pb.WatchResponse{Update: &pb.WatchResponse_Event{
 				Event: &pb.Event{GameId: otherID, Version: 4, Position: position()},
 			}})}},
-			asked: after(-1),
-			want:  []string{"live", "game 3"},
-			err:   client.ErrBadStream,
+			want: []string{"live", "game 3"},
+			err:  client.ErrBadStream,
 		},
 		"the stream ends before the game": {
 			streams: [][]act{{whole(3), event(4)}},
-			asked:   after(-1),
 			want:    []string{"live", "game 3", "event 4"},
 			err:     client.ErrBadStream,
 		},
 		"the stream ends before the first game": {
 			streams: [][]act{{audience(1)}},
-			asked:   after(-1),
 			want:    []string{"live", "audience 1 [0 0 0 0 0 1]"},
 			err:     client.ErrBadStream,
 		},
@@ -243,6 +227,9 @@ func TestWatch(t *testing.T) {
 			assert.Equal(t, tc.gap, gap)
 			_, again := w.Next()
 			assert.Equal(t, err, again)
+			if tc.asked == nil {
+				tc.asked = after(-1)
+			}
 			for i, want := range tc.asked {
 				assert.Equalf(t, want, <-asked, "after_version of stream %d", i+1)
 			}

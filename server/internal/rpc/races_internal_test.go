@@ -119,14 +119,28 @@ func by(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, identityKey{}, identity{player: p})
 }
 
+// join enters the caller into a race, or a bot if one is given. A repeated call adds the same bot.
+func join(ctx context.Context, s *Service, raceID, bot string, ready bool) error {
+	_, err := s.JoinChallenge(ctx, &pb.JoinChallengeRequest{ChallengeId: raceID, Bot: bot, Ready: ready, RequestId: raceID})
+	return err
+}
+
+// create creates a race of a minute, or the one that follows another, and returns its id.
+func create(ctx context.Context, s *Service, request *pb.CreateChallengeRequest) (string, error) {
+	if request.Kind = pb.ChallengeKind_CHALLENGE_KIND_RACE; request.GetPreviousChallengeId() == "" {
+		request.Variant, request.Limit = "classic", durationpb.New(time.Minute)
+	}
+	created, err := s.CreateChallenge(ctx, request)
+	return created.GetChallenge().GetId(), err
+}
+
 // Ensure that a player who enters a race counts one new game, however often another call changes the race
 // first, and that RaceNow writes nothing for a player who already waits.
 func TestRaces_OneGame(t *testing.T) {
 	t.Parallel()
 	for name, enter := range map[string]func(ctx context.Context, s *Service, raceID string) error{
 		"JoinChallenge": func(ctx context.Context, s *Service, raceID string) error {
-			_, err := s.JoinChallenge(ctx, &pb.JoinChallengeRequest{ChallengeId: raceID})
-			return err
+			return join(ctx, s, raceID, "", false)
 		},
 		"RaceNow": func(ctx context.Context, s *Service, _ string) error {
 			_, err := s.RaceNow(ctx, &pb.RaceNowRequest{})
@@ -160,25 +174,16 @@ func TestRaces_OneGame(t *testing.T) {
 // is written, and after a repeated call if the server could not create the attempts at first.
 func TestRaces_Attempts(t *testing.T) {
 	t.Parallel()
-	join := func(ctx context.Context, s *Service, raceID, bot string) error {
-		_, err := s.JoinChallenge(ctx, &pb.JoinChallengeRequest{ChallengeId: raceID, Bot: bot, RequestId: raceID})
-		return err
-	}
-	create := func(ctx context.Context, s *Service, request *pb.CreateChallengeRequest) (string, error) {
-		if request.Kind = pb.ChallengeKind_CHALLENGE_KIND_RACE; request.GetPreviousChallengeId() == "" {
-			request.Variant, request.Limit = "classic", durationpb.New(time.Minute)
-		}
-		created, err := s.CreateChallenge(ctx, request)
-		return created.GetChallenge().GetId(), err
-	}
 	type races struct{ waiting, open string } // both of ann
 	for name, call := range map[string]func(ann, bob context.Context, s *Service, of races) error{
 		"RaceNow": func(_, bob context.Context, s *Service, _ races) error {
 			_, err := s.RaceNow(bob, &pb.RaceNowRequest{})
 			return err
 		},
-		"JoinChallenge":            func(_, bob context.Context, s *Service, of races) error { return join(bob, s, of.waiting, "") },
-		"JoinChallenge with a bot": func(ann, _ context.Context, s *Service, of races) error { return join(ann, s, of.waiting, "rote") },
+		"JoinChallenge": func(_, bob context.Context, s *Service, of races) error { return join(bob, s, of.waiting, "", false) },
+		"JoinChallenge, a bot": func(ann, _ context.Context, s *Service, of races) error {
+			return join(ann, s, of.waiting, "rote", false)
+		},
 		"CreateChallenge": func(_, bob context.Context, s *Service, _ races) error {
 			_, err := create(bob, s, &pb.CreateChallengeRequest{RequestId: raceID(1)})
 			return err
@@ -201,7 +206,7 @@ func TestRaces_Attempts(t *testing.T) {
 						return id
 					}
 					open := race()
-					require.NoError(t, join(ann, s, open, "greedy"))
+					require.NoError(t, join(ann, s, open, "greedy", false))
 					_, err := s.StartChallenge(ann, &pb.StartChallengeRequest{ChallengeId: open})
 					require.NoError(t, err)
 					forward(challenge.Countdown)
@@ -239,8 +244,7 @@ func TestRaces_Started(t *testing.T) {
 		s := newRacing(kept, races, &creating{}, limits.Limits{})
 		for name, call := range map[string]func(ctx context.Context, raceID string) error{
 			"JoinChallenge": func(ctx context.Context, raceID string) error {
-				_, err := s.JoinChallenge(by(ctx, "bob"), &pb.JoinChallengeRequest{ChallengeId: raceID, Ready: true})
-				return err
+				return join(by(ctx, "bob"), s, raceID, "", true)
 			},
 			"LeaveChallenge": func(ctx context.Context, raceID string) error {
 				_, err := s.LeaveChallenge(by(ctx, "bob"), &pb.LeaveChallengeRequest{ChallengeId: raceID})
@@ -253,19 +257,11 @@ func TestRaces_Started(t *testing.T) {
 		} {
 			races.leave = func() {}
 			ann, bob := by(t.Context(), "ann"), by(t.Context(), "bob")
-			waiting, err := s.CreateChallenge(ann, &pb.CreateChallengeRequest{
-				Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: "classic", Limit: durationpb.New(time.Minute),
-			})
+			raceID, err := create(ann, s, &pb.CreateChallengeRequest{})
 			require.NoError(t, err)
-			raceID := waiting.GetChallenge().GetId()
-			for _, entry := range []struct {
-				by      context.Context
-				request *pb.JoinChallengeRequest
-			}{{bob, &pb.JoinChallengeRequest{}}, {ann, &pb.JoinChallengeRequest{Bot: "rote"}}, {ann, &pb.JoinChallengeRequest{Ready: true}}} {
-				entry.request.ChallengeId = raceID
-				_, err := s.JoinChallenge(entry.by, entry.request)
-				require.NoError(t, err)
-			}
+			require.NoError(t, join(bob, s, raceID, "", false))
+			require.NoError(t, join(ann, s, raceID, "rote", false))
+			require.NoError(t, join(ann, s, raceID, "", true))
 			ctx, leave := context.WithCancel(t.Context())
 			races.leave = leave
 			_ = call(ctx, raceID)
@@ -289,8 +285,7 @@ func TestRaces_StartedLater(t *testing.T) {
 		require.NoError(t, err)
 		planner.fail(1 << 30)
 		raceID := waiting.GetChallenge().GetId()
-		_, err = s.JoinChallenge(ann, &pb.JoinChallengeRequest{ChallengeId: raceID, Ready: true})
-		require.Error(t, err)
+		require.Error(t, join(ann, s, raceID, "", true))
 		for _, starts := range []bool{false, true} {
 			if starts {
 				planner.fail(0)
@@ -315,9 +310,8 @@ func TestRankEntrants_Ties(t *testing.T) {
 	var states []*replay.State
 	for i, after := range []time.Duration{3 * time.Millisecond, 2 * time.Millisecond, time.Millisecond, -time.Millisecond} {
 		c.Entrants = append(c.Entrants, challenge.Entrant{Bot: "greedy", GameID: string(rune('a' + i))})
-		e, err := replay.Start(id.Derive([]byte{byte(i)}), replay.Entry{Seat: game.NoSeat, Action: replay.Created{
-			Variant: "classic", Revision: 1, Commitment: seed.Commitment(), Seats: []replay.Seat{{Bot: "greedy"}},
-		}}, seed, closed.Add(after))
+		created := replay.Entry{Seat: game.NoSeat, Action: replaytest.Created(t, "classic", replay.Player{}, seed)}
+		e, err := replay.Start(id.Derive([]byte{byte(i)}), created, seed, closed.Add(after))
 		require.NoError(t, err)
 		states = append(states, e.State)
 	}

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -120,30 +119,18 @@ func TestOf_Players(t *testing.T) {
 	}
 }
 
-// Ensure that games with a recent event are counted at most once per second, and that a failed count is
-// retried.
+// Ensure that games with a recent event are counted once for several callers, and that a failed count is
+// retried. TestReads of package cached shows for how long.
 func TestDirectory_Moving(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		d, lists := open(0)
-		count := func(want, asked int) {
-			t.Helper()
-			n, err := d.Moving(t.Context())
-			require.NoError(t, err)
-			assert.Equal(t, want, n)
-			assert.Equal(t, asked, lists.asked)
-		}
-		lists.moving = 1
-		count(1, 1)
-		lists.moving = 7
-		count(1, 1)
-		time.Sleep(recountAfter) //nolint:forbidigo // The bubble's clock is fake.
-		count(7, 2)
-		time.Sleep(recountAfter) //nolint:forbidigo // The bubble's clock is fake.
-		lists.err = store.Failed(store.Connection, "no connection")
-		_, err := d.Moving(t.Context())
-		require.ErrorIs(t, err, lists.err)
-		lists.err = nil
-		count(7, 4)
-	})
+	d, lists := open(0)
+	lists.err = store.Failed(store.Connection, "no connection")
+	_, err := d.Moving(t.Context())
+	require.ErrorIs(t, err, lists.err)
+	lists.err, lists.moving = nil, 7
+	for range 2 {
+		n, err := d.Moving(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, [2]int{7, 2}, [2]int{n, lists.asked})
+	}
 }

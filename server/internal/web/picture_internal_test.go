@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,8 +25,8 @@ import (
 type gallery struct {
 	*pictures
 	games          map[string]*pb.Game
-	drawn, charged atomic.Int32
-	affords        int32 // reads
+	drawn, charged int
+	affords        int // reads
 }
 
 func newGallery() *gallery {
@@ -43,13 +41,13 @@ func newGallery() *gallery {
 		}
 		return description{}, status.Error(codes.NotFound, "no such game")
 	}, charge: func(_ context.Context, reads int) error {
-		if g.charged.Add(int32(reads)) > g.affords {
+		if g.charged += reads; g.charged > g.affords {
 			return connect.NewError(connect.CodeResourceExhausted, errors.New("too many reads"))
 		}
 		return nil
 	}}
 	g.draw = func(w io.Writer, poster picture.Poster) error {
-		g.drawn.Add(1)
+		g.drawn++
 		_, err := io.WriteString(w, "picture of "+poster.Title+" at "+poster.About)
 		return err
 	}
@@ -69,20 +67,22 @@ func (g *gallery) get(ctx context.Context, method, id string, headers ...string)
 	return w
 }
 
-// Ensure that a picture is at most 10 seconds old, and that it is not drawn more often, no matter how
-// often it is requested.
+// Ensure that a picture is at most 10 seconds old, and that it is neither drawn nor charged more often, no
+// matter how often it is requested, in any spelling. TestReads of package cached shows that requests at once
+// share a drawing, too.
 func TestPictures_Live(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGallery()
-		for range 5 {
-			w := g.get(t.Context(), http.MethodGet, "live")
+		for n := range 6 {
+			w := g.get(t.Context(), http.MethodGet, []string{"live", "LIVE"}[n%2])
 			require.Equal(t, http.StatusOK, w.Code)
 			assert.Equal(t, "picture of live at 7", w.Body.String())
 			assert.Equal(t, "image/png", w.Header().Get("Content-Type"))
 			assert.Equal(t, "public, max-age=10", w.Header().Get("Cache-Control"))
 		}
-		assert.EqualValues(t, 1, g.drawn.Load())
+		assert.Equal(t, 1, g.drawn)
+		assert.Equal(t, drawingReads, g.charged)
 		g.games["live"] = &pb.Game{Id: "live", Version: 8, Status: pb.GameStatus_GAME_STATUS_FINISHED}
 		time.Sleep(liveAge - time.Second) //nolint:forbidigo // The bubble's clock is fake.
 		assert.Equal(t, "picture of live at 7", g.get(t.Context(), http.MethodGet, "live").Body.String())
@@ -90,7 +90,7 @@ func TestPictures_Live(t *testing.T) {
 		w := g.get(t.Context(), http.MethodGet, "live")
 		assert.Equal(t, "picture of live at 8", w.Body.String())
 		assert.Equal(t, "public, max-age=86400", w.Header().Get("Cache-Control"))
-		assert.EqualValues(t, 2, g.drawn.Load())
+		assert.Equal(t, 2, g.drawn)
 	})
 }
 
@@ -113,54 +113,6 @@ func TestPictures_Conditional(t *testing.T) {
 	assert.Equal(t, http.StatusOK, w.Code)
 }
 
-// Ensure that a request for a picture fails if the game is unknown, no longer exists or cannot be drawn,
-// and that no failure is cached.
-func TestPictures_Unknown(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		g := newGallery()
-		w := g.get(t.Context(), http.MethodGet, "nothing")
-		assert.Equal(t, http.StatusNotFound, w.Code)
-		assert.Equal(t, "application/json", w.Header().Get("Content-Type"))
-		assert.Empty(t, w.Header().Get("Cache-Control"))
-		live := g.games["live"]
-		g.get(t.Context(), http.MethodGet, "live")
-		delete(g.games, "live")
-		time.Sleep(liveAge) //nolint:forbidigo // The bubble's clock is fake.
-		assert.Equal(t, http.StatusNotFound, g.get(t.Context(), http.MethodGet, "live").Code)
-		g.games["live"] = live
-		assert.Equal(t, http.StatusOK, g.get(t.Context(), http.MethodGet, "live").Code)
-		draw := g.draw
-		g.draw = func(io.Writer, picture.Poster) error { return errors.New("no board") }
-		assert.Equal(t, http.StatusInternalServerError, g.get(t.Context(), http.MethodGet, "over").Code)
-		g.draw = draw
-		assert.Equal(t, http.StatusOK, g.get(t.Context(), http.MethodGet, "over").Code)
-	})
-}
-
-// Ensure that requests at once for a picture that must be drawn, in any spelling, draw and charge it once.
-func TestPictures_Together(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		g := newGallery()
-		drawing := g.draw
-		g.draw = func(w io.Writer, poster picture.Poster) error {
-			synctest.Wait() // until all others wait
-			return drawing(w, poster)
-		}
-		var requests sync.WaitGroup
-		for i := range 20 {
-			requests.Go(func() {
-				id := []string{"live", "LIVE"}[i%2]
-				assert.Equal(t, "picture of live at 7", g.get(t.Context(), http.MethodGet, id).Body.String())
-			})
-		}
-		requests.Wait()
-		assert.EqualValues(t, 1, g.drawn.Load())
-		assert.EqualValues(t, drawingReads, g.charged.Load())
-	})
-}
-
 // Ensure that a client whose other calls delay it does not delay others that request the same picture.
 func TestPictures_Delayed(t *testing.T) {
 	t.Parallel()
@@ -179,21 +131,21 @@ func TestPictures_Delayed(t *testing.T) {
 	})
 }
 
-// Ensure that drawing a picture counts as reads, and a cached one does not.
-func TestPictures_OfOneAddress(t *testing.T) {
+// Ensure that a request for a picture fails if the game is unknown, cannot be drawn, or if its client has no
+// reads left, and that no failure is cached.
+func TestPictures_Fail(t *testing.T) {
 	t.Parallel()
 	g := newGallery()
-	g.affords = 2 * drawingReads
-	for i := range 3 {
-		id := "game-" + strconv.Itoa(i)
-		g.games[id] = &pb.Game{Id: id, Version: 1, Status: pb.GameStatus_GAME_STATUS_ACTIVE}
-	}
-	greedy := t.Context()
-	for _, id := range []string{"game-0", "game-1"} {
-		require.Equal(t, http.StatusOK, g.get(greedy, http.MethodGet, id).Code)
-	}
-	w := g.get(greedy, http.MethodGet, "game-2")
-	assert.Equal(t, http.StatusTooManyRequests, w.Code)
-	assert.EqualValues(t, 2, g.drawn.Load())
-	assert.Equal(t, http.StatusOK, g.get(greedy, http.MethodGet, "game-1").Code, "a cached picture is not drawn")
+	w := g.get(t.Context(), http.MethodGet, "nothing")
+	assert.Equal(t, http.StatusNotFound, w.Code)
+	assert.Equal(t, "application/json", w.Header().Get("Content-Type"))
+	assert.Empty(t, w.Header().Get("Cache-Control"))
+	draw := g.draw
+	g.draw = func(io.Writer, picture.Poster) error { return errors.New("no board") }
+	assert.Equal(t, http.StatusInternalServerError, g.get(t.Context(), http.MethodGet, "over").Code)
+	g.draw, g.affords = draw, 2*drawingReads
+	assert.Equal(t, http.StatusOK, g.get(t.Context(), http.MethodGet, "over").Code)
+	assert.Equal(t, http.StatusTooManyRequests, g.get(t.Context(), http.MethodGet, "live").Code)
+	assert.Equal(t, 1, g.drawn)
+	assert.Equal(t, http.StatusOK, g.get(t.Context(), http.MethodGet, "over").Code, "a picture that is kept costs nothing")
 }

@@ -113,18 +113,16 @@ func TestLoad_Damaged(t *testing.T) {
 		gameID := name("a")
 		tip := r.play(r.create(gameID, "classic"), length-1)
 		for _, tt := range damages {
-			t.Run(tt.name, func(t *testing.T) {
-				damagedGame := r.damage(gameID)
-				tt.damage(r, damagedGame)
-				for _, through := range []store.ID{{}, tip.ID} {
-					end, err := New(damagedGame).Load(t.Context(), gameID, through, nil)
-					var damaged *DamagedError
-					require.ErrorAs(t, err, &damaged)
-					assert.Equal(t, tt.last, damaged.Version, "%v", damaged)
-					assert.NotEmpty(t, damaged.Detail)
-					assert.Empty(t, end)
-				}
-			})
+			damagedGame := r.damage(gameID)
+			tt.damage(r, damagedGame)
+			for _, through := range []store.ID{{}, tip.ID} {
+				end, err := New(damagedGame).Load(t.Context(), gameID, through, nil)
+				var damaged *DamagedError
+				require.ErrorAs(t, err, &damaged, tt.name)
+				assert.Equal(t, tt.last, damaged.Version, "%s: %v", tt.name, damaged)
+				assert.NotEmpty(t, damaged.Detail, tt.name)
+				assert.Empty(t, end, tt.name)
+			}
 		}
 	})
 }
@@ -172,15 +170,13 @@ func TestLoad_Unknown(t *testing.T) {
 		gameID := name("a")
 		r.play(r.create(gameID, "classic"), 3)
 		for what, change := range changes {
-			t.Run(what, func(t *testing.T) {
-				newer := r.damage(gameID)
-				change(newer)
-				_, err := New(newer).Load(t.Context(), gameID, store.ID{}, nil)
-				require.ErrorIs(t, err, replay.ErrUnknown)
-				var damaged *DamagedError
-				require.NotErrorAs(t, err, &damaged)
-				require.NotErrorIs(t, err, replay.ErrInvalid)
-			})
+			newer := r.damage(gameID)
+			change(newer)
+			_, err := New(newer).Load(t.Context(), gameID, store.ID{}, nil)
+			require.ErrorIs(t, err, replay.ErrUnknown, what)
+			var damaged *DamagedError
+			require.NotErrorAs(t, err, &damaged, what)
+			require.NotErrorIs(t, err, replay.ErrInvalid, what)
 		}
 	})
 }

@@ -48,12 +48,9 @@ func TestDecide_Seats(t *testing.T) {
 		{"another player at any version", at(bob, 0, game.NoSeat), false, nil, true},
 		{"another player's seat", at(bob, 1, 0), false, ErrNotSeated, false},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			event, draft, err := tt.call.decide(t.Context(), m, *m.tip.Load())
-			require.Equal(t, tt.err, err)
-			require.Equal(t, tt.repeat, event != nil)
-			require.Equal(t, tt.drafts, draft != nil)
-		})
+		event, draft, err := tt.call.decide(t.Context(), m, *m.tip.Load())
+		require.Equal(t, tt.err, err, tt.name)
+		require.Equal(t, tt.repeat, event != nil, tt.name)
+		require.Equal(t, tt.drafts, draft != nil, tt.name)
 	}
 }

@@ -73,14 +73,11 @@ func TestDraw_OddBoards(t *testing.T) {
 		}}},
 		"no position": nil, "no board": {}, "no rows": twenty48(0, nil), "too large a board": twenty48(1_000_000, nil),
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var b bytes.Buffer
-			require.NoError(t, picture.Draw(&b, picture.Poster{Title: strings.Repeat("W", 200), Lines: make([]string, 5), Position: position}))
-			img, err := png.Decode(&b)
-			require.NoError(t, err)
-			assert.Equal(t, image.Rect(0, 0, picture.Width, picture.Height), img.Bounds())
-		})
+		var b bytes.Buffer
+		require.NoError(t, picture.Draw(&b, picture.Poster{Title: strings.Repeat("W", 200), Lines: make([]string, 5), Position: position}))
+		img, err := png.Decode(&b)
+		require.NoError(t, err, name)
+		assert.Equal(t, image.Rect(0, 0, picture.Width, picture.Height), img.Bounds(), name)
 	}
 }
 

@@ -120,24 +120,21 @@ func TestFlash_Width(t *testing.T) {
 func TestPalette_Contrast(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]*palette.Palette{"dark": &palette.Dark, "light": &palette.Light} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for ground, c := range map[string]color.Color{"ground": p.Ground, "page card": p.PageCard} {
-				for text, ink := range map[string]color.Color{
-					"text": p.Text, "dim": p.Dim, "accent": p.Accent,
-					"good": p.Good, "warn": p.Warn, "bad": p.Bad,
-				} {
-					assert.GreaterOrEqual(t, contrast(c, ink), 4.5, "%s on %s", text, ground)
-				}
+		for ground, c := range map[string]color.Color{"ground": p.Ground, "page card": p.PageCard} {
+			for text, ink := range map[string]color.Color{
+				"text": p.Text, "dim": p.Dim, "accent": p.Accent,
+				"good": p.Good, "warn": p.Warn, "bad": p.Bad,
+			} {
+				assert.GreaterOrEqual(t, contrast(c, ink), 4.5, "%s, %s on %s", name, text, ground)
 			}
-			for i, tone := range slices.Concat(p.Tiles[:], palette.Classic.Tiles[:], palette.VT100.Tiles[:]) {
-				assert.GreaterOrEqual(t, contrast(tone.Ground, tone.Ink), 4.5, "tile %d", 2<<(i%17))
-			}
-			for i := range p.Owners {
-				assert.GreaterOrEqual(t, contrast(p.Owners[i].Ground, p.Owners[i].Ink), 4.5, "owner %d", i)
-				assert.GreaterOrEqual(t, contrast(p.Fresh[i].Ground, p.Fresh[i].Ink), 4.5, "fresh %d", i)
-			}
-		})
+		}
+		for i, tone := range slices.Concat(p.Tiles[:], palette.Classic.Tiles[:], palette.VT100.Tiles[:]) {
+			assert.GreaterOrEqual(t, contrast(tone.Ground, tone.Ink), 4.5, "%s, tile %d", name, 2<<(i%17))
+		}
+		for i := range p.Owners {
+			assert.GreaterOrEqual(t, contrast(p.Owners[i].Ground, p.Owners[i].Ink), 4.5, "%s, owner %d", name, i)
+			assert.GreaterOrEqual(t, contrast(p.Fresh[i].Ground, p.Fresh[i].Ink), 4.5, "%s, fresh %d", name, i)
+		}
 	}
 }
 

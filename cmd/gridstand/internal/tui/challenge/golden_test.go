@@ -47,9 +47,6 @@ func TestGolden(t *testing.T) {
 			return boards(shown(t, env, c, tuitest.RaceStandings()...))
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			tuitest.Golden(t, name, func(env *ui.Env) ui.Page { return open(env) })
-		})
+		tuitest.Golden(t, name, func(env *ui.Env) ui.Page { return open(env) })
 	}
 }

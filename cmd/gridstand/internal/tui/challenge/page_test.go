@@ -142,17 +142,14 @@ func TestPage_Leads(t *testing.T) {
 		"a closed link cannot be won": {c: closed, me: "carol", keys: []string{"enter", "esc"}},
 		"from an earlier day's game":  {c: daily, keys: []string{"enter"}, me: "carol", want: today},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p, d := open(t, &tuitest.Server{}, tt.c, tt.me, tt.watching)
-			assert.Contains(t, p.ClosingMessage(), tt.back)
-			assert.Equal(t, tt.back == "", p.ClosingMessage() == "")
-			if tt.c == closed {
-				assert.NotContains(t, d.Screen(), "gridstand join")
-			}
-			d.Press(tt.keys...)
-			assert.Equal(t, tt.want, left(d))
-		})
+		p, d := open(t, &tuitest.Server{}, tt.c, tt.me, tt.watching)
+		assert.Contains(t, p.ClosingMessage(), tt.back, name)
+		assert.Equal(t, tt.back == "", p.ClosingMessage() == "", name)
+		if tt.c == closed {
+			assert.NotContains(t, d.Screen(), "gridstand join")
+		}
+		d.Press(tt.keys...)
+		assert.Equal(t, tt.want, left(d), name)
 	}
 	guest := proto.CloneOf(waiting)
 	guest.GetEntrants()[0].GetPlayer().Name = "guest-k3xq7a"
@@ -233,28 +230,25 @@ func TestPage_ReadyWhileWatching(t *testing.T) {
 // the race is over.
 func TestPage_Boards(t *testing.T) {
 	t.Parallel()
-	for name, watching := range map[string]bool{"attempt over": false, "watching": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			server := &tuitest.Server{OnGame: func() (*pb.Game, error) {
-				g := tuitest.Game(tuitest.Board(4, 4))
-				if !watching { // otherwise the game is still running, but does not replace the page
-					g.Status = pb.GameStatus_GAME_STATUS_FINISHED
-				}
-				return g, nil
-			}}
-			race := tuitest.Race()
-			p, d := open(t, server, race, tuitest.Me, watching)
-			d.Env.Width, d.Env.Height = 120, 40
-			d.Until("all boards", func() bool { return strings.Count(d.Screen(), "1024") == 3 })
-			assert.Empty(t, d.Left)
-			race.CloseTime = timestamppb.New(tuitest.Noon)
-			server.Contest <- tuitest.Snapshot(race, tuitest.Noon, tuitest.RaceStandings()...)
-			close(server.Contest)
-			d.Until("the results", func() bool { return strings.Contains(d.Screen(), "Results") })
-			assert.Empty(t, p.ClosingMessage())
-			assert.Contains(t, d.Screen(), "race again")
-		})
+	for _, watching := range []bool{false, true} {
+		server := &tuitest.Server{OnGame: func() (*pb.Game, error) {
+			g := tuitest.Game(tuitest.Board(4, 4))
+			if !watching { // otherwise the game is still running, but does not replace the page
+				g.Status = pb.GameStatus_GAME_STATUS_FINISHED
+			}
+			return g, nil
+		}}
+		race := tuitest.Race()
+		p, d := open(t, server, race, tuitest.Me, watching)
+		d.Env.Width, d.Env.Height = 120, 40
+		d.Until("all boards", func() bool { return strings.Count(d.Screen(), "1024") == 3 })
+		assert.Empty(t, d.Left)
+		race.CloseTime = timestamppb.New(tuitest.Noon)
+		server.Contest <- tuitest.Snapshot(race, tuitest.Noon, tuitest.RaceStandings()...)
+		close(server.Contest)
+		d.Until("the results", func() bool { return strings.Contains(d.Screen(), "Results") })
+		assert.Empty(t, p.ClosingMessage())
+		assert.Contains(t, d.Screen(), "race again")
 	}
 }
 

@@ -62,13 +62,10 @@ func TestDaily(t *testing.T) {
 		"finished": {a: &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 12345, DayStreak: 5}, want: "12,345 points, 3rd of 87   d result", route: ui.Route{Daily: &pb.DailyRequest{Variant: "classic"}}},
 		"guest":    {guest: true, want: "d ranking", route: ui.Route{Challenge: tuitest.DailyGame().GetId()}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			_, d := openWith(t, tt.guest, tt.a)
-			assert.Contains(t, d.Screen(), tt.want)
-			d.Press("d")
-			assert.Equal(t, ui.OpenMsg{Route: tt.route}, d.Leave())
-		})
+		_, d := openWith(t, tt.guest, tt.a)
+		assert.Contains(t, d.Screen(), tt.want, name)
+		d.Press("d")
+		assert.Equal(t, ui.OpenMsg{Route: tt.route}, d.Leave(), name)
 	}
 }
 
@@ -119,12 +116,9 @@ func TestRaces(t *testing.T) {
 		"watch":       {guest: true, keys: []string{"down", "enter"}, want: ui.Route{Challenge: tuitest.ChallengeID}},
 		"take a seat": {keys: []string{"down", "down", "enter"}, want: ui.Route{Join: waitingID}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			_, d := openWith(t, tt.guest, nil, joinable, mine, closed)
-			d.Press(tt.keys...)
-			assert.Equal(t, ui.OpenMsg{Route: tt.want}, d.Leave())
-		})
+		_, d := openWith(t, tt.guest, nil, joinable, mine, closed)
+		d.Press(tt.keys...)
+		assert.Equal(t, ui.OpenMsg{Route: tt.want}, d.Leave(), name)
 	}
 
 	_, d := openWith(t, false, nil, joinable)

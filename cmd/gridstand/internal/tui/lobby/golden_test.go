@@ -25,10 +25,7 @@ func TestScreens(t *testing.T) {
 			return p
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			tuitest.Golden(t, name, open)
-		})
+		tuitest.Golden(t, name, open)
 	}
 }
 

@@ -59,15 +59,12 @@ func TestGolden(t *testing.T) {
 			return p
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			env := tuitest.Env(nil)
-			mode := ui.Draw(env, open(t, env), false).MouseMode
-			box := ui.NewHelp(open(t, env).Keys, false).Box(env)
-			assert.Contains(t, ansi.Strip(box), "S ", "the help lists S")
-			assert.Equal(t, name == "tribolo", mode != tea.MouseModeNone, "takes the mouse only if a click acts")
-			tuitest.Golden(t, name, func(env *ui.Env) ui.Page { return open(t, env) })
-		})
+		env := tuitest.Env(nil)
+		mode := ui.Draw(env, open(t, env), false).MouseMode
+		box := ui.NewHelp(open(t, env).Keys, false).Box(env)
+		assert.Contains(t, ansi.Strip(box), "S ", "%s: the help lists S", name)
+		assert.Equal(t, name == "tribolo", mode != tea.MouseModeNone, "%s takes the mouse only if a click acts", name)
+		tuitest.Golden(t, name, func(env *ui.Env) ui.Page { return open(t, env) })
 	}
 }
 

@@ -330,29 +330,26 @@ func TestWrongBoard(t *testing.T) {
 	small.Position.Scores = make([]int32, 3)
 	small.Position.Board = &pb.Position_Tribolo{Tribolo: &pb.TriboloBoard{Rows: 2, Columns: 2, Cells: make([]pb.CellState, 4)}}
 	for name, games := range map[string][2]*pb.Game{"2048": {sliding, jumping}, "Tribolo": {jumping, sliding}, "smaller": {jumping, small}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			event := &pb.Event{GameId: tuitest.GameID, Version: 1000, Position: games[1].GetPosition()}
-			whole := translate.Game(tuitest.Tribolo(t, tuitest.GameID, 9, adaAndBots()...).State, 0)
-			whole.Id, whole.Version, whole.Position = tuitest.GameID, 1000, games[1].GetPosition()
-			for i, deliver := range []func(p *page) tea.Cmd{
-				func(p *page) tea.Cmd { return p.updated(client.Update{Event: event}, nil) },
-				func(p *page) tea.Cmd { return p.updated(client.Update{Game: whole}, nil) },
-				func(p *page) tea.Cmd { return p.answered(reply{request: &request{}, event: event}, nil) },
-				func(p *page) tea.Cmd {
-					return p.answered(reply{request: &request{}, game: client.Game{Game: whole}}, nil)
-				},
-				func(p *page) tea.Cmd { return p.fetched(client.Game{Game: whole}, nil) },
-				func(p *page) tea.Cmd { return p.resigned(true, event, nil) },
-			} {
-				p := New(t.Context(), tuitest.Env(&tuitest.Server{}), games[0]).(*page)
-				before := p.Game.GetVersion()
-				p.Continue(func() tea.Cmd { return deliver(p) })
-				ui.Press(p.env, p, tuitest.Key("left"))
-				assert.NotEmpty(t, p.View(78, 20).Body)
-				assert.Equal(t, before, p.Game.GetVersion(), "message %d", i)
-				p.Own().Stop()
-			}
-		})
+		event := &pb.Event{GameId: tuitest.GameID, Version: 1000, Position: games[1].GetPosition()}
+		whole := translate.Game(tuitest.Tribolo(t, tuitest.GameID, 9, adaAndBots()...).State, 0)
+		whole.Id, whole.Version, whole.Position = tuitest.GameID, 1000, games[1].GetPosition()
+		for i, deliver := range []func(p *page) tea.Cmd{
+			func(p *page) tea.Cmd { return p.updated(client.Update{Event: event}, nil) },
+			func(p *page) tea.Cmd { return p.updated(client.Update{Game: whole}, nil) },
+			func(p *page) tea.Cmd { return p.answered(reply{request: &request{}, event: event}, nil) },
+			func(p *page) tea.Cmd {
+				return p.answered(reply{request: &request{}, game: client.Game{Game: whole}}, nil)
+			},
+			func(p *page) tea.Cmd { return p.fetched(client.Game{Game: whole}, nil) },
+			func(p *page) tea.Cmd { return p.resigned(true, event, nil) },
+		} {
+			p := New(t.Context(), tuitest.Env(&tuitest.Server{}), games[0]).(*page)
+			before := p.Game.GetVersion()
+			p.Continue(func() tea.Cmd { return deliver(p) })
+			ui.Press(p.env, p, tuitest.Key("left"))
+			assert.NotEmpty(t, p.View(78, 20).Body)
+			assert.Equal(t, before, p.Game.GetVersion(), "%s, message %d", name, i)
+			p.Own().Stop()
+		}
 	}
 }

@@ -398,40 +398,35 @@ func TestGuest_Asked(t *testing.T) {
 		"daily, alone":  {tile: 256, attempt: tuitest.DailyGame(), rank: 1, of: 1, want: true},
 		"given up":      {tile: 512, attempt: tuitest.DailyGame(), rank: 1, reason: pb.Result_REASON_RESIGNED},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			env := tuitest.Env(nil)
-			p := somePlay(t, env)
-			if c.attempt != nil {
-				p = someAttempt(t, env, c.attempt)
-				p.contest.Around = &pb.ListStandingsResponse{
-					Standings: []*pb.Standing{{Rank: c.rank, Who: &pb.Standing_Player{Player: &pb.Player{Id: tuitest.Me}}}}, Total: cmp.Or(c.of, 9),
-				}
+		env := tuitest.Env(nil)
+		p := somePlay(t, env)
+		if c.attempt != nil {
+			p = someAttempt(t, env, c.attempt)
+			p.contest.Around = &pb.ListStandingsResponse{
+				Standings: []*pb.Standing{{Rank: c.rank, Who: &pb.Standing_Player{Player: &pb.Player{Id: tuitest.Me}}}}, Total: cmp.Or(c.of, 9),
 			}
-			env.NameAsked = c.asked
-			if !c.named {
-				p.Game.GetSeats()[0].GetPlayer().Name = "guest-k3xq7a"
-			}
-			p.Game.GetPosition().GetTwenty48().Tiles = []int32{c.tile, 2}
-			p.Game.Ranked = !c.byBot
-			p.SetRecord(c.record, "New best")
-			p.Continue(func() tea.Cmd {
-				finish(p, cmp.Or(c.reason, pb.Result_REASON_NO_MOVES))
-				return nil
-			})
-			p.Continue(func() tea.Cmd { return nil })
-			screen := func() string { return ansi.Strip(ui.Draw(env, p, false).Content) }
-			press := func() tea.Cmd { return ui.Press(p.env, p, tea.KeyPressMsg{Code: 'e', Text: "e"}) }
-			const question = "Press e to choose a name"
-			assert.Equal(t, c.want, strings.Contains(screen(), question))
-			if c.named {
-				assert.Nil(t, press())
-				return
-			}
-			assert.Equal(t, ui.OpenMsg{Route: ui.Route{Name: true}}, press()())
-			env.NewName = "zoe"
-			assert.NotContains(t, screen(), question)
-			assert.Nil(t, press())
+		}
+		env.NameAsked = c.asked
+		if !c.named {
+			p.Game.GetSeats()[0].GetPlayer().Name = "guest-k3xq7a"
+		}
+		p.Game.GetPosition().GetTwenty48().Tiles = []int32{c.tile, 2}
+		p.Game.Ranked = !c.byBot
+		p.SetRecord(c.record, "New best")
+		p.Continue(func() tea.Cmd {
+			finish(p, cmp.Or(c.reason, pb.Result_REASON_NO_MOVES))
+			return nil
 		})
+		p.Continue(func() tea.Cmd { return nil })
+		screen := func() string { return ansi.Strip(ui.Draw(env, p, false).Content) }
+		press := func() tea.Cmd { return ui.Press(p.env, p, tea.KeyPressMsg{Code: 'e', Text: "e"}) }
+		const question = "Press e to choose a name"
+		assert.Equal(t, c.want, strings.Contains(screen(), question), name)
+		if !c.named {
+			assert.Equal(t, ui.OpenMsg{Route: ui.Route{Name: true}}, press()(), name)
+			env.NewName = "zoe"
+		}
+		assert.NotContains(t, screen(), question, name)
+		assert.Nil(t, press(), name)
 	}
 }

@@ -144,25 +144,22 @@ func TestLeaves(t *testing.T) {
 		"player has left":          {chooser: chooser{player: "ada"}, idle: leaveTime, shown: time.Hour, due: true, leaves: true},
 		"player plays both":        {chooser: chooser{player: "ada"}, idle: leaveTime, shown: time.Hour, other: 1, due: true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			first := liveGame("first", 0, c.idle)
-			if c.over {
-				first.Status, first.Result = pb.GameStatus_GAME_STATUS_FINISHED, &pb.Result{}
-			}
-			p := shown(t, tuitest.Env(&tuitest.Server{}), first)
-			defer p.Own().Stop()
-			p.game.state.Replace(first)
-			p.game.since = tuitest.Noon.Add(-c.shown)
-			if c.back {
-				p.game.show(first.GetVersion() - 1)
-			}
-			assert.Equal(t, c.due, c.chooser.due(p.game, tuitest.Noon))
-			to, _ := c.chooser.found(choice{game: liveGame("other", 0, c.other)}, nil, p.game, tuitest.Noon)
-			if c.due || c.back {
-				assert.Equal(t, c.leaves, to != nil)
-			}
-		})
+		first := liveGame("first", 0, c.idle)
+		if c.over {
+			first.Status, first.Result = pb.GameStatus_GAME_STATUS_FINISHED, &pb.Result{}
+		}
+		p := shown(t, tuitest.Env(&tuitest.Server{}), first)
+		defer p.Own().Stop()
+		p.game.state.Replace(first)
+		p.game.since = tuitest.Noon.Add(-c.shown)
+		if c.back {
+			p.game.show(first.GetVersion() - 1)
+		}
+		assert.Equal(t, c.due, c.chooser.due(p.game, tuitest.Noon), name)
+		to, _ := c.chooser.found(choice{game: liveGame("other", 0, c.other)}, nil, p.game, tuitest.Noon)
+		if c.due || c.back {
+			assert.Equal(t, c.leaves, to != nil, name)
+		}
 	}
 }
 
@@ -192,11 +189,8 @@ func TestChoose(t *testing.T) {
 		"all shown":             {watched: []*pb.Game{a, b}, best: []*pb.Game{a, b}, seen: []string{"b", "a"}, want: "b"},
 		"only the current one":  {watched: []*pb.Game{a}, best: []*pb.Game{a}, seen: []string{"a"}, want: "a"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			games := choose(append(c.watched, c.best...), c.seen, tuitest.Noon)
-			assert.Equal(t, c.want, append(games, nil)[0].GetId())
-		})
+		games := choose(append(c.watched, c.best...), c.seen, tuitest.Noon)
+		assert.Equal(t, c.want, append(games, nil)[0].GetId(), name)
 	}
 }
 

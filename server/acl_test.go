@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
@@ -52,102 +53,97 @@ func testACL(t *testing.T, addr, parameters string) {
 	c.Logger = log.Logger()
 	srv, stop := servertest.Start(t, c)
 	conn := servertest.Dial(t, srv.Addr())
-	t.Run("players can play", func(t *testing.T) {
-		calls, g := play(waittest.Context(t), t, conn)
-		games := pb.NewGameServiceClient(conn)
-		watch, err := games.Watch(calls, &pb.WatchRequest{GameId: g.GetId()})
-		require.NoError(t, err)
-		_, err = watch.Recv()
-		require.NoError(t, err)
-		_, err = move(calls, conn, g)
-		require.NoError(t, err)
-		_, err = games.CreateGame(calls, &pb.CreateGameRequest{Variant: "tribolo"}) // bots take the other seats
-		require.NoError(t, err)
-		exhibition, err := games.CreateGame(calls, &pb.CreateGameRequest{Variant: "twos", Seats: []*pb.SeatRequest{
-			{Occupant: &pb.SeatRequest_Bot{Bot: "greedy"}},
-		}})
-		require.NoError(t, err)
-		_, err = games.GetGame(calls, &pb.GetGameRequest{GameId: exhibition.GetGame().GetId()})
-		require.NoError(t, err)
-		_, err = games.ListGames(calls, &pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE, OrderBy: pb.OrderBy_ORDER_BY_WATCHERS})
-		require.NoError(t, err)
-		_, err = games.Resign(calls, &pb.ResignRequest{GameId: g.GetId()})
-		require.NoError(t, err)
-		_, err = pb.NewLeaderboardServiceClient(conn).ListScores(calls, &pb.ListScoresRequest{Variant: "classic"})
-		require.NoError(t, err)
-		_, _ = pb.NewLeaderboardServiceClient(conn).GetRank(calls, &pb.GetRankRequest{Variant: "classic", PlayerId: "me"})
-		challenges := pb.NewChallengeServiceClient(conn)
-		race, err := challenges.CreateChallenge(calls, &pb.CreateChallengeRequest{
-			Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: "classic", Limit: durationpb.New(time.Minute),
-		})
-		require.NoError(t, err)
-		listed, err := challenges.ListChallenges(calls, &pb.ListChallengesRequest{})
-		require.NoError(t, err)
-		require.NotEmpty(t, listed.GetChallenges())
-		_, err = challenges.LeaveChallenge(calls, &pb.LeaveChallengeRequest{ChallengeId: race.GetChallenge().GetId()})
-		require.NoError(t, err)
-		playBySSH(calls, t, srv.Addr(), c)
-		_, err = pb.NewPlayerServiceClient(conn).RotateToken(calls, &pb.RotateTokenRequest{})
-		require.NoError(t, err)
-		waittest.Until(t, "the server has done its background work", func() bool {
-			return admin.Exists(ctx, "heartbeats:{beat}", "claim:reconcile:{beat}").Val() == 2
-		})
+
+	// Players can play.
+	ann := playertest.New(waittest.Context(t), t, conn, "Ann")
+	calls, g := ann.Ctx, ann.Create(t, &pb.CreateGameRequest{Variant: "classic"})
+	watch, err := ann.Games.Watch(calls, &pb.WatchRequest{GameId: g.GetId()})
+	require.NoError(t, err)
+	_, err = watch.Recv()
+	require.NoError(t, err)
+	ann.Move(t, g)
+	ann.Create(t, &pb.CreateGameRequest{Variant: "tribolo"}) // bots take the other seats
+	exhibition := ann.Create(t, &pb.CreateGameRequest{Variant: "twos", Seats: []*pb.SeatRequest{
+		{Occupant: &pb.SeatRequest_Bot{Bot: "greedy"}},
+	}})
+	_, err = ann.Games.GetGame(calls, &pb.GetGameRequest{GameId: exhibition.GetId()})
+	require.NoError(t, err)
+	_, err = ann.Games.ListGames(calls, &pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE, OrderBy: pb.OrderBy_ORDER_BY_WATCHERS})
+	require.NoError(t, err)
+	ann.Resign(t, g)
+	_, err = pb.NewLeaderboardServiceClient(conn).ListScores(calls, &pb.ListScoresRequest{Variant: "classic"})
+	require.NoError(t, err)
+	_, _ = pb.NewLeaderboardServiceClient(conn).GetRank(calls, &pb.GetRankRequest{Variant: "classic", PlayerId: "me"})
+	challenges := pb.NewChallengeServiceClient(conn)
+	race, err := challenges.CreateChallenge(calls, &pb.CreateChallengeRequest{
+		Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: "classic", Limit: durationpb.New(time.Minute),
+	})
+	require.NoError(t, err)
+	listed, err := challenges.ListChallenges(calls, &pb.ListChallengesRequest{})
+	require.NoError(t, err)
+	require.NotEmpty(t, listed.GetChallenges())
+	_, err = challenges.LeaveChallenge(calls, &pb.LeaveChallengeRequest{ChallengeId: race.GetChallenge().GetId()})
+	require.NoError(t, err)
+	playBySSH(calls, t, srv.Addr(), c)
+	_, err = pb.NewPlayerServiceClient(conn).RotateToken(calls, &pb.RotateTokenRequest{})
+	require.NoError(t, err)
+	waittest.Until(t, "the server has done its background work", func() bool {
+		return admin.Exists(ctx, "heartbeats:{beat}", "claim:reconcile:{beat}").Val() == 2
 	})
 
-	t.Run("operators can do their work", func(t *testing.T) {
-		operator, err := server.Operate(ctx, c, false)
-		require.NoError(t, err)
-		defer operator.Close()
-		_, _, err = operator.Hide(ctx, "Ann")
-		require.NoError(t, err)
-		_, err = operator.Rebuild(ctx)
-		require.NoError(t, err)
-		_, _, err = operator.Unhide(ctx, "Ann")
-		require.NoError(t, err)
-	})
+	// Operators can do their work.
+	operator, err := server.Operate(ctx, c, false)
+	require.NoError(t, err)
+	_, _, err = operator.Hide(ctx, "Ann")
+	require.NoError(t, err)
+	_, err = operator.Rebuild(ctx)
+	require.NoError(t, err)
+	_, _, err = operator.Unhide(ctx, "Ann")
+	require.NoError(t, err)
+	operator.Close()
 	stop()
-	t.Run("the store can be dumped and restored", func(t *testing.T) {
-		var dump bytes.Buffer
-		none := func(server.Dumped) {}
-		dumped, err := server.Dump(ctx, c, &dump, none)
-		require.NoError(t, err)
-		require.NoError(t, admin.Set(ctx, "other", "x", 0).Err())
-		_, err = server.Restore(ctx, c, bytes.NewReader(dump.Bytes()), false, none)
-		require.ErrorContains(t, err, "it has data; --replace deletes that first")
-		restored, err := server.Restore(ctx, c, bytes.NewReader(dump.Bytes()), true, none)
-		require.NoError(t, err)
-		assert.Equal(t, dumped, restored)
-		assert.Equal(t, "x", admin.Get(ctx, "other").Val(), "another program's key")
-	})
-	t.Run("nothing was denied", func(t *testing.T) {
-		denied, err := admin.ACLLog(ctx, 100).Result()
-		require.NoError(t, err)
-		for _, d := range denied {
-			if d.Object == "config|get" {
-				continue // the server tried to read appendfsync; see the test of the log below
-			}
-			assert.Fail(t, "denied", "%s of %s (%s)", d.Reason, d.Object, d.Context)
+
+	// The store can be dumped and restored.
+	var dump bytes.Buffer
+	none := func(server.Dumped) {}
+	dumped, err := server.Dump(ctx, c, &dump, none)
+	require.NoError(t, err)
+	require.NoError(t, admin.Set(ctx, "other", "x", 0).Err())
+	_, err = server.Restore(ctx, c, bytes.NewReader(dump.Bytes()), false, none)
+	require.ErrorContains(t, err, "it has data; --replace deletes that first")
+	restored, err := server.Restore(ctx, c, bytes.NewReader(dump.Bytes()), true, none)
+	require.NoError(t, err)
+	assert.Equal(t, dumped, restored)
+	assert.Equal(t, "x", admin.Get(ctx, "other").Val(), "another program's key")
+
+	// Nothing was denied.
+	denied, err := admin.ACLLog(ctx, 100).Result()
+	require.NoError(t, err)
+	for _, d := range denied {
+		if d.Object == "config|get" {
+			continue // the server tried to read appendfsync; see the test of the log below
 		}
-	})
-	t.Run("everything else is denied", func(t *testing.T) {
-		user := redis.NewClient(&redis.Options{Addr: addr, Username: "gridstand", Password: "opensesame"})
-		defer func() { _ = user.Close() }()
-		for _, command := range []string{
-			"GET other", "SET other x", "KEYS *", "FLUSHALL", "CONFIG SET maxmemory 1", "CONFIG GET requirepass",
-			"CONFIG GET *", "SLOWLOG GET", "MONITOR",
-			"ACL LIST", "PUBLISH other x", "SPUBLISH other x", "SSUBSCRIBE other", "SHUTDOWN", "REPLICAOF NO ONE",
-		} {
-			var words []any
-			for _, word := range strings.Fields(command) {
-				words = append(words, word)
-			}
-			assert.ErrorContains(t, user.Do(ctx, words...).Err(), "NOPERM", command)
+		assert.Fail(t, "denied", "%s of %s (%s)", d.Reason, d.Object, d.Context)
+	}
+
+	// Everything else is denied.
+	user := redis.NewClient(&redis.Options{Addr: addr, Username: "gridstand", Password: "opensesame"})
+	defer func() { _ = user.Close() }()
+	for _, command := range []string{
+		"GET other", "SET other x", "KEYS *", "FLUSHALL", "CONFIG SET maxmemory 1", "CONFIG GET requirepass",
+		"CONFIG GET *", "SLOWLOG GET", "MONITOR",
+		"ACL LIST", "PUBLISH other x", "SPUBLISH other x", "SSUBSCRIBE other", "SHUTDOWN", "REPLICAOF NO ONE",
+	} {
+		var words []any
+		for _, word := range strings.Fields(command) {
+			words = append(words, word)
 		}
-	})
-	t.Run("the log names the settings that cannot be checked", func(t *testing.T) {
-		assert.NotContains(t, log.String(), "redis can lose", "INFO shows the rest")
-		assert.Contains(t, log.String(), "cannot read appendfsync from redis")
-	})
+		assert.ErrorContains(t, user.Do(ctx, words...).Err(), "NOPERM", command)
+	}
+
+	// The log names the settings that cannot be checked.
+	assert.NotContains(t, log.String(), "redis can lose", "INFO shows the rest")
+	assert.Contains(t, log.String(), "cannot read appendfsync from redis")
 }
 
 // playBySSH links and removes a key, creates an account for another key through an SSH

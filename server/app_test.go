@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
@@ -28,17 +27,6 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
-// play creates an account, and a game in which it plays.
-func play(ctx context.Context, t *testing.T, conn *grpc.ClientConn) (context.Context, *pb.Game) {
-	t.Helper()
-	p := playertest.New(ctx, t, conn, "Ann")
-	return p.Ctx, p.Create(t, &pb.CreateGameRequest{Variant: "classic"})
-}
-
-func move(ctx context.Context, conn *grpc.ClientConn, g *pb.Game) (*pb.MoveResponse, error) {
-	return pb.NewGameServiceClient(conn).Move(ctx, playertest.Slide(g))
-}
-
 func TestStart_NoReflection(t *testing.T) {
 	t.Parallel()
 	c := servertest.Config(t)
@@ -50,35 +38,33 @@ func TestStart_NoReflection(t *testing.T) {
 	assert.Equal(t, codes.Unimplemented, status.Code(err))
 }
 
-func TestRun(t *testing.T) {
+// Ensure that a server can be stopped while it waits for Redis.
+func TestRun_Stopped(t *testing.T) {
 	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	redis, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = redis.Close() }()
+	go func() {
+		if conn, err := redis.Accept(); err == nil {
+			stop() // before an answer
+			_ = conn.Close()
+		}
+	}()
+	c := servertest.Config(t)
+	c.Store = "redis://" + redis.Addr().String()
+	assert.NoError(t, server.Run(ctx, c))
+}
 
-	t.Run("stopped while waiting for redis", func(t *testing.T) {
-		t.Parallel()
-		ctx, stop := context.WithCancel(t.Context())
-		redis, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		defer func() { _ = redis.Close() }()
-		go func() {
-			if conn, err := redis.Accept(); err == nil {
-				stop() // before an answer
-				_ = conn.Close()
-			}
-		}()
-		c := servertest.Config(t)
-		c.Store = "redis://" + redis.Addr().String()
-		assert.NoError(t, server.Run(ctx, c))
-	})
-
-	t.Run("listener breaks", func(t *testing.T) {
-		t.Parallel()
-		c := servertest.Config(t)
-		var err error
-		c.Listener, err = net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		require.NoError(t, c.Listener.Close())
-		assert.ErrorContains(t, server.Run(waittest.Context(t), c), "use of closed network connection")
-	})
+// Ensure that a server ends with an error if its listener breaks.
+func TestRun_ListenerBreaks(t *testing.T) {
+	t.Parallel()
+	c := servertest.Config(t)
+	var err error
+	c.Listener, err = net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, c.Listener.Close())
+	assert.ErrorContains(t, server.Run(waittest.Context(t), c), "use of closed network connection")
 }
 
 func TestStart_Metrics(t *testing.T) {
@@ -86,17 +72,16 @@ func TestStart_Metrics(t *testing.T) {
 	c := servertest.Config(t)
 	c.Metrics = "127.0.0.1:0"
 	server, stop := servertest.Start(t, c)
-	conn := servertest.Dial(t, server.Addr())
-	ctx, g := play(waittest.Context(t), t, conn)
-	watched, leave := context.WithCancel(ctx)
-	stream, err := pb.NewGameServiceClient(conn).Watch(watched, &pb.WatchRequest{GameId: g.GetId(), AfterVersion: &g.Version})
+	ann := playertest.New(waittest.Context(t), t, servertest.Dial(t, server.Addr()), "Ann")
+	g := ann.Create(t, &pb.CreateGameRequest{Variant: "classic"})
+	watched, leave := context.WithCancel(ann.Ctx)
+	stream, err := ann.Games.Watch(watched, &pb.WatchRequest{GameId: g.GetId(), AfterVersion: &g.Version})
 	require.NoError(t, err)
 	_, err = stream.Header()
 	require.NoError(t, err)
-	_, err = move(ctx, conn, g)
-	require.NoError(t, err)
+	ann.Move(t, g)
 
-	_, err = pb.NewGameServiceClient(conn).GetGame(playertest.WithToken(waittest.Context(t), "wrong"), &pb.GetGameRequest{GameId: "none"})
+	_, err = ann.Games.GetGame(playertest.WithToken(waittest.Context(t), "wrong"), &pb.GetGameRequest{GameId: "none"})
 	require.Error(t, err, "for the metrics of refusals")
 
 	url := "http://" + server.MetricsAddr().String() + "/metrics"

@@ -7,11 +7,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 )
 
@@ -36,10 +38,8 @@ func TestStart_RedisTLS(t *testing.T) {
 	c.Logger = log.Logger()
 	c.Store = url("opensesame", "ca="+authority.File+"&cert="+ownCert+"&key="+ownKey+patiently)
 	srv, _ := servertest.Start(t, c)
-	conn := servertest.Dial(t, srv.Addr())
-	ctx, g := play(waittest.Context(t), t, conn)
-	_, err := move(ctx, conn, g)
-	require.NoError(t, err)
+	ann := playertest.New(waittest.Context(t), t, servertest.Dial(t, srv.Addr()), "Ann")
+	ann.Move(t, ann.Create(t, &pb.CreateGameRequest{Variant: "classic"}))
 	assert.NotContains(t, log.String(), "opensesame")
 
 	for name, tt := range map[string]struct{ redis, want string }{

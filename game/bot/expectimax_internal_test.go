@@ -128,8 +128,7 @@ func TestExpectimax_SeesTheGoal(t *testing.T) {
 			1024, 512, 256, 64,
 			2, 0, 2, 4)
 		for _, o := range []Options{{Depth: 1}, {Depth: 2}, {Work: 1}, {}} {
-			m, err := seeded(t, "expectimax", v, o).Choose(t.Context(), p)
-			require.NoError(t, err)
+			m := choose(t, "expectimax", v, o, p)
 			assert.Contains(t, []game.Direction{game.Up, game.Down}, m.Direction, "%s, %+v", id, o)
 		}
 	}
@@ -147,17 +146,13 @@ func TestExpectimax_LargeTile(t *testing.T) {
 	large := board48(t, v, 0, tiles...)
 	_, fits := large.Board64()
 	require.False(t, fits)
-	m, err := seeded(t, "expectimax", v, Options{Depth: 2}).Choose(t.Context(), large)
-	require.NoError(t, err)
 	// Sliding right moves the small tiles below the 32 and the 16. Sliding left would move them
 	// below the 128 and the 64.
-	assert.Equal(t, game.Slide(game.Right), m)
+	assert.Equal(t, game.Slide(game.Right), choose(t, "expectimax", v, Options{Depth: 2}, large))
 
 	// Two tiles of 32,768 merge into one that a board in one word cannot represent.
 	tiles[1] = 32768
-	m, err = seeded(t, "greedy", v, Options{}).Choose(t.Context(), board48(t, v, 0, tiles...))
-	require.NoError(t, err)
-	assert.Equal(t, game.Slide(game.Right), m)
+	assert.Equal(t, game.Slide(game.Right), choose(t, "greedy", v, Options{}, board48(t, v, 0, tiles...)))
 }
 
 // TestExpectimax_AnswersFromWholeSearch checks that the bot discards the results of a search
@@ -175,9 +170,7 @@ func TestExpectimax_AnswersFromWholeSearch(t *testing.T) {
 		at0, _ := best(s.meter, p.Legal(), s, 0)
 		answers := []game.Move{at0}
 		for depth := 1; depth <= 3; depth++ {
-			m, err := seeded(t, "expectimax", v, Options{Depth: depth}).Choose(t.Context(), p)
-			require.NoError(t, err)
-			answers = append(answers, m)
+			answers = append(answers, choose(t, "expectimax", v, Options{Depth: depth}, p))
 		}
 		for work := int64(4); work < 2000; work += work / 3 {
 			m, did, err := seeded(t, "expectimax", v, Options{Depth: 3, Work: work}).decide(t.Context(), p)

@@ -33,6 +33,14 @@ func seeded(t testing.TB, name string, v game.Variant, o Options) *bot {
 	return b.(*bot)
 }
 
+// choose returns the move that a seeded bot chooses.
+func choose(t testing.TB, name string, v game.Variant, o Options, p game.Position) game.Move {
+	t.Helper()
+	m, err := seeded(t, name, v, o).Choose(t.Context(), p)
+	require.NoError(t, err)
+	return m
+}
+
 // startMeter returns a meter that is ready for one decision.
 func startMeter(o Options) *meter { return newMeter(context.Background(), o, 1) }
 

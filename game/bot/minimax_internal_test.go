@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // Ensure that minimax chooses as it always has, looking one, two and three moves ahead, also among moves
@@ -23,8 +22,7 @@ func TestMinimax_Choices(t *testing.T) {
 	for i, p := range positionsTribolo(t, 20) {
 		var chosen []string
 		for depth := 1; depth <= 3; depth++ {
-			m, err := seeded(t, "minimax", variant(t, "tribolo"), Options{Depth: depth}).Choose(t.Context(), p)
-			require.NoError(t, err)
+			m := choose(t, "minimax", variant(t, "tribolo"), Options{Depth: depth}, p)
 			chosen = append(chosen, fmt.Sprintf("%d,%d", m.Cell.X, m.Cell.Y))
 		}
 		assert.Equal(t, want[i], strings.Join(chosen, " "), "on\n%s", p.Board())

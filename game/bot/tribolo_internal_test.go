@@ -29,9 +29,7 @@ func TestGreedy_TakesMostInTribolo(t *testing.T) {
 				want, most = m, n
 			}
 		}
-		m, err := seeded(t, "greedy", variant(t, "tribolo"), Options{}).Choose(t.Context(), p)
-		require.NoError(t, err)
-		assert.Equal(t, want, m)
+		assert.Equal(t, want, choose(t, "greedy", variant(t, "tribolo"), Options{}, p))
 	}
 }
 
@@ -81,9 +79,7 @@ func TestOriginal(t *testing.T) {
 				want, highest = m, value
 			}
 		}
-		m, err := seeded(t, "original", variant(t, "tribolo"), Options{}).Choose(t.Context(), p)
-		require.NoError(t, err)
-		assert.Equal(t, want, m)
+		assert.Equal(t, want, choose(t, "original", variant(t, "tribolo"), Options{}, p))
 	}
 	assert.Positive(t, few, "number of positions with few moves")
 }
@@ -115,8 +111,7 @@ func TestMinimax_EqualsPlainSearch(t *testing.T) {
 			}
 		}
 		depth := 1 + i%3
-		m, err := seeded(t, "minimax", variant(t, "tribolo"), Options{Depth: depth}).Choose(t.Context(), p)
-		require.NoError(t, err)
+		m := choose(t, "minimax", variant(t, "tribolo"), Options{Depth: depth}, p)
 		assert.Equal(t, plainMinimax(t, p, me, depth, worth), plainMinimax(t, after(t, p, m), me, depth-1, worth))
 	}
 }

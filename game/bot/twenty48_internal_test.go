@@ -31,21 +31,14 @@ func TestGreedyAndRote(t *testing.T) {
 		{"rote, even, right comes last", "rote", 4, []int32{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0}, game.Right},
 		{"rote, only up", "rote", 5, []int32{0, 0, 0, 0, 0, 0, 0, 0, 2, 4, 2, 4, 4, 2, 4, 2}, game.Up},
 	} {
-		m, err := seeded(t, tc.bot, v, Options{}).Choose(t.Context(), board48(t, v, tc.moves, tc.tiles...))
-		require.NoError(t, err, tc.name)
+		m := choose(t, tc.bot, v, Options{}, board48(t, v, tc.moves, tc.tiles...))
 		assert.Equal(t, game.Slide(tc.want), m, tc.name)
 	}
-}
-
-func TestGreedy_MayWait(t *testing.T) {
-	t.Parallel()
 	// In restless, up is legal here although it changes nothing, and scores as little as the
 	// other moves.
-	v := variant(t, "restless")
+	v = variant(t, "restless")
 	p := board48(t, v, 0, 2, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-	m, err := seeded(t, "greedy", v, Options{}).Choose(t.Context(), p)
-	require.NoError(t, err)
-	assert.Equal(t, game.Slide(game.Up), m)
+	assert.Equal(t, game.Slide(game.Up), choose(t, "greedy", v, Options{}, p))
 }
 
 func TestRollouts_Cut(t *testing.T) {

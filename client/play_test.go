@@ -165,14 +165,6 @@ func TestMove_Malformed(t *testing.T) {
 	assert.Zero(t, f.made("move"))
 }
 
-func TestNewGame_OutcomeUnknown(t *testing.T) {
-	t.Parallel()
-	f := &fake{createGame: func(int, *pb.CreateGameRequest) (*pb.Game, error) { return nil, storageAway() }}
-	_, err := f.client(t).NewGame(waittest.Context(t), "twos", client.GameOptions{})
-	assert.ErrorIs(t, err, client.ErrUnsettled)
-	assert.ErrorIs(t, err, client.ErrStorageUnavailable)
-}
-
 func TestMove_WrongReply(t *testing.T) {
 	t.Parallel()
 	for name, event := range map[string]*pb.Event{
@@ -277,6 +269,10 @@ func TestCreate_Once(t *testing.T) {
 	f.createChallenge = func(int, *pb.CreateChallengeRequest) (*pb.Challenge, error) { return nil, badToken() }
 	_, err = c.NewChallenge(ctx, nil)
 	require.ErrorIs(t, err, client.ErrBadToken)
+	f.createGame = func(int, *pb.CreateGameRequest) (*pb.Game, error) { return nil, storageAway() }
+	_, err = c.NewGame(ctx, "twos", client.GameOptions{})
+	assert.ErrorIs(t, err, client.ErrUnsettled)
+	assert.ErrorIs(t, err, client.ErrStorageUnavailable)
 }
 
 func TestResolve(t *testing.T) {

@@ -250,33 +250,30 @@ func TestWatch_Close(t *testing.T) {
 		"the client":                      {hang, closeClient, "the client is closed"},
 		"the client, while it reconnects": {away, closeClient, "the client is closed"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			ctx, cancel := context.WithCancel(waittest.Context(t))
-			defer cancel()
-			f := &fake{}
-			f.watch = func(_ int, _ *pb.WatchRequest, s watchStream) error {
-				return errors.Join(header(f, s), tc.then(f, s))
-			}
-			c := f.client(t)
-			w := c.As("").Watch(ctx, client.WatchOptions{GameID: gameID})
-			_, err := w.Next()
-			require.NoError(t, err)
-			ended := make(chan error, 1)
-			go func() {
-				_, err := f.drain(w)
-				ended <- err
-			}()
-			tc.end(c, w, cancel)
-			err = <-ended
-			require.ErrorIs(t, err, context.Canceled)
-			assert.ErrorContains(t, err, tc.says)
-			_, again := w.Next()
-			assert.Equal(t, err, again)
-			w.Close()
-			w.Close()
-			require.NoError(t, c.Close())
-		})
+		ctx, cancel := context.WithCancel(waittest.Context(t))
+		defer cancel()
+		f := &fake{}
+		f.watch = func(_ int, _ *pb.WatchRequest, s watchStream) error {
+			return errors.Join(header(f, s), tc.then(f, s))
+		}
+		c := f.client(t)
+		w := c.As("").Watch(ctx, client.WatchOptions{GameID: gameID})
+		_, err := w.Next()
+		require.NoError(t, err, name)
+		ended := make(chan error, 1)
+		go func() {
+			_, err := f.drain(w)
+			ended <- err
+		}()
+		tc.end(c, w, cancel)
+		err = <-ended
+		require.ErrorIs(t, err, context.Canceled, name)
+		assert.ErrorContains(t, err, tc.says, name)
+		_, again := w.Next()
+		assert.Equal(t, err, again, name)
+		w.Close()
+		w.Close()
+		require.NoError(t, c.Close(), name)
 	}
 }
 

@@ -142,31 +142,29 @@ func TestAtOnce(t *testing.T) {
 			return call{player{ctx: s.anyone}, &pb.CreatePlayerRequest{Name: []string{"Every", "every"}[n%2], Secret: secrets[n%3]}}
 		}, pb.ReasonNameTaken},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			var group sync.WaitGroup
-			const calls = 12
-			answers, errs := make([]proto.Message, calls), make([]error, calls)
-			for n := range answers {
-				group.Go(func() {
-					c := tt.call(n)
-					answers[n], errs[n] = []*testServer{s, elsewhere}[n/6].send(c.who.ctx, c.request)
-					if created, ok := answers[n].(*pb.CreateChallengeResponse); ok && errs[n] == nil {
-						created.GetChallenge().Status = 0 // which depends on the time of the answer
-					}
-				})
-			}
-			group.Wait()
-			won := slices.Index(errs, nil)
-			require.NotEqual(t, -1, won, "no call succeeded")
-			for n, err := range errs {
-				if err != nil && tt.lose != "" {
-					wanted(t, err, tt.lose)
-					continue
+		var group sync.WaitGroup
+		const calls = 12
+		answers, errs := make([]proto.Message, calls), make([]error, calls)
+		for n := range answers {
+			group.Go(func() {
+				c := tt.call(n)
+				answers[n], errs[n] = []*testServer{s, elsewhere}[n/6].send(c.who.ctx, c.request)
+				if created, ok := answers[n].(*pb.CreateChallengeResponse); ok && errs[n] == nil {
+					created.GetChallenge().Status = 0 // which depends on the time of the answer
 				}
-				require.NoError(t, err)
-				same(t, answers[won], answers[n])
+			})
+		}
+		group.Wait()
+		won := slices.Index(errs, nil)
+		require.NotEqual(t, -1, won, "%s: no call succeeded", tt.name)
+		for n, err := range errs {
+			if err != nil && tt.lose != "" {
+				wanted(t, err, tt.lose)
+				continue
 			}
-		})
+			require.NoError(t, err, tt.name)
+			same(t, answers[won], answers[n])
+		}
 	}
 	assert.Equal(t, int32(2), s.get(t, moves.GetId()).GetVersion())
 	assert.Equal(t, []string{guests[0].GetId(), "", ""}, sits(s.get(t, empty)))

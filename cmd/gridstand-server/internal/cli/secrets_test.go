@@ -22,6 +22,7 @@ import (
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
 
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -41,7 +42,8 @@ func TestNoSecrets(t *testing.T) {
 	p := startProcess(t, "--store", "redis://gridstand:"+password+"@"+store.Addr(), "--log-level", "debug", "--metrics", "127.0.0.1:0", "--pprof",
 		"--bot-pace", "1ms", "--max-moves-per-second", "20")
 	conn := servertest.Dial(t, p.addr)
-	games, ctx := pb.NewGameServiceClient(conn), t.Context()
+	ann := playertest.New(t.Context(), t, conn, "Ann")
+	games, ctx := ann.Games, ann.Ctx
 	said := &bytes.Buffer{}
 	note := func(m proto.Message, err error) {
 		if err != nil {
@@ -55,26 +57,19 @@ func TestNoSecrets(t *testing.T) {
 		said.WriteString(prototext.Format(m))
 	}
 
-	ann, err := pb.NewPlayerServiceClient(conn).CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "Ann"})
-	require.NoError(t, err)
-	token := ann.GetToken()
-	with := func(authorization string) {
-		calls := metadata.AppendToOutgoingContext(ctx, "authorization", authorization)
-		note(pb.NewPlayerServiceClient(conn).GetPlayer(calls, &pb.GetPlayerRequest{PlayerId: "me"}))
-	}
+	token := ann.Token
 	_, secret, _ := strings.Cut(token, ".")
 	wrong := strings.Repeat("q", 26)
 	for _, authorization := range []string{
-		token, "Bearer " + token + token, "Basic " + token, "Bearer " + ann.GetPlayer().GetId() + "." + wrong, "Bearer " + secret,
+		token, "Bearer " + token + token, "Basic " + token, "Bearer " + ann.ID + "." + wrong, "Bearer " + secret,
 	} {
-		with(authorization)
+		calls := metadata.AppendToOutgoingContext(t.Context(), "authorization", authorization)
+		note(pb.NewPlayerServiceClient(conn).GetPlayer(calls, &pb.GetPlayerRequest{PlayerId: "me"}))
 	}
-	ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
 	create := func(request *pb.CreateGameRequest) *pb.Game {
-		reply, err := games.CreateGame(ctx, request)
-		require.NoError(t, err)
-		note(reply, nil)
-		return reply.GetGame()
+		g := ann.Create(t, request)
+		note(g, nil)
+		return g
 	}
 	solo := create(&pb.CreateGameRequest{Variant: "classic"})
 	create(&pb.CreateGameRequest{Variant: "tribolo", Private: true})
@@ -83,19 +78,15 @@ func TestNoSecrets(t *testing.T) {
 	broken, swapped := create(&pb.CreateGameRequest{Variant: "6x6"}), create(&pb.CreateGameRequest{Variant: "3x3"})
 	watch, err := games.Watch(ctx, &pb.WatchRequest{GameId: solo.GetId(), AfterVersion: proto.Int32(0)})
 	require.NoError(t, err)
-	version, position := solo.GetVersion(), solo.GetPosition()
 	for range 40 { // enough moves to exceed the rate limit
-		direction := position.GetTwenty48().GetLegalMoves()[0]
-		moved, err := games.Move(ctx, &pb.MoveRequest{
-			GameId: solo.GetId(), Version: version, Move: &pb.MoveRequest_Direction{Direction: direction},
-		})
+		moved, err := games.Move(ctx, playertest.Slide(solo))
 		note(moved, err)
 		if err == nil {
-			version, position = moved.GetEvent().GetVersion(), moved.GetEvent().GetPosition()
+			playertest.Apply(solo, moved.GetEvent())
 			note(watch.Recv())
 		}
 	}
-	note(games.Undo(ctx, &pb.UndoRequest{GameId: solo.GetId(), Version: version}))
+	note(games.Undo(ctx, &pb.UndoRequest{GameId: solo.GetId(), Version: solo.GetVersion()}))
 	note(games.Move(ctx, &pb.MoveRequest{GameId: solo.GetId(), Version: 99, Move: &pb.MoveRequest_Cell{Cell: &pb.Cell{}}}))
 	note(games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: "me"}))
 	note(games.ListGames(ctx, &pb.ListGamesRequest{}))

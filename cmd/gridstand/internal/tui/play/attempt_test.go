@@ -115,31 +115,28 @@ func TestAttempt_TimeOver(t *testing.T) {
 func TestAttempt_Daily(t *testing.T) {
 	t.Parallel()
 	for score, rank := range map[int32]int32{12340: 2, 0: 41} {
-		t.Run(describe.Comma(score), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				line := tuitest.RaceStandings()[1]
-				line.Rank, line.Score = rank, score
-				looks := 0
-				server := &tuitest.Server{OnStandings: func(*pb.ListStandingsRequest) (*pb.ListStandingsResponse, error) {
-					if looks++; looks == 1 {
-						return nil, client.ErrNoScore
-					}
-					return &pb.ListStandingsResponse{Standings: []*pb.Standing{line}, Total: 41}, nil
-				}}
-				p, d := startAttempt(t, server, tuitest.DailyGame(), &pb.Attempt{DayStreak: 5})
-				assert.Contains(t, d.Screen(), "12:00:00 left")
-				assert.NotContains(t, d.Screen(), "Others watch")
-				assert.Equal(t, "Daily 2026-11-20: 12,340 points, tile 1024, 612 moves.\nCome back with gridstand daily", p.ClosingMessage())
-				over := tuitest.Ended(614, pb.Result_REASON_RESIGNED)
-				over.GetPosition().Scores, over.GetResult().Scores = []int32{score}, []int32{score}
-				server.Stream(tuitest.GameID).Push(client.Update{Event: over})
-				place := describe.Place(rank, 41)
-				d.Until("the place", func() bool { return strings.Contains(d.Screen(), place) })
-				assert.Contains(t, p.share(), "Gridstand daily 2026-11-20: "+describe.Comma(score)+" points, "+place+", 5 days in a row\n")
-				d.Press("n", "b", "s")
-				assert.Equal(t, ui.OpenMsg{Route: ui.Route{Challenge: p.contest.ID}}, d.Leave())
-			})
+		synctest.Test(t, func(t *testing.T) {
+			line := tuitest.RaceStandings()[1]
+			line.Rank, line.Score = rank, score
+			looks := 0
+			server := &tuitest.Server{OnStandings: func(*pb.ListStandingsRequest) (*pb.ListStandingsResponse, error) {
+				if looks++; looks == 1 {
+					return nil, client.ErrNoScore
+				}
+				return &pb.ListStandingsResponse{Standings: []*pb.Standing{line}, Total: 41}, nil
+			}}
+			p, d := startAttempt(t, server, tuitest.DailyGame(), &pb.Attempt{DayStreak: 5})
+			assert.Contains(t, d.Screen(), "12:00:00 left")
+			assert.NotContains(t, d.Screen(), "Others watch")
+			assert.Equal(t, "Daily 2026-11-20: 12,340 points, tile 1024, 612 moves.\nCome back with gridstand daily", p.ClosingMessage())
+			over := tuitest.Ended(614, pb.Result_REASON_RESIGNED)
+			over.GetPosition().Scores, over.GetResult().Scores = []int32{score}, []int32{score}
+			server.Stream(tuitest.GameID).Push(client.Update{Event: over})
+			place := describe.Place(rank, 41)
+			d.Until("the place", func() bool { return strings.Contains(d.Screen(), place) })
+			assert.Contains(t, p.share(), "Gridstand daily 2026-11-20: "+describe.Comma(score)+" points, "+place+", 5 days in a row\n")
+			d.Press("n", "b", "s")
+			assert.Equal(t, ui.OpenMsg{Route: ui.Route{Challenge: p.contest.ID}}, d.Leave())
 		})
 	}
 }

@@ -347,25 +347,17 @@ func TestRefusals_Gone(t *testing.T) {
 // the game.
 func TestLeave(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		local bool
-		over  bool
-		last  string // the end of the closing message
-	}{
-		"server":      {last: "classic by ada: 12,340 points, tile 1024, 612 moves.\nResume it with gridstand play kx3fq2ab"},
-		"local, over": {local: true, over: true, last: "613 moves."},
+	for over, last := range map[bool]string{ // the end of the closing message
+		false: "classic by ada: 12,340 points, tile 1024, 612 moves.\nResume it with gridstand play kx3fq2ab",
+		true:  "613 moves.",
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p, d := newPlay(t, &tuitest.Server{})
-			d.Env.Local = c.local
-			if c.over {
-				p.Apply(tuitest.Ended(614, pb.Result_REASON_NO_MOVES))
-			}
-			d.Press("q")
-			assert.Equal(t, ui.BackMsg{}, d.Leave())
-			assert.Regexp(t, regexp.QuoteMeta(c.last)+"$", p.ClosingMessage())
-		})
+		p, d := newPlay(t, &tuitest.Server{})
+		if d.Env.Local = over; over {
+			p.Apply(tuitest.Ended(614, pb.Result_REASON_NO_MOVES))
+		}
+		d.Press("q")
+		assert.Equal(t, ui.BackMsg{}, d.Leave())
+		assert.Regexp(t, regexp.QuoteMeta(last)+"$", p.ClosingMessage())
 	}
 }
 

@@ -167,16 +167,18 @@ func slide(gameID string, version int32, d pb.Direction) *pb.MoveRequest {
 	return &pb.MoveRequest{GameId: gameID, Version: version, Move: &pb.MoveRequest_Direction{Direction: d}}
 }
 
-// move makes a move and checks that the returned event is the response to this request.
-func (c *caller) move(ctx context.Context, gameID string, version int32, d pb.Direction) (*pb.Event, error) {
-	response, err := answered(ctx, c, c.games.Move, slide(gameID, version, d))
+// move makes a move, checks that the returned event is the response to this request, and applies it to
+// the game.
+func (c *caller) move(ctx context.Context, game *pb.Game, d pb.Direction) (*pb.Event, error) {
+	response, err := answered(ctx, c, c.games.Move, slide(game.GetId(), game.GetVersion(), d))
 	if err != nil {
 		return nil, err
 	}
 	e := response.GetEvent()
-	if e.GetGameId() != gameID || e.GetVersion() != version+1 || e.GetMoved().GetDirection() != d {
-		return nil, fmt.Errorf("the answer to moving %v at version %d was %v", d, version, e)
+	if e.GetGameId() != game.GetId() || e.GetVersion() != game.GetVersion()+1 || e.GetMoved().GetDirection() != d {
+		return nil, fmt.Errorf("the answer to moving %v at version %d was %v", d, game.GetVersion(), e)
 	}
+	playertest.Apply(game, e)
 	return e, c.env.observed.event(e)
 }
 
@@ -204,32 +206,23 @@ func random(rng *rand.Rand, p *pb.Position) pb.Direction {
 	return legal[rng.IntN(len(legal))]
 }
 
-// playTo plays up to the given version, with moves that make the game last, and returns the last
-// event. It fails the test if the game ends earlier.
-func (c *caller) playTo(t *testing.T, game *pb.Game, version int32) *pb.Event {
+// playTo plays a game up to the given version, with moves that make it last, and returns it. It fails
+// the test if the game ends earlier.
+func (c *caller) playTo(t *testing.T, game *pb.Game, version int32) *pb.Game {
 	t.Helper()
-	at, position := game.GetVersion(), game.GetPosition()
-	var event *pb.Event
-	for at < version {
-		event = resend(t, c, game.GetId(), at, playertest.Lasting(at, position))
-		at, position = event.GetVersion(), event.GetPosition()
-		require.Nil(t, event.GetResult(), "the game is too short")
+	for game.GetVersion() < version {
+		resend(t, c, game, playertest.Lasting(game.GetVersion(), game.GetPosition()))
+		require.Nil(t, game.GetResult(), "the game is too short")
 	}
-	return event
+	return game
 }
 
 // resend repeats a move until a server answers it.
-func resend(t *testing.T, c *caller, gameID string, version int32, d pb.Direction) *pb.Event {
+func resend(t *testing.T, c *caller, game *pb.Game, d pb.Direction) *pb.Event {
 	t.Helper()
-	event, err := c.move(t.Context(), gameID, version, d)
+	event, err := c.move(t.Context(), game, d)
 	require.NoError(t, err)
 	return event
-}
-
-// after returns the parts of a game that a client needs in order to continue it after its last
-// event.
-func after(last *pb.Event) *pb.Game {
-	return &pb.Game{Id: last.GetGameId(), Version: last.GetVersion(), Position: last.GetPosition()}
 }
 
 // refusalOf returns the parts of an error that the contract defines. All are zero if err is nil.

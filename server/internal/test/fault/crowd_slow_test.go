@@ -12,9 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -32,11 +31,7 @@ func TestCrowd(t *testing.T) {
 	game := env.player(server).start(t, "classic")
 	for name, watch := range map[string]func(t *testing.T) error{
 		"grpc": func(t *testing.T) error {
-			conn, err := grpc.NewClient(server.addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
-			if err != nil {
-				return err
-			}
-			t.Cleanup(func() { _ = conn.Close() })
+			conn := servertest.Dial(t, server.tcp(t))
 			stream, err := pb.NewGameServiceClient(conn).Watch(t.Context(), &pb.WatchRequest{GameId: game.GetId()})
 			if err != nil {
 				return err

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	"github.com/gridstand/gridstand/internal/testkit/process"
@@ -105,19 +106,16 @@ func (d *disk) used() int64 {
 
 // outage is a watched game that continues through an outage of its store.
 type outage struct {
-	player   *caller
-	game     *pb.Game
-	watcher  *watcher
-	version  int32
-	position *pb.Position
+	player  *caller
+	game    *pb.Game
+	watcher *watcher
 }
 
-// continueFrom plays to a version, and requires that the watcher sees it.
-func (o *outage) continueFrom(t *testing.T, game *pb.Game, version int32) {
+// playTo plays to a version, and requires that the watcher sees it.
+func (o *outage) playTo(t *testing.T, version int32) {
 	t.Helper()
-	event := o.player.playTo(t, game, version)
-	o.version, o.position = event.GetVersion(), event.GetPosition()
-	o.watcher.awaitVersion(t, o.version)
+	o.player.playTo(t, o.game, version)
+	o.watcher.awaitVersion(t, version)
 }
 
 // moveUntilRefused fills the disk, makes moves until the store is full, and returns the refused
@@ -130,11 +128,11 @@ func (o *outage) moveUntilRefused(t *testing.T, d *disk) pb.Direction {
 		if refused == 0 {
 			d.fill()
 		}
-		direction = playertest.Lasting(o.version, o.position)
+		direction = playertest.Lasting(o.game.GetVersion(), o.game.GetPosition())
 		// If the disk is slow, a server may refuse a move that has a deadline although the disk
 		// has space.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		event, err := o.player.move(ctx, o.game.GetId(), o.version, direction)
+		_, err := o.player.move(ctx, o.game, direction)
 		cancel()
 		if status.Code(err) == codes.DeadlineExceeded {
 			continue // the machine is busy
@@ -145,7 +143,7 @@ func (o *outage) moveUntilRefused(t *testing.T, d *disk) pb.Direction {
 			continue
 		}
 		require.NoError(t, err)
-		refused, o.version, o.position = 0, event.GetVersion(), event.GetPosition()
+		refused = 0
 	}
 	return direction
 }
@@ -164,7 +162,7 @@ func TestSQLite_DiskFull(t *testing.T) {
 	player := env.player(server)
 	o := &outage{player: player, game: player.start(t, "6x6")}
 	o.watcher = env.anonymous(server).watch(t, o.game.GetId(), watching{})
-	o.continueFrom(t, o.game, 10)
+	o.playTo(t, 10)
 	play := func(moves int32) {
 		for range moves / 100 {
 			player.playTo(t, player.start(t, "6x6"), 100)
@@ -175,9 +173,9 @@ func TestSQLite_DiskFull(t *testing.T) {
 		direction := o.moveUntilRefused(t, d)
 		o.requireReadable(t)
 		d.resize(d.used() + more)
-		event := resend(t, player, o.game.GetId(), o.version, direction)
-		requireSame(t, event, resend(t, player, o.game.GetId(), o.version, direction))
-		o.continueFrom(t, after(event), event.GetVersion()+10)
+		event := resend(t, player, proto.CloneOf(o.game), direction)
+		requireSame(t, event, resend(t, player, o.game, direction))
+		o.playTo(t, event.GetVersion()+10)
 		play(700)
 	}
 	_, err := player.resign(t.Context(), o.game.GetId())
@@ -197,7 +195,7 @@ func (o *outage) requireReadable(t *testing.T) {
 	t.Helper()
 	game, err := o.player.get(t.Context(), o.game.GetId())
 	require.NoError(t, err)
-	assert.Equal(t, o.version, game.GetVersion())
+	assert.Equal(t, o.game.GetVersion(), game.GetVersion())
 	_, err = o.player.games.ListGames(o.player.authorized(t.Context()), &pb.ListGamesRequest{PlayerId: "me"})
 	require.NoError(t, err)
 	select {

@@ -42,25 +42,15 @@ var manyFiles sync.Mutex
 
 // baseline is a player whose move latency is measured without load and during a flood.
 type baseline struct {
-	player   *caller
-	rng      *rand.Rand
-	gameID   string
-	version  int32
-	position *pb.Position
+	player *caller
+	rng    *rand.Rand
+	game   *pb.Game
 }
 
 // newBaseline returns a baseline that has a game.
 func newBaseline(t *testing.T, player *caller) *baseline {
 	t.Helper()
-	b := &baseline{player: player, rng: rand.New(rand.NewPCG(1, 2))}
-	b.newGame(t)
-	return b
-}
-
-func (b *baseline) newGame(t *testing.T) {
-	t.Helper()
-	game := b.player.start(t, "6x6")
-	b.gameID, b.version, b.position = game.GetId(), game.GetVersion(), game.GetPosition()
+	return &baseline{player: player, rng: rand.New(rand.NewPCG(1, 2)), game: player.start(t, "6x6")}
 }
 
 // measureMoves makes some moves and returns their latencies.
@@ -76,12 +66,11 @@ func (b *baseline) measureMoves(t *testing.T) []time.Duration {
 func (b *baseline) measureMove(t *testing.T) time.Duration {
 	t.Helper()
 	began := time.Now()
-	event, err := b.player.move(t.Context(), b.gameID, b.version, random(b.rng, b.position))
+	_, err := b.player.move(t.Context(), b.game, random(b.rng, b.game.GetPosition()))
 	require.NoError(t, err)
 	took := time.Since(began)
-	b.version, b.position = event.GetVersion(), event.GetPosition()
-	if event.GetResult() != nil {
-		b.newGame(t)
+	if b.game.GetResult() != nil {
+		b.game = b.player.start(t, "6x6")
 	}
 	return took
 }
@@ -101,7 +90,7 @@ func (b *baseline) measureBeside(t *testing.T, other *baseline) (took, others []
 func (b *baseline) finish(t *testing.T) {
 	t.Helper()
 	b.measureMoves(t)
-	events, err := b.player.transcript(t.Context(), b.gameID, b.version)
+	events, err := b.player.transcript(t.Context(), b.game.GetId(), b.game.GetVersion())
 	require.NoError(t, err)
 	for n, event := range events {
 		require.EqualValues(t, n+1, event.GetVersion())

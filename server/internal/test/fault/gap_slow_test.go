@@ -31,14 +31,11 @@ type racer struct {
 // run sends moves until the race is over.
 func (r *racer) run(ctx context.Context) error {
 	game, err := r.get(ctx, r.gameID)
-	for version, position := game.GetVersion(), game.GetPosition(); err == nil; {
-		var event *pb.Event
-		if event, err = r.move(ctx, r.gameID, version, playertest.Lasting(version, position)); err != nil {
-			break
+	for err == nil {
+		if _, err = r.move(ctx, game, playertest.Lasting(game.GetVersion(), game.GetPosition())); err == nil {
+			r.moves++
+			pause(ctx, 20*time.Millisecond)
 		}
-		r.moves++
-		version, position = event.GetVersion(), event.GetPosition()
-		pause(ctx, 20*time.Millisecond)
 	}
 	r.ended = time.Now()
 	if refusalOf(err).Reason == pb.ReasonGameOver {

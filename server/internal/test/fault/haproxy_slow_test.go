@@ -120,8 +120,7 @@ func TestThroughProxy_Quiet(t *testing.T) {
 	// The server sends something at least every 20 seconds, and later if the machine stalls.
 	front := throughProxy(t, backend, "timeout client 65s", "timeout client 35s")
 	player := env.player(front)
-	game := player.start(t, "6x6")
-	last := player.playTo(t, game, longer)
+	game := player.playTo(t, player.start(t, "6x6"), longer)
 	quiet := player.watch(t, game.GetId(), watching{})
 	began := time.Now()
 	for range 5 {
@@ -136,7 +135,7 @@ func TestThroughProxy_Quiet(t *testing.T) {
 	t.Logf("streams that are not read ended after %v", time.Since(began))
 	waittest.Until(t, "the quiet stream would have ended", func() bool { return time.Since(began) > 75*time.Second })
 	require.Equal(t, 1, g.read(t, "gridstand_streams"), "the quiet stream was ended")
-	player.requirePlayable(t, last)
+	player.playTo(t, game, longer+1)
 	_, err := player.resign(t.Context(), game.GetId())
 	require.NoError(t, err)
 	require.NoError(t, quiet.awaitEnd(t))

@@ -48,7 +48,7 @@ func TestFlood_Reactions(t *testing.T) {
 	audiences, shown := b.audiences(ctx, t)
 	var sent atomic.Int64
 	var group sync.WaitGroup
-	env.cheer(ctx, &group, server, b.gameID, tokens, &sent)
+	env.cheer(ctx, &group, server, b.game.GetId(), tokens, &sent)
 	waittest.Until(t, "each account has reacted", func() bool { return sent.Load() >= fans })
 	before, began, worked := sent.Load(), time.Now(), g.exactly(t, "process_cpu_seconds_total")
 	var busy, others []time.Duration
@@ -131,7 +131,7 @@ func (env *env) cheer(ctx context.Context, group *sync.WaitGroup, server *testSe
 func (b *baseline) audiences(ctx context.Context, t *testing.T) (audiences, shown *atomic.Int64) {
 	t.Helper()
 	audiences, shown = &atomic.Int64{}, &atomic.Int64{}
-	stream, err := b.player.games.Watch(b.player.authorized(ctx), &pb.WatchRequest{GameId: b.gameID})
+	stream, err := b.player.games.Watch(b.player.authorized(ctx), &pb.WatchRequest{GameId: b.game.GetId()})
 	require.NoError(t, err)
 	go func() {
 		for {

@@ -145,13 +145,11 @@ func (f *flood) unreadWatches(ctx context.Context) error {
 		}
 	}
 	f.ready()
-	version, position := game.GetVersion(), game.GetPosition()
-	for ctx.Err() == nil && version < longer {
-		event, err := c.move(ctx, game.GetId(), version, playertest.Lasting(version, position))
+	for ctx.Err() == nil && game.GetVersion() < longer {
+		_, err := c.move(ctx, game, playertest.Lasting(game.GetVersion(), game.GetPosition()))
 		if err != nil && ctx.Err() == nil {
 			return err
 		}
-		version, position = event.GetVersion(), event.GetPosition()
 		pause(ctx, time.Second/time.Duration(limits.Default()[limits.MovesPerSecond]))
 	}
 	<-ctx.Done()

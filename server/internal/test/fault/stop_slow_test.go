@@ -37,11 +37,7 @@ func TestServerStopped(t *testing.T) {
 	env := newSQLiteEnv(t)
 	server := env.serve()
 	const players, moves = 6, 20
-	type playing struct {
-		gameID string
-		acked  int32
-	}
-	all := make([]playing, players)
+	all := make([]*pb.Game, players) // as far as the moves were acknowledged
 	var group errgroup.Group
 	var begun sync.WaitGroup
 	begun.Add(players)
@@ -51,17 +47,15 @@ func TestServerStopped(t *testing.T) {
 		if i%2 == 1 {
 			games = pb.NewGameServiceClient(connecttest.Dial(t, server.tcp(t), connecttest.JSON))
 		}
+		all[i] = game
 		ready := sync.OnceFunc(begun.Done)
 		group.Go(func() error {
 			defer ready()
-			version, position := game.GetVersion(), game.GetPosition()
 			for {
-				all[i] = playing{game.GetId(), version}
-				if version > moves {
+				if game.GetVersion() > moves {
 					ready()
 				}
-				request := slide(game.GetId(), version, playertest.Lasting(version, position))
-				event, err := games.Move(player.authorized(t.Context()), request)
+				moved, err := games.Move(player.authorized(t.Context()), playertest.Slide(game))
 				if err != nil {
 					// Canceled means that the connection was idle and was therefore closed.
 					if code := status.Code(err); code != codes.Unavailable && code != codes.Canceled {
@@ -69,15 +63,15 @@ func TestServerStopped(t *testing.T) {
 					}
 					return nil
 				}
-				version, position = event.GetEvent().GetVersion(), event.GetEvent().GetPosition()
+				playertest.Apply(game, moved.GetEvent())
 			}
 		})
 	}
 	begun.Wait()
 	server.stop()
 	require.NoError(t, group.Wait())
-	for _, p := range all {
-		assert.EqualValues(t, p.acked, env.length(t, p.gameID), "a call was carried out but not answered")
+	for _, g := range all {
+		assert.EqualValues(t, g.GetVersion(), env.length(t, g.GetId()), "a call was carried out but not answered")
 	}
 }
 

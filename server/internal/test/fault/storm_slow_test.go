@@ -86,7 +86,7 @@ func (h *stormServer) probe(ctx context.Context, rng *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	if _, err = h.prober.move(ctx, game.GetId(), game.GetVersion(), random(rng, game.GetPosition())); err != nil {
+	if _, err = h.prober.move(ctx, game, random(rng, game.GetPosition())); err != nil {
 		return err
 	}
 	_, err = h.prober.resign(ctx, game.GetId())

@@ -15,6 +15,7 @@ import (
 
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -116,7 +117,7 @@ func measureMoves(b *testing.B, server *process, run func(all []*player)) {
 	b.Helper()
 	all := make([]*player, players)
 	for i := range all {
-		all[i] = newPlayer(b, server.dial(b), fmt.Sprintf("player %d", i))
+		all[i] = newPlayer(b, servertest.Dial(b, server.address), fmt.Sprintf("player %d", i))
 	}
 	moveAll(b, all, 1) // opens connections and warms caches
 	before, began := server.ask(b, "work"), time.Now()

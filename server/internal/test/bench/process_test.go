@@ -21,8 +21,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/gridstand/gridstand/server"
 )
@@ -101,7 +99,7 @@ func held() uint64 {
 
 // process is a server in its own process.
 type process struct {
-	address string
+	address *net.TCPAddr
 	in      io.Writer
 	out     *bufio.Scanner
 }
@@ -129,7 +127,8 @@ func start(b *testing.B, variable string) *process {
 		require.NoError(b, cmd.Wait())
 	})
 	p := &process{in: in, out: bufio.NewScanner(out)}
-	p.address = p.read(b)
+	p.address, err = net.ResolveTCPAddr("tcp", p.read(b))
+	require.NoError(b, err)
 	return p
 }
 
@@ -148,12 +147,4 @@ func (p *process) ask(b *testing.B, question string) float64 {
 	n, err := strconv.ParseFloat(p.read(b), 64)
 	require.NoError(b, err)
 	return n
-}
-
-func (p *process) dial(b *testing.B) *grpc.ClientConn {
-	b.Helper()
-	conn, err := grpc.NewClient(p.address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	require.NoError(b, err)
-	b.Cleanup(func() { _ = conn.Close() })
-	return conn
 }

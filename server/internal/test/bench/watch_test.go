@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"net"
 	"net/http"
 	"strconv"
 	"sync/atomic"
@@ -16,6 +15,7 @@ import (
 	"google.golang.org/grpc"
 
 	connecttest "github.com/gridstand/gridstand/internal/testkit/connect"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -32,22 +32,20 @@ const (
 // both alternate.
 func BenchmarkWatch(b *testing.B) {
 	b.Run("grpc", func(b *testing.B) {
-		measureWatch(b, func(s *process, _ int) open { return s.watch(s.dial(b)) })
+		measureWatch(b, func(s *process, _ int) open { return s.watch(servertest.Dial(b, s.address)) })
 	})
 	b.Run("grpc_on_shared_connections", func(b *testing.B) {
 		var conn *grpc.ClientConn
 		measureWatch(b, func(s *process, i int) open {
 			if i%shared == 0 {
-				conn = s.dial(b)
+				conn = servertest.Dial(b, s.address)
 			}
 			return s.watch(conn)
 		})
 	})
 	b.Run("connect", func(b *testing.B) {
 		measureWatch(b, func(s *process, _ int) open {
-			address, err := net.ResolveTCPAddr("tcp", s.address)
-			require.NoError(b, err)
-			return s.watch(connecttest.Dial(b, address, connecttest.Binary))
+			return s.watch(connecttest.Dial(b, s.address, connecttest.Binary))
 		})
 	})
 	b.Run("sse", measureEvents)
@@ -84,7 +82,7 @@ func (p *process) watchEvents(ctx context.Context, gameID string, version int32)
 
 // events opens a stream of Server-Sent Events on its own connection.
 func (p *process) events(ctx context.Context, gameID string, version int32) (*bufio.Reader, error) {
-	url := "http://" + p.address + "/g/" + gameID + "/events?after_version=" + strconv.Itoa(int(version))
+	url := "http://" + p.address.String() + "/g/" + gameID + "/events?after_version=" + strconv.Itoa(int(version))
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
@@ -179,7 +177,7 @@ func measure(b *testing.B, all ...*audience) []float64 {
 func measureWatch(b *testing.B, kind func(server *process, i int) open) {
 	b.Helper()
 	server := startFile(b)
-	p := newPlayer(b, server.dial(b), "ada")
+	p := newPlayer(b, servertest.Dial(b, server.address), "ada")
 	measure(b, newAudience(b, server, func() { require.NoError(b, p.move()) }, func(ctx context.Context, i int) (func() error, error) {
 		return kind(server, i)(ctx, p.game.GetId(), p.game.GetVersion())
 	}))
@@ -188,7 +186,7 @@ func measureWatch(b *testing.B, kind func(server *process, i int) open) {
 // measureEvents measures Server-Sent Events.
 func measureEvents(b *testing.B) {
 	server := startFile(b)
-	p := newPlayer(b, server.dial(b), "ada")
+	p := newPlayer(b, servertest.Dial(b, server.address), "ada")
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
 	lines, err := server.events(ctx, p.game.GetId(), p.game.GetVersion())

@@ -86,54 +86,52 @@ func TestWatchChallenge(t *testing.T) {
 			err:     client.ErrBadStream,
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var asked []string
-			f := &fake{}
-			f.watchChallenge = func(n int, r *pb.WatchChallengeRequest, s challengeStream) error {
-				asked = append(asked, r.GetEtag())
-				assert.Equal(t, challengeID, r.GetChallengeId())
-				if n > len(tc.streams) {
-					return status.Error(codes.FailedPrecondition, "unexpected stream")
-				}
-				if tc.want != nil { // a stream that fails immediately has no headers
-					_ = s.SendHeader(metadata.MD{})
-				}
-				for _, m := range tc.streams[n-1].sent {
-					if err := s.Send(m); err != nil {
-						return err
-					}
-				}
-				return tc.streams[n-1].err
+		t.Log(name)
+		var asked []string
+		f := &fake{}
+		f.watchChallenge = func(n int, r *pb.WatchChallengeRequest, s challengeStream) error {
+			asked = append(asked, r.GetEtag())
+			assert.Equal(t, challengeID, r.GetChallengeId())
+			if n > len(tc.streams) {
+				return status.Error(codes.FailedPrecondition, "unexpected stream")
 			}
-			w := f.client(t).WatchChallenge(waittest.Context(t), client.ChallengeWatchOptions{ChallengeID: challengeID, ETag: tc.etag})
-			defer w.Close()
-			var got []string
-			var err error
-			for {
-				var u client.ChallengeUpdate
-				if u, err = w.Next(); err != nil {
-					assert.Nil(t, u.Snapshot)
-					break
-				}
-				if u.Snapshot != nil {
-					got = append(got, u.Snapshot.GetEtag())
-				} else {
-					got = append(got, u.Connection.State.String())
+			if tc.want != nil { // a stream that fails immediately has no headers
+				_ = s.SendHeader(metadata.MD{})
+			}
+			for _, m := range tc.streams[n-1].sent {
+				if err := s.Send(m); err != nil {
+					return err
 				}
 			}
-			if tc.err == nil {
-				tc.err = io.EOF
+			return tc.streams[n-1].err
+		}
+		w := f.client(t).WatchChallenge(waittest.Context(t), client.ChallengeWatchOptions{ChallengeID: challengeID, ETag: tc.etag})
+		defer w.Close()
+		var got []string
+		var err error
+		for {
+			var u client.ChallengeUpdate
+			if u, err = w.Next(); err != nil {
+				assert.Nil(t, u.Snapshot)
+				break
 			}
-			require.ErrorIs(t, err, tc.err)
-			_, again := w.Next()
-			assert.Equal(t, err, again)
-			assert.Equal(t, tc.want, got)
-			if tc.asked == nil {
-				tc.asked = []string{""}
+			if u.Snapshot != nil {
+				got = append(got, u.Snapshot.GetEtag())
+			} else {
+				got = append(got, u.Connection.State.String())
 			}
-			assert.Equal(t, tc.asked, asked)
-		})
+		}
+		if tc.err == nil {
+			tc.err = io.EOF
+		}
+		require.ErrorIs(t, err, tc.err)
+		_, again := w.Next()
+		assert.Equal(t, err, again)
+		assert.Equal(t, tc.want, got)
+		if tc.asked == nil {
+			tc.asked = []string{""}
+		}
+		assert.Equal(t, tc.asked, asked)
 	}
 }
 

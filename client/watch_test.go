@@ -190,51 +190,49 @@ func TestWatch(t *testing.T) {
 			err:     client.ErrBadStream,
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			asked := make(chan *int32, 10)
-			f := &fake{}
-			f.watch = func(n int, r *pb.WatchRequest, s watchStream) error {
-				asked <- r.AfterVersion
-				assert.Equal(t, gameID, r.GetGameId())
-				assert.Equal(t, tc.opts.EveryEvent, r.GetEveryEvent())
-				assert.Equal(t, tc.opts.Preview, r.GetPreview())
-				if n > len(tc.streams) {
-					return status.Error(codes.FailedPrecondition, "unexpected stream")
-				}
-				for _, do := range tc.streams[n-1] {
-					if err := do(f, s); err != nil {
-						return err
-					}
-				}
-				return nil
+		t.Log(name)
+		asked := make(chan *int32, 10)
+		f := &fake{}
+		f.watch = func(n int, r *pb.WatchRequest, s watchStream) error {
+			asked <- r.AfterVersion
+			assert.Equal(t, gameID, r.GetGameId())
+			assert.Equal(t, tc.opts.EveryEvent, r.GetEveryEvent())
+			assert.Equal(t, tc.opts.Preview, r.GetPreview())
+			if n > len(tc.streams) {
+				return status.Error(codes.FailedPrecondition, "unexpected stream")
 			}
-			tc.opts.GameID = gameID
-			w := f.client(t).Watch(waittest.Context(t), tc.opts)
-			defer w.Close()
+			for _, do := range tc.streams[n-1] {
+				if err := do(f, s); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		tc.opts.GameID = gameID
+		w := f.client(t).Watch(waittest.Context(t), tc.opts)
+		defer w.Close()
 
-			got, err := f.drain(w)
-			assert.Equal(t, tc.want, got)
-			if tc.err == nil {
-				tc.err = io.EOF
-			}
-			if want, ok := status.FromError(tc.err); ok {
-				assert.Equal(t, want.Code(), status.Code(err))
-			} else {
-				require.ErrorIs(t, err, tc.err)
-			}
-			gap, _ := errors.AsType[*client.SequenceError](err)
-			assert.Equal(t, tc.gap, gap)
-			_, again := w.Next()
-			assert.Equal(t, err, again)
-			if tc.asked == nil {
-				tc.asked = after(-1)
-			}
-			for i, want := range tc.asked {
-				assert.Equalf(t, want, <-asked, "after_version of stream %d", i+1)
-			}
-			assert.Empty(t, asked)
-		})
+		got, err := f.drain(w)
+		assert.Equal(t, tc.want, got)
+		if tc.err == nil {
+			tc.err = io.EOF
+		}
+		if want, ok := status.FromError(tc.err); ok {
+			assert.Equal(t, want.Code(), status.Code(err))
+		} else {
+			require.ErrorIs(t, err, tc.err)
+		}
+		gap, _ := errors.AsType[*client.SequenceError](err)
+		assert.Equal(t, tc.gap, gap)
+		_, again := w.Next()
+		assert.Equal(t, err, again)
+		if tc.asked == nil {
+			tc.asked = after(-1)
+		}
+		for i, want := range tc.asked {
+			assert.Equalf(t, want, <-asked, "after_version of stream %d", i+1)
+		}
+		assert.Empty(t, asked)
 	}
 }
 

@@ -38,42 +38,40 @@ func TestStart_PublicPort(t *testing.T) {
 	}{
 		"nothing": {}, "metrics": {metrics: "127.0.0.1:0"}, "profiles": {"127.0.0.1:0", true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := servertest.Config(t)
-			c.Metrics, c.Pprof = tt.metrics, tt.pprof
-			server, _ := servertest.Start(t, c)
-			for _, path := range paths {
-				for _, protocols := range []*http.Protocols{old, http2} {
-					code, body := get(t, server.Addr().String(), path, protocols)
-					if path != "/" { // The web pages are public.
-						assert.NotEqual(t, http.StatusOK, code, path)
-					}
-					assert.NotContains(t, body, "go_goroutines")
-					assert.NotContains(t, body, "goroutine profile")
+		t.Log(name)
+		c := servertest.Config(t)
+		c.Metrics, c.Pprof = tt.metrics, tt.pprof
+		server, _ := servertest.Start(t, c)
+		for _, path := range paths {
+			for _, protocols := range []*http.Protocols{old, http2} {
+				code, body := get(t, server.Addr().String(), path, protocols)
+				if path != "/" { // The web pages are public.
+					assert.NotEqual(t, http.StatusOK, code, path)
 				}
+				assert.NotContains(t, body, "go_goroutines")
+				assert.NotContains(t, body, "goroutine profile")
 			}
-			if tt.metrics == "" {
-				assert.Nil(t, server.MetricsAddr())
-				return
-			}
-			code, _ := get(t, server.MetricsAddr().String(), "/metrics", old)
-			assert.Equal(t, http.StatusOK, code)
-			for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/symbol"} {
-				code, _ := get(t, server.MetricsAddr().String(), path, old)
-				assert.Equal(t, tt.pprof, code == http.StatusOK, path)
-			}
-			for _, header := range [][2]string{{"Origin", "http://localhost:3000"}, {"Sec-Fetch-Site", "cross-site"}} {
-				code, _ := get(t, server.MetricsAddr().String(), "/metrics", old, header[0], header[1])
-				assert.Equal(t, http.StatusForbidden, code, header)
-			}
-			// The command line could reveal the Redis password.
-			code, body := get(t, server.MetricsAddr().String(), "/debug/pprof/cmdline", old)
-			assert.Equal(t, http.StatusNotFound, code)
-			assert.NotContains(t, body, os.Args[0])
-			// The metrics address does not serve games.
-			_, err := pb.NewGameServiceClient(servertest.Dial(t, server.MetricsAddr())).ListGames(waittest.Context(t), &pb.ListGamesRequest{})
-			assert.Contains(t, []codes.Code{codes.Unavailable, codes.Unimplemented}, status.Code(err), "%v", err)
-		})
+		}
+		if tt.metrics == "" {
+			assert.Nil(t, server.MetricsAddr())
+			continue
+		}
+		code, _ := get(t, server.MetricsAddr().String(), "/metrics", old)
+		assert.Equal(t, http.StatusOK, code)
+		for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/symbol"} {
+			code, _ := get(t, server.MetricsAddr().String(), path, old)
+			assert.Equal(t, tt.pprof, code == http.StatusOK, path)
+		}
+		for _, header := range [][2]string{{"Origin", "http://localhost:3000"}, {"Sec-Fetch-Site", "cross-site"}} {
+			code, _ := get(t, server.MetricsAddr().String(), "/metrics", old, header[0], header[1])
+			assert.Equal(t, http.StatusForbidden, code, header)
+		}
+		// The command line could reveal the Redis password.
+		code, body := get(t, server.MetricsAddr().String(), "/debug/pprof/cmdline", old)
+		assert.Equal(t, http.StatusNotFound, code)
+		assert.NotContains(t, body, os.Args[0])
+		// The metrics address does not serve games.
+		_, err := pb.NewGameServiceClient(servertest.Dial(t, server.MetricsAddr())).ListGames(waittest.Context(t), &pb.ListGamesRequest{})
+		assert.Contains(t, []codes.Code{codes.Unavailable, codes.Unimplemented}, status.Code(err), "%v", err)
 	}
 }

@@ -77,20 +77,18 @@ func TestLimits(t *testing.T) {
 		assert.Contains(t, all, name)
 	}
 	for name, s := range all {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			memory := bytesOf(t, s.MemLimit)
-			assert.Positive(t, memory)
-			assert.Positive(t, s.PidsLimit)
-			assert.Equal(t, "json-file", s.Logging.Driver)
-			assert.Equal(t, map[string]string{"max-size": "10m", "max-file": "3"}, s.Logging.Options)
-			// Services that run to completion use little memory.
-			if strings.HasPrefix(s.Image, "gridstand-") && s.Restart != "" {
-				limit := bytesOf(t, s.Environment["GOMEMLIMIT"])
-				assert.Greater(t, limit, memory/2)
-				assert.Less(t, limit, memory*9/10, "the limit does not include memory that Go does not manage")
-			}
-		})
+		t.Log(name)
+		memory := bytesOf(t, s.MemLimit)
+		assert.Positive(t, memory)
+		assert.Positive(t, s.PidsLimit)
+		assert.Equal(t, "json-file", s.Logging.Driver)
+		assert.Equal(t, map[string]string{"max-size": "10m", "max-file": "3"}, s.Logging.Options)
+		// Services that run to completion use little memory.
+		if strings.HasPrefix(s.Image, "gridstand-") && s.Restart != "" {
+			limit := bytesOf(t, s.Environment["GOMEMLIMIT"])
+			assert.Greater(t, limit, memory/2)
+			assert.Less(t, limit, memory*9/10, "the limit does not include memory that Go does not manage")
+		}
 	}
 
 	redis := all["redis"]

@@ -58,54 +58,52 @@ func TestBots_Fault(t *testing.T) {
 		{"the simpler bot, too", []string{"minimax", "greedy"}, true},
 		{"all", []string{"minimax", "greedy", "random"}, false},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			s := storetest.OnSQLite(t, sqlite.Options{Memory: true})
-			var logged bytes.Buffer
-			logger := slog.New(slog.NewTextHandler(&logged, nil))
-			hub := match.NewHub(match.Config{
-				Log: gamelog.New(s.Games), Feed: s.Feed, Jobs: plain{}, Delivered: func(int) {},
-				ServerID: "server", Idle: time.Hour,
-			})
-			ctx, cancel := context.WithCancel(t.Context())
-			var group sync.WaitGroup
-			group.Go(func() { hub.Run(ctx) })
-			defer group.Wait()
-			defer cancel()
-
-			ann := replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}
-			var state *replay.State
-			for state == nil || state.BotToMove() == "" { // The seed decides who moves first.
-				var err error
-				seed := game.NewSeed()
-				created := replaytest.Created(t, "tribolo", ann, seed)
-				created.Seats = []replay.Seat{{Player: ann}, {Bot: "minimax"}, {Bot: "minimax"}}
-				state, err = hub.Create(ctx, id.New(), created, seed, time.Time{})
-				require.NoError(t, err)
-			}
-			b := newBots(0, logger, func(...string) {})
-			b.make = func(name string, v game.Variant, o bot.Options) (bot.Bot, error) {
-				if slices.Contains(tt.faulty, name) {
-					return faulty{}, nil
-				}
-				return bot.New(name, v, o)
-			}
-			stop := b.start(ctx, hub)
-			require.True(t, b.schedule(state, 0))
-			b.group.Wait()
-			stop()
-
-			m, err := hub.Acquire(ctx, state.ID)
-			require.NoError(t, err)
-			defer m.Release()
-			want := state.Version
-			if tt.moves {
-				want++
-			}
-			assert.Equal(t, want, m.State().Version, logged.String())
-			assert.Equal(t, len(tt.faulty), strings.Count(logged.String(), "id=bot-panicked"))
-			assert.Equal(t, !tt.moves, strings.Contains(logged.String(), "id=bot-not-moved"))
+		t.Log(tt.name)
+		s := storetest.OnSQLite(t, sqlite.Options{Memory: true})
+		var logged bytes.Buffer
+		logger := slog.New(slog.NewTextHandler(&logged, nil))
+		hub := match.NewHub(match.Config{
+			Log: gamelog.New(s.Games), Feed: s.Feed, Jobs: plain{}, Delivered: func(int) {},
+			ServerID: "server", Idle: time.Hour,
 		})
+		ctx, cancel := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		group.Go(func() { hub.Run(ctx) })
+		defer group.Wait()
+		defer cancel()
+
+		ann := replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}
+		var state *replay.State
+		for state == nil || state.BotToMove() == "" { // The seed decides who moves first.
+			var err error
+			seed := game.NewSeed()
+			created := replaytest.Created(t, "tribolo", ann, seed)
+			created.Seats = []replay.Seat{{Player: ann}, {Bot: "minimax"}, {Bot: "minimax"}}
+			state, err = hub.Create(ctx, id.New(), created, seed, time.Time{})
+			require.NoError(t, err)
+		}
+		b := newBots(0, logger, func(...string) {})
+		b.make = func(name string, v game.Variant, o bot.Options) (bot.Bot, error) {
+			if slices.Contains(tt.faulty, name) {
+				return faulty{}, nil
+			}
+			return bot.New(name, v, o)
+		}
+		stop := b.start(ctx, hub)
+		require.True(t, b.schedule(state, 0))
+		b.group.Wait()
+		stop()
+
+		m, err := hub.Acquire(ctx, state.ID)
+		require.NoError(t, err)
+		defer m.Release()
+		want := state.Version
+		if tt.moves {
+			want++
+		}
+		assert.Equal(t, want, m.State().Version, logged.String())
+		assert.Equal(t, len(tt.faulty), strings.Count(logged.String(), "id=bot-panicked"))
+		assert.Equal(t, !tt.moves, strings.Contains(logged.String(), "id=bot-not-moved"))
 	}
 }
 

@@ -30,19 +30,17 @@ func TestPlay_Terminal(t *testing.T) {
 		"plain":          {args: []string{"--plain"}, ascii: true},
 		"vt100":          {args: []string{"--theme", "vt100"}, serial: true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			u := newUser(t, server, "ada")
-			u.env = test.env
-			s := u.sit(append([]string{"play", "--name", "ada " + name}, test.args...)...)
-			s.sees("MOVES")
-			s.types("q")
-			s.ends(exitOK)
-			screen := s.out.String()
-			other := strings.ContainsFunc(screen, func(r rune) bool { return r > unicode.MaxASCII })
-			assert.Equal(t, test.ascii, !other, screen)
-			assert.Equal(t, test.serial, strings.Contains(ansi.Strip(screen), "   *   "), "stars in empty cells")
-		})
+		t.Log(name)
+		u := newUser(t, server, "ada")
+		u.env = test.env
+		s := u.sit(append([]string{"play", "--name", "ada " + name}, test.args...)...)
+		s.sees("MOVES")
+		s.types("q")
+		s.ends(exitOK)
+		screen := s.out.String()
+		other := strings.ContainsFunc(screen, func(r rune) bool { return r > unicode.MaxASCII })
+		assert.Equal(t, test.ascii, !other, screen)
+		assert.Equal(t, test.serial, strings.Contains(ansi.Strip(screen), "   *   "), "stars in empty cells")
 	}
 	dumb := newUser(t, server, "bob")
 	dumb.terminal, dumb.env = true, []string{"TERM=dumb"}

@@ -56,74 +56,72 @@ func TestModel_Open(t *testing.T) {
 		"TV":                {route: ui.Route{TV: true}, page: watching},
 		"lobby":             {page: "*lobby.page"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var calls []string
-			attempt := func(call, id string) (*pb.Game, error) {
-				calls = append(calls, call)
-				g := tuitest.Game(tuitest.Board(4, 4))
-				g.ChallengeId = id
-				return g, tt.fails
-			}
-			m := newModel(t, newFakePage(t.Context()))
-			m.env.Server = &tuitest.Server{
-				OnGame:    func() (*pb.Game, error) { return attempt("game", "") },
-				OnNewGame: func(string, client.GameOptions) (*pb.Game, error) { return attempt("new game", "") },
-				OnJoin: func(*int32) (*pb.Game, error) {
-					g, err := attempt("join game", "")
-					g.Seats[0].GetPlayer().Id = "bob"
-					return g, err
-				},
-				OnChallenge: func(r *pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
-					if calls = append(calls, "challenge"); r.GetDaily() != nil {
-						calls[0] = "daily"
-					}
-					if tt.found == nil {
-						return nil, client.ErrChallengeNotFound
-					}
-					reply := &pb.GetChallengeResponse{Challenge: tt.found}
-					if tt.begun {
-						reply.Attempt = &pb.Attempt{}
-					}
-					return reply, nil
-				},
-				OnAttempt: func(id string) (*pb.Game, error) { return attempt("attempt", id) },
-				OnRace: func(call string) error {
-					calls = append(calls, call)
-					return client.ErrChallengeStarted
-				},
-				OnNewChallenge: func() (*pb.Challenge, error) {
-					calls = append(calls, "new")
-					return tt.found, nil
-				},
-			}
-			if tt.guest {
-				m.env.Me, m.env.WatchOnly = "", "Add a key to play."
-			}
-			if tt.first {
-				m.env.Me = ""
-				m.env.SignIn = func(context.Context) (string, error) {
-					calls = append(calls, "sign in")
-					return tuitest.Me, nil
+		t.Log(name)
+		var calls []string
+		attempt := func(call, id string) (*pb.Game, error) {
+			calls = append(calls, call)
+			g := tuitest.Game(tuitest.Board(4, 4))
+			g.ChallengeId = id
+			return g, tt.fails
+		}
+		m := newModel(t, newFakePage(t.Context()))
+		m.env.Server = &tuitest.Server{
+			OnGame:    func() (*pb.Game, error) { return attempt("game", "") },
+			OnNewGame: func(string, client.GameOptions) (*pb.Game, error) { return attempt("new game", "") },
+			OnJoin: func(*int32) (*pb.Game, error) {
+				g, err := attempt("join game", "")
+				g.Seats[0].GetPlayer().Id = "bob"
+				return g, err
+			},
+			OnChallenge: func(r *pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
+				if calls = append(calls, "challenge"); r.GetDaily() != nil {
+					calls[0] = "daily"
 				}
+				if tt.found == nil {
+					return nil, client.ErrChallengeNotFound
+				}
+				reply := &pb.GetChallengeResponse{Challenge: tt.found}
+				if tt.begun {
+					reply.Attempt = &pb.Attempt{}
+				}
+				return reply, nil
+			},
+			OnAttempt: func(id string) (*pb.Game, error) { return attempt("attempt", id) },
+			OnRace: func(call string) error {
+				calls = append(calls, call)
+				return client.ErrChallengeStarted
+			},
+			OnNewChallenge: func() (*pb.Challenge, error) {
+				calls = append(calls, "new")
+				return tt.found, nil
+			},
+		}
+		if tt.guest {
+			m.env.Me, m.env.WatchOnly = "", "Add a key to play."
+		}
+		if tt.first {
+			m.env.Me = ""
+			m.env.SignIn = func(context.Context) (string, error) {
+				calls = append(calls, "sign in")
+				return tuitest.Me, nil
 			}
-			_, cmd := m.Update(ui.OpenMsg{Route: tt.route})
-			if tt.calls != nil {
-				require.NotNil(t, cmd)
-				m.Update(cmd())
-			}
-			assert.Equal(t, tt.calls, calls)
-			if tt.page == "" {
-				assert.Len(t, m.pages, 1)
-				assert.NotEmpty(t, m.top().Own().Notice)
-				assert.Contains(t, m.View().Content, m.top().Own().Notice)
-				return
-			}
-			require.Len(t, m.pages, 2)
-			assert.Equal(t, tt.page, fmt.Sprintf("%T", m.top()))
-			created := tt.route.NewChallenge != nil
-			assert.Equal(t, created, m.top().Own().Notice == "Press y to copy the invitation.")
-		})
+		}
+		_, cmd := m.Update(ui.OpenMsg{Route: tt.route})
+		if tt.calls != nil {
+			require.NotNil(t, cmd)
+			m.Update(cmd())
+		}
+		assert.Equal(t, tt.calls, calls)
+		if tt.page == "" {
+			assert.Len(t, m.pages, 1)
+			assert.NotEmpty(t, m.top().Own().Notice)
+			assert.Contains(t, m.View().Content, m.top().Own().Notice)
+			continue
+		}
+		require.Len(t, m.pages, 2)
+		assert.Equal(t, tt.page, fmt.Sprintf("%T", m.top()))
+		created := tt.route.NewChallenge != nil
+		assert.Equal(t, created, m.top().Own().Notice == "Press y to copy the invitation.")
 	}
 }
 

@@ -57,8 +57,7 @@ func TestDamage(t *testing.T) {
 				m.play(t, length-1)
 				watcher := m.newWatcher(t.Context(), Spectator)
 				defer watcher.Close()
-				_, err := m.Confirm(ctx)
-				require.NoError(t, err)
+				m.confirm(t)
 
 				good := env.content(gameID).log
 				tt.damage(env, gameID)
@@ -96,9 +95,7 @@ func TestDamage(t *testing.T) {
 				require.NoError(t, env.client.Del(ctx, logKey(gameID)).Err())
 				env.put(gameID, good)
 				require.NoError(t, env.client.HSet(ctx, metaKey(gameID), "last", good[0].ID).Err()) // The head has fallen behind.
-				_, err = behind.Confirm(ctx)
-				require.NoError(t, err)
-				same(t, m.State(), behind.State())
+				same(t, m.State(), behind.confirm(t))
 				env.check(gameID, a, b)
 				update, _ := watcher.Next(length)
 				require.NoError(t, update.Err)
@@ -183,9 +180,7 @@ func TestPublished_Forged(t *testing.T) {
 		} {
 			require.NoError(t, env.client.Publish(ctx, "game:{"+name("a")+"}:feed", payload).Err())
 		}
-		_, err := m.Confirm(ctx)
-		require.NoError(t, err)
-		require.Equal(t, state.Version, m.State().Version)
+		require.Equal(t, state.Version, m.confirm(t).Version)
 		update, _ := watcher.Next(state.Version)
 		require.NoError(t, update.Err)
 		m.play(t, 1)
@@ -204,8 +199,7 @@ func TestUnknown(t *testing.T) {
 		state := m.play(t, 3)
 		watcher := m.newWatcher(t.Context(), Spectator)
 		defer watcher.Close()
-		_, err := m.Confirm(ctx)
-		require.NoError(t, err)
+		m.confirm(t)
 		// Append an entry with the unknown field 31.
 		env.put(name("a"), []redis.XMessage{{ID: "5-77", Values: map[string]any{"t": "9999999999999", "e": "\xfa\x01\x00"}}})
 		require.NoError(t, env.client.HSet(ctx, metaKey(name("a")), "last", "5-77").Err())

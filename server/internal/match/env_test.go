@@ -269,6 +269,14 @@ func (m *Match) do(t *testing.T, call Call) *Event {
 	return event
 }
 
+// confirm returns the match's state after it has asked the store for newer entries.
+func (m *Match) confirm(t *testing.T) *replay.State {
+	t.Helper()
+	tip, err := m.Confirm(t.Context())
+	require.NoError(t, err)
+	return tip.State
+}
+
 // play makes n moves.
 func (m *Match) play(t *testing.T, n int) *replay.State {
 	t.Helper()
@@ -340,9 +348,7 @@ func (env *env) check(gameID string, on ...*server) *replay.State {
 	for _, s := range on {
 		m, err := s.Acquire(ctx, gameID)
 		require.NoError(env.t, err)
-		tip, err := m.Confirm(ctx)
-		require.NoError(env.t, err)
-		same(env.t, last, tip.State)
+		same(env.t, last, m.confirm(env.t))
 		same(env.t, last, m.State())
 		assert.Empty(env.t, m.writing, "the match is still locked for appends")
 		m.Release()

@@ -107,8 +107,7 @@ func TestConfirm_UndosFarBack(t *testing.T) {
 		a, b := env.serve(env.addr), env.still(env.addr)
 		played, behind := a.begin(name("a"), "6x6"), b.match(name("a"))
 		played.play(t, 2*RingSize)
-		_, err := behind.Confirm(t.Context())
-		require.NoError(t, err)
+		behind.confirm(t)
 		const undos = 20
 		for range undos {
 			played.undo(t, 2)
@@ -116,9 +115,7 @@ func TestConfirm_UndosFarBack(t *testing.T) {
 		}
 		counted := &countingGames{Games: b.Log.Games}
 		b.Log.Games = counted
-		tip, err := behind.Confirm(t.Context())
-		require.NoError(t, err)
-		state := tip.State
+		state := behind.confirm(t)
 		assert.Equal(t, played.State().Version, state.Version)
 		assert.Equal(t, played.State().Position, state.Position)
 		assert.EqualValues(t, 4, counted.reads.Load(), "the new entries, twice the log for the undos, the new entries again")

@@ -70,8 +70,7 @@ func TestAudience(t *testing.T) {
 		wb[0].Close()
 		round(2)
 		require.Equal(t, 3, mc.Spectators(), "a match without watchers gets no totals")
-		_, err := mc.Confirm(ctx)
-		require.NoError(t, err)
+		mc.confirm(t)
 		require.Equal(t, 2, mc.Spectators())
 
 		// The other server crashes. The test simulates that by making its report old.
@@ -155,8 +154,7 @@ func TestAudience_Retracted(t *testing.T) {
 		defer watcher.Close()
 		m := other.match(name("a"))
 		watchers := func() int {
-			_, err := m.Confirm(t.Context())
-			require.NoError(t, err)
+			m.confirm(t)
 			return m.Spectators()
 		}
 		waittest.Until(t, "the watcher is counted", func() bool { return watchers() == 1 })

@@ -103,8 +103,7 @@ func TestConfirm_BeginsAfterCall(t *testing.T) {
 		}
 		for _, first := range []func(){func() { confirm(1) }, elsewhere.refresh} {
 			for range 2 { // Make a quick check and a full one, so that all connections are open.
-				_, err := elsewhere.Confirm(t.Context())
-				require.NoError(t, err)
+				elsewhere.confirm(t)
 			}
 			release := proxy.Hold()
 			first()
@@ -132,10 +131,7 @@ func TestMatch_Stale(t *testing.T) {
 
 		for _, asked := range []func(){
 			func() { m.play(t, 1) },
-			func() {
-				_, err := m.Confirm(t.Context())
-				require.NoError(t, err)
-			},
+			func() { m.confirm(t) },
 		} {
 			assert.True(t, m.stale(later()))
 			asked()
@@ -143,8 +139,7 @@ func TestMatch_Stale(t *testing.T) {
 		}
 		m.fail(assert.AnError)
 		assert.True(t, m.stale(s.ticks.Load()))
-		_, err := m.Confirm(t.Context())
-		require.NoError(t, err)
+		m.confirm(t)
 		assert.False(t, m.stale(s.ticks.Load()))
 		proxy.Refuse()
 		m.Published(store.Record{ID: store.ID{Version: m.State().Version + 2}})

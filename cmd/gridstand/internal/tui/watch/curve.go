@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -15,24 +14,15 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-const (
-	// curveLimit is the maximum number of versions of a game whose scores a replay draws.
-	curveLimit = 20_000
-	// firstMark is the smallest tile that is marked.
-	firstMark = 512
-)
+// curveLimit is the maximum number of versions of a game whose scores a replay draws.
+const curveLimit = 20_000
 
 // curve has the scores of a game, for the sparklines of its replay.
 type curve struct {
 	asked bool // whether the game's events were requested, until they have arrived
 	// scores has the score of each seat, by version − 1.
 	scores [][]int32
-	// marks has the versions that made 512 and each larger tile, in order.
-	marks []mark
 }
-
-// mark is a version that made a tile for the first time.
-type mark struct{ version, tile int32 }
 
 // extend adds the events after the last one, as far as they are known.
 func (c *curve) extend(events map[int32]*pb.Event) {
@@ -43,16 +33,8 @@ func (c *curve) extend(events map[int32]*pb.Event) {
 
 // add adds an event if it is the next one.
 func (c *curve) add(e *pb.Event) {
-	if int(e.GetVersion()) != len(c.scores)+1 {
-		return
-	}
-	c.scores = append(c.scores, e.GetPosition().GetScores())
-	largest := int32(firstMark / 2)
-	if n := len(c.marks); n > 0 {
-		largest = c.marks[n-1].tile
-	}
-	if tile := describe.LargestTile(e.GetPosition().GetTwenty48()); tile > largest {
-		c.marks = append(c.marks, mark{e.GetVersion(), tile})
+	if int(e.GetVersion()) == len(c.scores)+1 {
+		c.scores = append(c.scores, e.GetPosition().GetScores())
 	}
 }
 
@@ -66,7 +48,7 @@ func (g *game) loadCurve() tea.Cmd {
 		return nil
 	}
 	g.curve.asked = true
-	c, id, server := curve{scores: slices.Clip(g.curve.scores), marks: slices.Clip(g.curve.marks)}, g.id, g.env.Server
+	c, id, server := curve{scores: slices.Clip(g.curve.scores)}, g.id, g.env.Server
 	return ui.Call(g.tasks, func(ctx context.Context) (curve, error) {
 		err := read(ctx, server, id, first, func(u client.Update) bool { c.add(u.Event); return int32(len(c.scores)) < last })
 		return c, err
@@ -78,8 +60,8 @@ func (g *game) loadCurve() tea.Cmd {
 	})
 }
 
-// sparklines draws the scores of each seat, up to the version that the user looks at in color, and below
-// them where large tiles were made. It returns "" while the scores are unknown.
+// sparklines draws the scores of each seat, up to the version that the user looks at in color. It returns
+// "" while the scores are unknown.
 func (g *game) sparklines(t ui.Theme, width int) string {
 	c := &g.curve
 	if !g.lookingBack() || len(c.scores) < 2 || width < 8 {
@@ -87,14 +69,13 @@ func (g *game) sparklines(t ui.Theme, width int) string {
 	}
 	last := len(c.scores) - 1
 	width = min(width, last+1)
-	column := func(version int32) int { return int(math.Round(float64(version-1) * float64(width-1) / float64(last))) }
 	most := int32(1)
 	for _, scores := range c.scores {
 		for _, score := range scores {
 			most = max(most, score)
 		}
 	}
-	now := min(column(g.position())+1, width)
+	now := min(int(math.Round(float64(g.position()-1)*float64(width-1)/float64(last)))+1, width)
 	var lines []string
 	for seat := range c.scores[0] {
 		line := make([]rune, width)
@@ -111,20 +92,5 @@ func (g *game) sparklines(t ui.Theme, width int) string {
 		}
 		lines = append(lines, ink.Render(string(line[:now]))+t.Faint().Render(string(line[now:])))
 	}
-	return ui.Lines(false, append(lines, t.Dim().Render(c.labels(width, column)))...)
-}
-
-// labels writes each mark's tile below its column. A later mark replaces one that it would touch.
-func (c *curve) labels(width int, column func(version int32) int) string {
-	line, before := "", ""
-	for _, m := range c.marks {
-		text := strconv.Itoa(int(m.tile))
-		x := min(column(m.version), width-len(text))
-		if x <= len(line) && line != "" {
-			line = before
-		}
-		before = line
-		line += strings.Repeat(" ", max(x-len(line), 0)) + text
-	}
-	return line
+	return strings.Join(lines, "\n")
 }

@@ -81,14 +81,14 @@ func TestGolden(t *testing.T) {
 	})
 	tuitest.Golden(t, "curve", func(env *ui.Env) ui.Page {
 		p := shown(t, env, tuitest.Game(tuitest.Board(4, 4)))
-		p.game.curve = someCurve(1, 2048)
+		p.game.curve = someCurve(1)
 		p.game.show(602)
 		return p
 	})
 	tuitest.Golden(t, "curve-tribolo", func(env *ui.Env) ui.Page {
 		p := New(t.Context(), env, ui.Route{Watch: []string{"triboloabcdefghijklmnopqrs"}}).(*page)
 		followTribolo(t, p.game)
-		p.game.curve = someCurve(3, 0)
+		p.game.curve = someCurve(3)
 		p.game.show(613)
 		return p
 	})
@@ -109,17 +109,13 @@ func TestGolden(t *testing.T) {
 	})
 }
 
-// someCurve returns the scores of a game at version 613, whose tiles doubled at ever later moves up to
-// the given one.
-func someCurve(seats int, largest int32) curve {
+// someCurve returns the scores of a game at version 613.
+func someCurve(seats int) curve {
 	c := curve{asked: true}
 	for v := int32(1); v <= 613; v++ {
 		e := &pb.Event{Version: v, Position: &pb.Position{}}
 		for seat := range int32(seats) {
 			e.Position.Scores = append(e.Position.Scores, v*v/int32(100)+v*(seat*37%100)/8)
-		}
-		if tile := min(int32(4)<<(v/70), largest); tile > 0 {
-			e.Position.Board = &pb.Position_Twenty48{Twenty48: &pb.Twenty48Board{Tiles: []int32{tile}}}
 		}
 		c.add(e)
 	}

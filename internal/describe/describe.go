@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gridstand/gridstand/internal/convert"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -22,13 +23,9 @@ func Variant(g *pb.Game) string {
 	}
 }
 
-// Players lists the players' names: "ada", or "ada, greedy, minimax".
-func Players(g *pb.Game) string {
-	var names []string
-	for _, seat := range g.GetSeats() {
-		names = append(names, Seat(seat))
-	}
-	return strings.Join(names, ", ")
+// Players lists the players' names: "ada", or "ada, greedy, minimax". name has the same meaning as in Actor.
+func Players(g *pb.Game, name func(*pb.Seat) string) string {
+	return strings.Join(convert.All(g.GetSeats(), name), ", ")
 }
 
 // Seat names the occupant of a seat, or returns "open" for an empty seat.

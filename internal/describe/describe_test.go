@@ -25,7 +25,7 @@ func TestTribolo(t *testing.T) {
 		Position: &pb.Position{MoveCount: 1, Board: &pb.Position_Tribolo{Tribolo: &pb.TriboloBoard{}}},
 	}
 	assert.Equal(t, "Tribolo", describe.Variant(g))
-	assert.Equal(t, "ada, greedy, open", describe.Players(g))
+	assert.Equal(t, "ada, greedy, open", describe.Players(g, describe.Seat))
 	assert.Equal(t, "1 move", describe.Standing(g))
 	assert.Empty(t, describe.Winners(g, describe.Seat), "the game is not over")
 	for want, winners := range map[string][]int32{

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gridstand/gridstand/internal/convert"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -28,10 +29,7 @@ func Winners(g *pb.Game, name func(*pb.Seat) string) string {
 	if g.GetResult() == nil || len(g.GetSeats()) < 2 {
 		return ""
 	}
-	var names []string
-	for _, w := range g.GetResult().GetWinners() {
-		names = append(names, Actor(g, int(w), name))
-	}
+	names := convert.All(g.GetResult().GetWinners(), func(w int32) string { return Actor(g, int(w), name) })
 	switch len(names) {
 	case 0:
 		return words.NoWinner

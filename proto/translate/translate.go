@@ -17,6 +17,7 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/tribolo"
 	"github.com/gridstand/gridstand/game/twenty48"
+	"github.com/gridstand/gridstand/internal/convert"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -75,7 +76,7 @@ func Event(e *replay.Event) *pb.Event {
 }
 
 func moved(a replay.Moved, change game.Change) *pb.Event_Moved {
-	m := &pb.Moved{ByBot: a.ByBot, Taken: cells(change.Taken)}
+	m := &pb.Moved{ByBot: a.ByBot, Taken: convert.All(change.Taken, cell)}
 	if d := a.Move.Direction; d != 0 {
 		m.Move, m.Gained = &pb.Moved_Direction{Direction: pb.Direction(d)}, change.Gained
 	} else {
@@ -85,14 +86,6 @@ func moved(a replay.Moved, change game.Change) *pb.Event_Moved {
 		m.Spawned = &pb.Spawn{Index: s.Index, Value: s.Value}
 	}
 	return &pb.Event_Moved{Moved: m}
-}
-
-func cells(cs []game.Cell) []*pb.Cell {
-	var ms []*pb.Cell
-	for _, c := range cs {
-		ms = append(ms, cell(c))
-	}
-	return ms
 }
 
 func cell(c game.Cell) *pb.Cell { return &pb.Cell{X: c.X, Y: c.Y} }
@@ -120,11 +113,8 @@ func Result(s *replay.State) *pb.Result {
 	if s.Status != replay.Finished {
 		return nil
 	}
-	m := &pb.Result{Reason: pb.Result_Reason(s.Reason), Scores: s.Position.Scores()}
-	for _, w := range s.Winners() {
-		m.Winners = append(m.Winners, int32(w))
-	}
-	return m
+	winners := convert.All(s.Winners(), func(seat int) int32 { return int32(seat) })
+	return &pb.Result{Reason: pb.Result_Reason(s.Reason), Scores: s.Position.Scores(), Winners: winners}
 }
 
 // Player returns the message for an account in a seat.

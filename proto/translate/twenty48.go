@@ -3,6 +3,7 @@ package translate
 import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/twenty48"
+	"github.com/gridstand/gridstand/internal/convert"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -16,11 +17,8 @@ func Direction(d pb.Direction) (game.Direction, bool) {
 
 // The contract and package game use the same numbers for the directions.
 func twenty48Board(v *game.Variant, p *twenty48.Position, legal []game.Move) *pb.Twenty48Board {
-	m := &pb.Twenty48Board{
+	return &pb.Twenty48Board{
 		Rows: int32(v.Rows), Columns: int32(v.Columns), Tiles: p.Tiles(), GoalReached: p.GoalReached(),
+		LegalMoves: convert.All(legal, func(move game.Move) pb.Direction { return pb.Direction(move.Direction) }),
 	}
-	for _, move := range legal {
-		m.LegalMoves = append(m.LegalMoves, pb.Direction(move.Direction))
-	}
-	return m
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -68,11 +69,7 @@ func (s *Challenges) List(
 }
 
 func idsOf(places []store.Place) []string {
-	ids := make([]string, len(places))
-	for i, place := range places {
-		ids[i] = place.GameID
-	}
-	return ids
+	return convert.All(places, func(place store.Place) string { return place.GameID })
 }
 
 // share returns the first page of a list and the place after which the next page begins. page contains the

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -242,11 +243,7 @@ func (s *Challenges) CloseIfOver(ctx context.Context, attempt *replay.State) err
 // FinalStates returns the states of all attempts at a race, in the order of its entrants, or nil unless
 // all are over.
 func (s *Challenges) FinalStates(ctx context.Context, race *Challenge) ([]*replay.State, error) {
-	var ids []string
-	for _, e := range race.Entrants {
-		ids = append(ids, e.GameID)
-	}
-	heads, err := s.Log.Heads(ctx, ids)
+	heads, err := s.Log.Heads(ctx, convert.All(race.Entrants, func(e Entrant) string { return e.GameID }))
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/periodic"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -76,10 +77,7 @@ func (d *Directory) flush(ctx context.Context) error {
 	clear(d.pending)
 	d.mu.Unlock()
 
-	listings := make([]store.Listing, len(pending))
-	for i, listing := range pending {
-		listings[i] = listing()
-	}
+	listings := convert.All(pending, func(listing func() store.Listing) store.Listing { return listing() })
 	if err := d.writes.Write(ctx, listings, d.keep); err != nil {
 		d.Mend(listings...)
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -29,9 +30,5 @@ func (d *Directory) MovedWithin(ctx context.Context, within time.Duration) (int,
 // Latest returns up to n public active games, those with the latest events first.
 func (d *Directory) Latest(ctx context.Context, n int) ([]string, error) {
 	places, err := d.page(ctx, store.List{Status: store.Active}, store.Place{}, n)
-	ids := make([]string, len(places))
-	for i, place := range places {
-		ids[i] = place.GameID
-	}
-	return ids, err
+	return convert.All(places, func(place store.Place) string { return place.GameID }), err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/convert"
 	gamelogv1 "github.com/gridstand/gridstand/server/internal/gamelog/v1"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -124,10 +125,8 @@ func encodeHead(s *replay.State, board []byte) ([]byte, error) {
 		m.ClockFromMs = s.Clock.From.UnixMilli()
 	}
 	if s.Status == replay.Finished {
-		m.Result = &gamelogv1.Result{Reason: uint32(s.Reason)}
-		for _, w := range s.Winners() {
-			m.Result.Winners = append(m.Result.Winners, int32(w))
-		}
+		winners := convert.All(s.Winners(), func(seat int) int32 { return int32(seat) })
+		m.Result = &gamelogv1.Result{Reason: uint32(s.Reason), Winners: winners}
 	}
 	return proto.Marshal(m)
 }

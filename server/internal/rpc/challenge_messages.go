@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/names"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
@@ -69,7 +70,7 @@ func (s *Service) present(ctx context.Context, all ...*challenge.Challenge) ([]*
 			shown = append(shown, &target.Player)
 		}
 	}
-	ids := collect(shown, func(p *replay.Player) string { return p.ID })
+	ids := convert.All(shown, func(p *replay.Player) string { return p.ID })
 	players, err := s.Accounts.Players(ctx, ids)
 	if err != nil {
 		return nil, nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
@@ -23,11 +24,7 @@ import (
 
 // ListVariants implements pb.GameServiceServer.
 func (s *Service) ListVariants(context.Context, *pb.ListVariantsRequest) (*pb.ListVariantsResponse, error) {
-	response := &pb.ListVariantsResponse{}
-	for _, v := range variants.All() {
-		response.Variants = append(response.Variants, translate.Variant(v))
-	}
-	return response, nil
+	return &pb.ListVariantsResponse{Variants: convert.All(variants.All(), translate.Variant)}, nil
 }
 
 // errRequestID is the error for an invalid request_id.

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/gridstand/gridstand/internal/convert"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -23,11 +24,7 @@ func (s *Service) ListKeys(ctx context.Context, _ *pb.ListKeysRequest) (*pb.List
 	if err != nil {
 		return nil, err
 	}
-	response := &pb.ListKeysResponse{}
-	for _, k := range all {
-		response.Keys = append(response.Keys, key(k))
-	}
-	return response, nil
+	return &pb.ListKeysResponse{Keys: convert.All(all, key)}, nil
 }
 
 // RemoveKey implements pb.PlayerServiceServer.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/convert"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
 	"github.com/gridstand/gridstand/server/internal/account"
@@ -35,7 +36,7 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 	games, next, err := directory.Collect(ctx, s.Directory, &s.pages, list, caller(ctx).ID, request.GetPageToken(), size,
 		func(ctx context.Context, candidates []store.Place) (map[string]ranked, error) {
 			front.BudgetOf(ctx).Charge(skipCost(skipped))
-			heads, err := s.Log.Heads(ctx, collect(candidates, func(p store.Place) string { return p.GameID }))
+			heads, err := s.Log.Heads(ctx, convert.All(candidates, func(p store.Place) string { return p.GameID }))
 			if err != nil {
 				return nil, err
 			}
@@ -52,14 +53,11 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 	if err != nil {
 		return nil, err
 	}
-	response := &pb.ListGamesResponse{NextPageToken: next, MovingGames: int32(moving)}
-	for _, g := range games {
-		response.Games = append(response.Games, g.game)
-	}
 	if list.Status == store.Active && list.PlayerID == "" {
 		s.Planner.Listed(moving)
 	}
-	return response, nil
+	shown := convert.All(games, func(g ranked) *pb.Game { return g.game })
+	return &pb.ListGamesResponse{Games: shown, NextPageToken: next, MovingGames: int32(moving)}, nil
 }
 
 // ranked is a game with its rank in the requested list.
@@ -201,13 +199,4 @@ func (s *Service) hidden(ctx context.Context, l store.List, heads []gamelog.Head
 		}
 	}
 	return s.Leaderboard.Hidden(ctx, players...)
-}
-
-// collect returns the result of a function for each element.
-func collect[T, R any](all []T, of func(T) R) []R {
-	results := make([]R, len(all))
-	for i, one := range all {
-		results[i] = of(one)
-	}
-	return results
 }

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/convert"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/profile"
@@ -91,7 +92,7 @@ func (s *Service) raceRecord(ctx context.Context, stored *profilev1.Profile) (*p
 	}
 	rivals := profile.Rivals(stored)
 	rivals = rivals[:min(len(rivals), maxRivals)]
-	ids := collect(rivals, func(r *profile.Rival) string { return r.PlayerID })
+	ids := convert.All(rivals, func(r *profile.Rival) string { return r.PlayerID })
 	players, err := s.Accounts.Players(ctx, ids)
 	if err != nil {
 		return nil, err

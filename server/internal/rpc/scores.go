@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/convert"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
@@ -83,7 +84,7 @@ func (s *Service) GetRank(ctx context.Context, request *pb.GetRankRequest) (*pb.
 
 // entries converts the entries of a leaderboard and adds the players' names.
 func (s *Service) entries(ctx context.Context, lines []leaderboard.Entry) ([]*pb.Entry, error) {
-	players, err := s.Accounts.Players(ctx, collect(lines, func(l leaderboard.Entry) string { return l.PlayerID }))
+	players, err := s.Accounts.Players(ctx, convert.All(lines, func(l leaderboard.Entry) string { return l.PlayerID }))
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/twenty48"
+	"github.com/gridstand/gridstand/internal/convert"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
 	"github.com/gridstand/gridstand/server/internal/challenge"
@@ -93,7 +94,7 @@ func (s *Service) boardStandings(ctx context.Context, board []leaderboard.Entry)
 	if err != nil {
 		return nil, err
 	}
-	states, err := s.states(ctx, collect(entries, (*pb.Entry).GetGameId))
+	states, err := s.states(ctx, convert.All(entries, (*pb.Entry).GetGameId))
 	if err != nil {
 		return nil, err
 	}
@@ -153,13 +154,13 @@ func (s *Service) listRace(
 // entrantStates returns the states of the games of c's entrants, in the order of the
 // entrants. The state of an unreadable game is nil.
 func (s *Service) entrantStates(ctx context.Context, c *challenge.Challenge) ([]*replay.State, error) {
-	return s.states(ctx, collect(c.Entrants, func(e challenge.Entrant) string { return e.GameID }))
+	return s.states(ctx, convert.All(c.Entrants, func(e challenge.Entrant) string { return e.GameID }))
 }
 
 // states returns the states of games. The state of an unreadable game is nil.
 func (s *Service) states(ctx context.Context, ids []string) ([]*replay.State, error) {
 	heads, err := s.Log.Heads(ctx, ids)
-	return collect(heads, func(h gamelog.Head) *replay.State { return h.State }), err
+	return convert.All(heads, func(h gamelog.Head) *replay.State { return h.State }), err
 }
 
 // rankEntrants returns the standings of c without hidden players. Of equal scores, the one of the attempt

@@ -82,8 +82,9 @@ func describeGame(g *pb.Game) description {
 // ended.
 func gamePoster(g *pb.Game) picture.Poster {
 	poster := picture.Poster{
-		Title: describe.Players(g), About: describe.Variant(g), Foot: describe.Stage(g), Position: g.GetPosition(),
-		Live: g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE, Scored: len(g.GetSeats()) == 1,
+		Title: describe.Players(g, describe.Seat), About: describe.Variant(g), Foot: describe.Stage(g),
+		Position: g.GetPosition(), Scored: len(g.GetSeats()) == 1,
+		Live: g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE,
 	}
 	for i, seat := range g.GetSeats() {
 		poster.Lines = append(poster.Lines, describe.Seat(seat)+" "+describe.Comma(describe.Score(g, i)))

@@ -13,6 +13,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -70,11 +71,7 @@ func (p *program) options(ctx context.Context, c *client.Client, v *pb.Variant, 
 
 // bots returns the names of a variant's bots, safe for a terminal.
 func bots(v *pb.Variant) []string {
-	var names []string
-	for _, bot := range v.GetBots() {
-		names = append(names, clean(bot, 24))
-	}
-	return names
+	return convert.All(v.GetBots(), func(bot string) string { return clean(bot, 24) })
 }
 
 func (p *program) joinCommand() *cobra.Command {

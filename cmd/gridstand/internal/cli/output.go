@@ -17,6 +17,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -84,11 +85,7 @@ func (p *program) printGame(g *pb.Game, what string) error {
 
 // commas formats scores with thousands separators, with a separator between them.
 func commas(scores []int32, between string) string {
-	texts := make([]string, len(scores))
-	for i, score := range scores {
-		texts[i] = describe.Comma(score)
-	}
-	return strings.Join(texts, between)
+	return strings.Join(convert.All(scores, describe.Comma[int32]), between)
 }
 
 // variantOf returns a game's variant, safe for a terminal.

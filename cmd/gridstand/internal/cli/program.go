@@ -15,6 +15,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/palette"
 	"github.com/gridstand/gridstand/internal/usage"
 )
@@ -102,11 +103,8 @@ func (p *program) getenv(key string) string { return uv.Environ(p.env).Getenv(ke
 func (p *program) plain() bool { return p.flags.plain || p.getenv("NO_COLOR") != "" }
 
 // themes lists the values of --theme.
-func themes() (names []string) {
-	for _, t := range palette.Themes {
-		names = append(names, t.Name)
-	}
-	return names
+func themes() []string {
+	return convert.All(palette.Themes, func(t *palette.Theme) string { return t.Name })
 }
 
 // ascii reports whether output must have only ASCII characters: with --plain, and on a terminal if the

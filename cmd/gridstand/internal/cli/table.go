@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/convert"
 )
 
 // rightMark ends the title of a column that is aligned to the right, for numbers.
@@ -80,11 +81,7 @@ func (l list[M]) print(p *program) error {
 	if l.more {
 		defer p.noteMore(len(l.all))
 	}
-	rows := make([][]string, len(l.all))
-	for i, m := range l.all {
-		rows[i] = l.row(m)
-	}
-	return p.printTable(l.columns, rows)
+	return p.printTable(l.columns, convert.All(l.all, l.row))
 }
 
 // noteMore says that there are more than the n rows that are printed.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/usage"
@@ -205,10 +206,7 @@ func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r refere
 func distribution(counts []int32, rows []*pb.Standing, playerID string) string {
 	const ranges = 12 // at most
 	counts = counts[:min(len(counts), ranges)]
-	var bars []rune
-	for _, n := range counts {
-		bars = append(bars, describe.Bar(n, slices.Max(counts)))
-	}
+	bars := convert.All(counts, func(n int32) rune { return describe.Bar(n, slices.Max(counts)) })
 	best := rows[0].GetScore()
 	text := fmt.Sprintf("\n%s  all results, from 0 to %s\n", string(bars), describe.Comma(best))
 	own := slices.IndexFunc(rows, func(s *pb.Standing) bool {

@@ -12,6 +12,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/watch"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -119,11 +120,7 @@ func (p *program) whatToWatch(ctx context.Context, c *client.Client, named []ref
 // bestGames returns the ids of the best live games, at most watch.MaxWall.
 func (p *program) bestGames(ctx context.Context, c *client.Client) ([]string, error) {
 	games, err := watch.LiveGames(ctx, ui.NewServer(c), nil, p.clock())
-	var ids []string
-	for _, g := range games[:min(len(games), watch.MaxWall)] {
-		ids = append(ids, g.GetId())
-	}
-	return ids, err
+	return convert.All(games[:min(len(games), watch.MaxWall)], (*pb.Game).GetId), err
 }
 
 // bestGame returns the id of the best live game.

@@ -8,6 +8,7 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -107,11 +108,7 @@ func (b boards) AtLeast(ctx context.Context, board store.Board, scores ...int32)
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, wrap("counting the entries of a board", err)
 	}
-	counts := make([]int64, len(scores))
-	for i, reply := range replies {
-		counts[i] = reply.Val()
-	}
-	return counts, nil
+	return convert.All(replies, (*goredis.IntCmd).Val), nil
 }
 
 func (b boards) Hide(ctx context.Context, playerID string) error {

@@ -11,6 +11,7 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -402,11 +403,7 @@ func (g *games) Quarantine(ctx context.Context, gameID string, last store.ID, ke
 
 func (g *games) IDs(ctx context.Context, visit func(gameIDs []string) error) error {
 	return scanKeys(ctx, g.reads, logKey("*"), func(keys []string) error {
-		gameIDs := make([]string, len(keys))
-		for i, key := range keys {
-			gameIDs[i] = between(key, logKey("*"))
-		}
-		return visit(gameIDs)
+		return visit(convert.All(keys, func(key string) string { return between(key, logKey("*")) }))
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -69,12 +70,9 @@ func (s sessions) Open(ctx context.Context, link string, given store.Session, li
 	return stored.Session, err
 }
 
-func (s sessions) Sessions(ctx context.Context, playerID string) (open []store.Session, err error) {
+func (s sessions) Sessions(ctx context.Context, playerID string) ([]store.Session, error) {
 	all, err := s.all(ctx, playerID)
-	for _, d := range all {
-		open = append(open, d.Session)
-	}
-	return open, err
+	return convert.All(all, func(d store.DumpedSession) store.Session { return d.Session }), err
 }
 
 // all returns the sessions of an account with their expiry, oldest first.

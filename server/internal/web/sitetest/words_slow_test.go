@@ -43,7 +43,7 @@ func (m moment) words() words {
 		outcomes = append(outcomes, [2]string{title + ": " + reason, map[bool]string{true: "good", false: "bad"}[won]})
 	}
 	return words{
-		Players: describe.Players(m.game), Ending: describe.Ending(m.game), Outcomes: outcomes,
+		Players: describe.Players(m.game, describe.Seat), Ending: describe.Ending(m.game), Outcomes: outcomes,
 		Happened: describe.Happened(m.game, m.event, describe.Seat),
 		Moves:    describe.Plural(m.n, "move"), Watching: describe.Watching(m.n),
 		Wait: describe.Until(m.ago), Ago: describe.Ago(m.ago),

@@ -26,14 +26,7 @@ func (s *State) Player() string { return PlayerName(s.Game.Game) }
 
 // PlayerName returns the names of a game's players, sanitized for the terminal.
 func PlayerName(g *pb.Game) string {
-	var names []string
-	for _, seat := range g.GetSeats() {
-		names = append(names, SeatName(seat))
-	}
-	if len(names) == 0 {
-		return "?"
-	}
-	return strings.Join(names, ", ")
+	return cmp.Or(describe.Players(g, SeatName), "?")
 }
 
 // SeatName returns the name of a seat's occupant, sanitized for the terminal.

@@ -12,6 +12,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -93,10 +94,7 @@ func (d *daily) line(env *ui.Env, width int) string {
 		what, texts = "continue", []string{describe.Plural(a.GetScore(), "point") + " so far"}
 	}
 	key := ui.Choice(t, "d", what)
-	var lefts []string
-	for _, text := range texts {
-		lefts = append(lefts, title+"  "+t.Bold().Render(text)+"   "+key)
-	}
+	lefts := convert.All(texts, func(text string) string { return title + "  " + t.Bold().Render(text) + "   " + key })
 	lefts = append(lefts, title+"   "+key)
 	rights := []string{""}
 	if left := d.game.GetCloseTime().AsTime().Sub(env.Now); left > 0 {

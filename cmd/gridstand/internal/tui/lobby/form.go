@@ -12,6 +12,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -105,10 +106,8 @@ func (f *form) addSeats() {
 		return
 	}
 	usual := max(slices.Index(who, "greedy"), slices.Index(who, ui.SeatOpen))
-	options := []string{"me", "open"}
-	for _, bot := range f.variant().GetBots() {
-		options = append(options, "bot "+clean(bot))
-	}
+	bots := convert.All(f.variant().GetBots(), func(bot string) string { return "bot " + clean(bot) })
+	options := append([]string{"me", "open"}, bots...)
 	for i := range n {
 		seat := field{label: describe.Colors[i%len(describe.Colors)], options: options}
 		if i > 0 {

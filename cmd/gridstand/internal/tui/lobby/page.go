@@ -12,6 +12,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -175,9 +176,9 @@ func (p *page) arrange() {
 	over := slices.DeleteFunc(slices.Clone(mine), func(g *pb.Game) bool { return !finished(g) })
 	p.games[paneMine] = append(slices.DeleteFunc(mine, finished), over...)
 	for pane, games := range p.games {
-		p.cursors[pane].set(idsOf(games, (*pb.Game).GetId))
+		p.cursors[pane].set(convert.All(games, (*pb.Game).GetId))
 	}
-	p.cursors[paneScores].set(idsOf(p.lists.Scores, (*pb.Entry).GetGameId))
+	p.cursors[paneScores].set(convert.All(p.lists.Scores, (*pb.Entry).GetGameId))
 }
 
 // current returns the selected game of the focused list, or nil. If the leaderboard has the

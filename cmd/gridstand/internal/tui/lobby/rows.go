@@ -227,14 +227,5 @@ func (c *cursor) position() string {
 	return fmt.Sprintf("%d of %d", c.at+1, len(c.ids))
 }
 
-// idsOf returns the ids of a list's items, for its cursor.
-func idsOf[T any](items []T, id func(T) string) []string {
-	ids := make([]string, len(items))
-	for i, item := range items {
-		ids[i] = id(item)
-	}
-	return ids
-}
-
 // clean returns a short string from the server, truncated and sanitized for the terminal.
 func clean(text string) string { return client.CleanText(text, ui.NameLimit) }

@@ -11,6 +11,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -40,10 +41,7 @@ func (m *jumping) at(b *pb.TriboloBoard) *pb.Cell {
 
 // targetsOf returns the cells to which a jump is legal, row by row.
 func targetsOf(b *pb.TriboloBoard) []*pb.Cell {
-	var cells []*pb.Cell
-	for _, move := range b.GetLegalMoves() {
-		cells = append(cells, move.GetCell())
-	}
+	cells := convert.All(b.GetLegalMoves(), (*pb.TriboloMove).GetCell)
 	slices.SortFunc(cells, byRow)
 	return cells
 }

@@ -8,6 +8,8 @@ import (
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/gridstand/gridstand/internal/convert"
 )
 
 // NameLimit is the maximum length of the name of a player, a variant or a bot, in
@@ -23,10 +25,7 @@ func Cards(t Theme, width int, facts ...Fact) string {
 	p := t.Colors()
 	each := (width - 2*(len(facts)-1)) / len(facts)
 	if p.Card == nil || t.ASCII {
-		var lines []string
-		for _, f := range facts {
-			lines = append(lines, Inline(t, width, f))
-		}
+		lines := convert.All(facts, func(f Fact) string { return Inline(t, width, f) })
 		if line := strings.Join(lines, "   "); lipgloss.Width(line) <= width {
 			return line
 		}

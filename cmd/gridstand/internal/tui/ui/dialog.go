@@ -10,6 +10,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/gridstand/gridstand/internal/convert"
 )
 
 // Dialog is a box over a page. It gets all keys for the page until it closes.
@@ -36,19 +38,12 @@ func Yes(what string, do func() tea.Cmd) []Key {
 // Keys implements Dialog. Each key closes the question.
 func (q *Question) Keys() KeyTable {
 	no := On("n N esc q", "n esc", q.No, true, Run(nil)).Footer(len(q.Choices) + 1)
-	keys := append(slices.Clone(q.Choices), no)
-	for i := range keys {
-		keys[i] = keys[i].Closing()
-	}
-	return KeyTable{keys}
+	return KeyTable{convert.All(append(slices.Clone(q.Choices), no), Key.Closing)}
 }
 
 // Box implements Dialog. It lists several choices below each other.
 func (q *Question) Box(env *Env) string {
-	var choices []string
-	for _, k := range q.Choices {
-		choices = append(choices, Choice(env.Theme, k.Help().Key, k.Help().Desc))
-	}
+	choices := convert.All(q.Choices, func(k Key) string { return Choice(env.Theme, k.Help().Key, k.Help().Desc) })
 	gap := "\n"
 	if len(choices) == 1 {
 		choices, gap = append(choices, Choice(env.Theme, "n", q.No)), "     "

@@ -9,6 +9,8 @@ import (
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/gridstand/gridstand/internal/convert"
 )
 
 // Keys that the program handles on every page.
@@ -107,9 +109,7 @@ func (t KeyTable) shown(last bool) (footer []key.Binding, groups [][]key.Binding
 		groups = append(groups, all)
 	}
 	slices.SortStableFunc(placed, func(a, b Key) int { return cmp.Compare(a.place, b.place) })
-	for _, k := range placed {
-		footer = append(footer, Bind(k.footer.Key, k.footer.Desc))
-	}
+	footer = convert.All(placed, func(k Key) key.Binding { return Bind(k.footer.Key, k.footer.Desc) })
 	return append(footer, end...), groups
 }
 

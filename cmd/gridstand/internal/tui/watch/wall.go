@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/describe"
 )
 
@@ -31,18 +32,12 @@ type wall struct {
 // MaxWall.
 func newWall(ctx context.Context, env *ui.Env, ids []string) *wall {
 	w := &wall{env: env, Tasks: ui.NewTasks(ctx)}
-	for _, id := range ids[:min(len(ids), MaxWall)] {
-		w.games = append(w.games, newGame(env, w.Tasks, id))
-	}
+	w.games = convert.All(ids[:min(len(ids), MaxWall)], func(id string) *game { return newGame(env, w.Tasks, id) })
 	return w
 }
 
 func (w *wall) Init() tea.Cmd {
-	var cmds []tea.Cmd
-	for _, g := range w.games {
-		cmds = append(cmds, g.watch())
-	}
-	return tea.Batch(cmds...)
+	return tea.Batch(convert.All(w.games, (*game).watch)...)
 }
 
 func (w *wall) Keys() ui.KeyTable {

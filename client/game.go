@@ -65,7 +65,7 @@ func (g *Game) Replace(snapshot *pb.Game) bool {
 }
 
 func (g *Game) setWatchers(n int32) {
-	g.Game = g.copy()
+	g.Game = proto.CloneOf(g.Game)
 	g.Watchers = n
 }
 
@@ -83,7 +83,18 @@ func (g *Game) Apply(event *pb.Event) bool {
 	if event.GetVersion() <= g.GetVersion() || g.Game != nil && event.GetGameId() != g.GetId() {
 		return false
 	}
-	next := g.copy()
+	next := &pb.Game{}
+	proto.Merge(next, g.Game)
+	if seat := (Game{next}).SeatAt(event.GetSeat()); event.Seat != nil && seat != nil {
+		switch action := event.GetAction().(type) {
+		case *pb.Event_Joined:
+			next.Seats[event.GetSeat()] = action.Joined.GetSeat()
+		case *pb.Event_Resigned:
+			seat.Resigned = true
+		case *pb.Event_TimedOut:
+			seat.StandIn = action.TimedOut.GetStandIn()
+		}
+	}
 	next.Id, next.Version, next.UpdateTime = event.GetGameId(), event.GetVersion(), event.GetTime()
 	next.Position, next.Ranked = event.GetPosition(), event.GetRanked()
 	next.Result, next.Seed = event.GetResult(), event.GetSeed()
@@ -98,10 +109,6 @@ func (g *Game) Apply(event *pb.Event) bool {
 	if seatsKnown && len(next.Seats) != len(next.GetPosition().GetScores()) {
 		return false
 	}
-	if seat := g.seatAfter(event); seat != nil {
-		next.Seats = slices.Clone(next.Seats)
-		next.Seats[event.GetSeat()] = seat
-	}
 	switch {
 	case next.Result != nil:
 		next.Status = pb.GameStatus_GAME_STATUS_FINISHED
@@ -112,39 +119,4 @@ func (g *Game) Apply(event *pb.Event) bool {
 	}
 	g.Game = next
 	return true
-}
-
-// seatAfter returns the state of the event's seat after the event, or nil if the event
-// does not change it.
-func (g Game) seatAfter(event *pb.Event) *pb.Seat {
-	before := g.SeatAt(event.GetSeat())
-	if event.Seat == nil || before == nil {
-		return nil
-	}
-	switch action := event.GetAction().(type) {
-	case *pb.Event_Joined:
-		return action.Joined.GetSeat()
-	case *pb.Event_Resigned:
-		seat := proto.CloneOf(before)
-		seat.Resigned = true
-		return seat
-	case *pb.Event_TimedOut:
-		seat := proto.CloneOf(before)
-		seat.StandIn = action.TimedOut.GetStandIn()
-		return seat
-	default:
-		return nil
-	}
-}
-
-// copy returns a shallow copy of the snapshot. Its fields may be set, but data shared
-// with the original must not be modified.
-func (g Game) copy() *pb.Game {
-	return &pb.Game{
-		Id: g.GetId(), Variant: g.GetVariant(), Seats: g.GetSeats(), Status: g.GetStatus(), Version: g.GetVersion(),
-		Position: g.GetPosition(), Result: g.GetResult(), Ranked: g.GetRanked(), Private: g.GetPrivate(),
-		Watchers: g.GetWatchers(), SeedCommitment: g.GetSeedCommitment(), Seed: g.GetSeed(),
-		CreateTime: g.GetCreateTime(), UpdateTime: g.GetUpdateTime(), TurnLimit: g.GetTurnLimit(),
-		RulesRevision: g.GetRulesRevision(), Exhibition: g.GetExhibition(), ChallengeId: g.GetChallengeId(),
-	}
 }

@@ -43,7 +43,7 @@ func NormalTarget(s string) (string, error) {
 }
 
 func parseTarget(s string) (target, error) {
-	rest := lower(strings.TrimSpace(s))
+	rest := strings.TrimSpace(s)
 	if rest == "" {
 		rest = DefaultTarget
 	}
@@ -66,15 +66,6 @@ func parseTarget(s string) (target, error) {
 
 // zones matches the zones of addresses, which are names of network interfaces.
 var zones = regexp.MustCompile(`%[^],]*`)
-
-// lower returns a target in lower case, except for zones.
-func lower(s string) string {
-	kept := zones.FindAllString(s, -1)
-	return zones.ReplaceAllStringFunc(strings.ToLower(s), func(string) (zone string) {
-		zone, kept = kept[0], kept[1:]
-		return zone
-	})
-}
 
 // isIP reports whether host is an IP address, which may have a zone.
 func isIP(host string) bool {
@@ -104,7 +95,9 @@ func parseAddress(s string) (string, error) {
 			host = "localhost"
 		}
 	}
-	if host == "" || !isIP(host) && strings.ContainsAny(host, " /@\\?#%\"[]") {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		host = ip.String() // in lower case, except for a zone
+	} else if host = strings.ToLower(host); host == "" || strings.ContainsAny(host, " /@\\?#%\"[]") {
 		return "", errors.New("give host:port, a comma-separated list of these, or dns:///name")
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {

@@ -117,7 +117,7 @@ func DefaultConfig() Config {
 	return Config{
 		Listen:       ":2048",
 		Store:        File(""),
-		Data:         stateDirectory(),
+		Data:         StatePath("server"),
 		LogLevel:     slog.LevelInfo,
 		LogFormat:    "text",
 		AbandonAfter: 7 * 24 * time.Hour,
@@ -136,13 +136,13 @@ func DefaultConfig() Config {
 	}
 }
 
-// stateDirectory returns the directory for the current user's store, or "" if the
-// environment defines no home directory.
-func stateDirectory() string {
+// StatePath returns the path of a file or directory with the given name among those that the programs
+// keep for the current user, or "" if the environment defines no home directory.
+func StatePath(name string) string {
 	if _, err := os.UserHomeDir(); err != nil && os.Getenv("XDG_STATE_HOME") == "" {
 		return ""
 	}
-	return filepath.Join(xdg.StateHome, "gridstand", "server")
+	return filepath.Join(xdg.StateHome, "gridstand", name)
 }
 
 // Unlimited returns a copy of c with no limits except the message size. It is for load

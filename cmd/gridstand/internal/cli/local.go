@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/adrg/xdg"
 	"github.com/spf13/pflag"
 	"google.golang.org/grpc"
 
@@ -44,15 +43,6 @@ func (o *localFlags) check(p *program) error {
 		return usage.Errorf("--local starts its own server: omit --tls and --ca")
 	}
 	return nil
-}
-
-// stateHome returns the directory where --local stores games, or "" if the environment does
-// not define a home directory.
-func stateHome() string {
-	if _, err := os.UserHomeDir(); err != nil && os.Getenv("XDG_STATE_HOME") == "" {
-		return ""
-	}
-	return filepath.Join(xdg.StateHome, "gridstand", "local")
 }
 
 // localServer is the server in this program.

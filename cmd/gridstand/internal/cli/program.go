@@ -18,6 +18,7 @@ import (
 	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/palette"
 	"github.com/gridstand/gridstand/internal/usage"
+	"github.com/gridstand/gridstand/server"
 )
 
 // program is one run of the client, with its streams, environment and global flags.
@@ -63,7 +64,7 @@ type globalFlags struct {
 func newProgram() *program {
 	return &program{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(),
-		store: client.DefaultStore(), state: stateHome(), clock: time.Now, giveUpAfter: giveUpAfter,
+		store: client.DefaultStore(), state: server.StatePath("local"), clock: time.Now, giveUpAfter: giveUpAfter,
 		terminal: func(stream any) bool {
 			f, ok := stream.(*os.File)
 			// Treat a dumb terminal like a file, since its cursor cannot be moved.

@@ -155,9 +155,8 @@ func (b *Boards) Games(ctx context.Context, of Board, visit func(gameIDs []strin
 
 const (
 	// maxMillis is the latest time that a member can represent, in the year 2286.
-	maxMillis    = 9_999_999_999_999
-	digits       = 13
-	memberLength = digits + 1 + id.Length + 1 + id.Length
+	maxMillis = 9_999_999_999_999
+	digits    = 13
 )
 
 func memberOf(r Result) (string, error) {
@@ -170,13 +169,10 @@ func memberOf(r Result) (string, error) {
 
 // parseMember parses a member that memberOf returned. The entry has no rank or score.
 func parseMember(member string) (Entry, error) {
-	if len(member) == memberLength {
-		parts := strings.Split(member, ":")
-		if len(parts) == 3 && len(parts[0]) == digits && len(parts[1]) == id.Length {
-			if rest, err := strconv.ParseInt(parts[0], 10, 64); err == nil {
-				at := time.UnixMilli(maxMillis - rest).UTC()
-				return Entry{PlayerID: parts[1], GameID: parts[2], Time: at}, nil
-			}
+	parts := strings.Split(member, ":")
+	if len(parts) == 3 && len(parts[0]) == digits && id.Valid(parts[1]) && id.Valid(parts[2]) {
+		if rest, err := strconv.ParseInt(parts[0], 10, 64); err == nil {
+			return Entry{PlayerID: parts[1], GameID: parts[2], Time: time.UnixMilli(maxMillis - rest).UTC()}, nil
 		}
 	}
 	return Entry{}, fmt.Errorf("malformed leaderboard entry: %q", member)

@@ -1,6 +1,7 @@
 package twenty48
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/gridstand/gridstand/game"
@@ -66,15 +67,11 @@ func (p *Position) Turn() int {
 
 // LegalMoves implements game.Position. The order is up, right, down, left.
 func (p *Position) LegalMoves() []game.Move {
-	var moves []game.Move
+	moves := slices.Grow([]game.Move(nil), bits.OnesCount8(uint8(p.legal)))
 	for _, d := range order {
-		if !p.legal.Has(d) {
-			continue
+		if p.legal.Has(d) {
+			moves = append(moves, game.Slide(d))
 		}
-		if moves == nil {
-			moves = make([]game.Move, 0, len(order))
-		}
-		moves = append(moves, game.Slide(d))
 	}
 	return moves
 }

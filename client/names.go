@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -17,10 +18,8 @@ const maxName = 24
 // fallbackName is what FitName returns if no usable character remains.
 const fallbackName = "player"
 
-func inName(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
-		strings.ContainsRune(" -_.", r)
-}
+// notInNames matches every run of characters that are not allowed in names.
+var notInNames = regexp.MustCompile(`[^a-zA-Z0-9 _.-]+`)
 
 // checkLength returns an ErrInvalid if the name is too long. A server may refuse a request
 // with such a name because of its size, without reading the name.
@@ -46,29 +45,12 @@ func GuestName(_ context.Context, _ int, refused error) (string, error) {
 func FitName(s string) string {
 	// A Windows login name has the form DOMAIN\name.
 	s = s[strings.LastIndexByte(s, '\\')+1:]
-	s = strings.Join(strings.Fields(filter(s, '-')), " ")
+	s = strings.Join(strings.Fields(notInNames.ReplaceAllString(s, "-")), " ")
 	s = strings.TrimSpace(cut(strings.TrimRight(strings.TrimLeft(s, " -_."), " -"), maxName))
 	if s == "" {
 		return fallbackName
 	}
 	return s
-}
-
-// filter replaces every run of characters that are not allowed in names with a single
-// standIn, or removes the run if standIn is 0.
-func filter(s string, standIn rune) string {
-	var b strings.Builder
-	run := false
-	for _, r := range s {
-		fits := inName(r)
-		if fits {
-			b.WriteRune(r)
-		} else if !run && standIn != 0 {
-			b.WriteRune(standIn)
-		}
-		run = !fits
-	}
-	return b.String()
 }
 
 // cut shortens an ASCII string to at most limit characters.
@@ -84,7 +66,7 @@ func WithNumber(name string, n int) string {
 // CleanName makes a name from a server safe to print on a terminal: it removes characters
 // that are not allowed in names. If nothing remains, it returns "?".
 func CleanName(s string) string {
-	s = strings.TrimSpace(cut(strings.TrimSpace(filter(s, 0)), maxName))
+	s = strings.TrimSpace(cut(strings.TrimSpace(notInNames.ReplaceAllString(s, "")), maxName))
 	if s == "" {
 		return "?"
 	}

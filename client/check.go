@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -117,7 +118,7 @@ func checkPosition(p *pb.Position, seats int) error {
 	if rows < 1 || columns < 1 || rows > maxSide || columns > maxSide || int(rows)*int(columns) != cells {
 		return fmt.Errorf("%w: a board of %d×%d with %d cells", ErrBadStream, rows, columns, cells)
 	}
-	if !within(p.GetTribolo()) {
+	if strays(p.GetTribolo()) {
 		return fmt.Errorf("%w: a move off the board", ErrBadStream)
 	}
 	if len(p.GetScores()) != seats || seats < 1 {
@@ -129,20 +130,12 @@ func checkPosition(p *pb.Position, seats int) error {
 	return nil
 }
 
-// within reports whether all cells in the board's legal moves are on the board.
-func within(b *pb.TriboloBoard) bool {
-	on := func(c *pb.Cell) bool {
-		return c != nil && c.GetX() >= 0 && c.GetY() >= 0 && c.GetX() < b.GetColumns() && c.GetY() < b.GetRows()
+// strays reports whether a cell in the board's legal moves is off the board.
+func strays(b *pb.TriboloBoard) bool {
+	off := func(c *pb.Cell) bool {
+		return c == nil || c.GetX() < 0 || c.GetY() < 0 || c.GetX() >= b.GetColumns() || c.GetY() >= b.GetRows()
 	}
-	for _, move := range b.GetLegalMoves() {
-		if !on(move.GetCell()) {
-			return false
-		}
-		for _, c := range move.GetTaken() {
-			if !on(c) {
-				return false
-			}
-		}
-	}
-	return true
+	return slices.ContainsFunc(b.GetLegalMoves(), func(move *pb.TriboloMove) bool {
+		return off(move.GetCell()) || slices.ContainsFunc(move.GetTaken(), off)
+	})
 }

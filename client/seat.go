@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -36,12 +37,7 @@ const noSeat = -1
 // several. It does not call the server. If the account has no seat, the first move
 // returns an error.
 func (c *Client) Seat(game Game) *Seat {
-	for _, seat := range game.GetSeats() {
-		if c.owns(seat) {
-			return c.SeatAt(game.GetId(), seat.GetIndex())
-		}
-	}
-	return c.SeatAt(game.GetId(), noSeat)
+	return c.SeatAt(game.GetId(), int32(slices.IndexFunc(game.GetSeats(), c.owns))) // -1 is noSeat
 }
 
 // SeatAt returns the seat with the given index, for an account with several seats in a

@@ -66,8 +66,7 @@ func (w *Watch) handle(message *pb.WatchResponse) (Update, bool, error) {
 	case *pb.WatchResponse_Event:
 		return Update{Event: update.Event}, true, w.handleEvent(update.Event)
 	case *pb.WatchResponse_Audience:
-		audience := max(0, update.Audience)
-		return Update{Audience: &audience, Reactions: message.GetReactions()}, true, nil
+		return Update{Audience: new(max(0, update.Audience)), Reactions: message.GetReactions()}, true, nil
 	default: // sent by a newer server
 		return Update{}, false, nil
 	}

@@ -42,8 +42,7 @@ func newCursor(opts WatchOptions, pace *backoff.ExponentialBackOff) *Cursor {
 func (c *Cursor) Request() *pb.WatchRequest {
 	request := &pb.WatchRequest{GameId: c.opts.GameID, EveryEvent: c.opts.EveryEvent, Preview: c.opts.Preview}
 	if c.known {
-		after := c.version
-		request.AfterVersion = &after
+		request.AfterVersion = new(c.version)
 	}
 	return request
 }

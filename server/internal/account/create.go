@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -49,16 +50,9 @@ func (s *Store) Create(ctx context.Context, name, secret string, bot bool) (Play
 	return player, token(player.ID, secret), nil
 }
 
+// nameForm matches names, apart from their length and the spaces at either end.
+var nameForm = regexp.MustCompile(`^[a-zA-Z0-9 _.-]+$`)
+
 func validName(name string) bool {
-	if name == "" || len(name) > maxNameLength || strings.TrimSpace(name) != name {
-		return false
-	}
-	for _, c := range []byte(name) {
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte(" -_.", c) >= 0:
-		default:
-			return false
-		}
-	}
-	return true
+	return len(name) <= maxNameLength && strings.TrimSpace(name) == name && nameForm.MatchString(name)
 }

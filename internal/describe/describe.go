@@ -4,6 +4,7 @@
 package describe
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -58,12 +59,11 @@ func Score(g *pb.Game, seat int) int32 {
 
 // LargestTile returns the highest tile on a board of 2048, or 0 if it is empty or nil.
 func LargestTile(b *pb.Twenty48Board) int32 {
-	var best int32
-	for _, face := range b.GetTiles() {
-		best = max(best, face)
-	}
-	return best
+	return Highest(b.GetTiles())
 }
+
+// Highest returns the highest of some numbers, or 0 if there are none.
+func Highest(all []int32) int32 { return slices.Max(append([]int32{0}, all...)) }
 
 // Standing describes the game's progress in one line: "tile 2048, 1,025 moves".
 func Standing(g *pb.Game) string {

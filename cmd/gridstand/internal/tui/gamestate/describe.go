@@ -47,13 +47,7 @@ func (s *State) Score() int32 { return s.ScoreOf(0) }
 func (s *State) ScoreOf(seat int) int32 { return describe.Score(s.Game.Game, seat) }
 
 // HighestScore returns the best score in a game.
-func HighestScore(g *pb.Game) int32 {
-	var best int32
-	for _, s := range g.GetPosition().GetScores() {
-		best = max(best, s)
-	}
-	return best
-}
+func HighestScore(g *pb.Game) int32 { return describe.Highest(g.GetPosition().GetScores()) }
 
 // BestTile returns the highest tile on the board.
 func (s *State) BestTile() string { return strconv.Itoa(int(describe.LargestTile(s.Twenty48()))) }

@@ -71,9 +71,7 @@ func (g *game) sparklines(t ui.Theme, width int) string {
 	width = min(width, last+1)
 	most := int32(1)
 	for _, scores := range c.scores {
-		for _, score := range scores {
-			most = max(most, score)
-		}
+		most = max(most, describe.Highest(scores))
 	}
 	now := min(int(math.Round(float64(g.position()-1)*float64(width-1)/float64(last)))+1, width)
 	var lines []string

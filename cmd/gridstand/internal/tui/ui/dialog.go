@@ -68,26 +68,13 @@ func Choice(t Theme, key, what string) string {
 // are dropped from the right, but the last two, which open the help and leave the page, are dropped
 // last. A single key is truncated.
 func KeyLine(t Theme, keys []key.Binding, width int) string {
-	const gap = "   "
-	var all []string
-	line := -len(gap) // width of the line
-	for _, k := range keys {
-		if k.Enabled() {
-			h := k.Help()
-			all = append(all, Choice(t, h.Key, h.Desc))
-			line += len(gap) + lipgloss.Width(h.Key+" "+h.Desc)
-		}
-	}
-	for len(all) > 1 && line > width {
+	gap := t.Faint().Render("   ")
+	all := convert.All(keys, func(k key.Binding) string { return Choice(t, k.Help().Key, k.Help().Desc) })
+	for len(all) > 1 && lipgloss.Width(strings.Join(all, gap)) > width {
 		i := max(len(all)-3, 0)
-		line -= len(gap) + lipgloss.Width(all[i])
 		all = slices.Delete(all, i, i+1)
 	}
-	text := strings.Join(all, t.Faint().Render(gap))
-	if line > width {
-		text = ansi.Truncate(text, width, "…")
-	}
-	return text
+	return ansi.Truncate(strings.Join(all, gap), width, "…")
 }
 
 // Text is a dialog with a text. Keys scroll it if it is taller than the window, and others close it.

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -139,15 +140,11 @@ func (b *Boards) Games(ctx context.Context, of Board, visit func(gameIDs []strin
 		if err != nil || len(page.Entries) == 0 {
 			return err
 		}
-		gameIDs := make([]string, len(page.Entries))
-		for i, e := range page.Entries {
-			entry, err := parseMember(e.Member)
-			if err != nil {
-				return err
-			}
-			gameIDs[i] = entry.GameID
+		entries, err := entriesOf(page.Entries, first)
+		if err == nil {
+			err = visit(convert.All(entries, func(e Entry) string { return e.GameID }))
 		}
-		if err := visit(gameIDs); err != nil || len(gameIDs) < gamesBatch {
+		if err != nil || len(entries) < gamesBatch {
 			return err
 		}
 	}

@@ -85,9 +85,6 @@ func Pad(text string, width int) string {
 // Cell returns text of exactly width columns: padded with spaces, or truncated with an
 // ellipsis.
 func Cell(text string, width int) string {
-	if n := lipgloss.Width(text); n <= width {
-		return text + strings.Repeat(" ", width-n)
-	}
 	return Pad(ansi.Truncate(text, max(width, 0), "…"), width)
 }
 

@@ -16,9 +16,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// ErrUnknown means that this version of the program does not know the bot or the rules of
-// the game.
-var ErrUnknown = errors.New("this version of the program has no such bot for this game")
+// errUnknown means that this version of the program does not know the rules of the game.
+var errUnknown = errors.New("this version of the program does not know the rules of this game")
 
 // Solver is a bot that chooses moves in games of one variant. It is safe for concurrent
 // use.
@@ -28,17 +27,13 @@ type Solver struct {
 }
 
 // New returns a solver that plays a variant with the named bot. The search for a move
-// takes at most limit; 0 means the bot's default. The error wraps ErrUnknown if there is
-// no such variant or bot.
+// takes at most limit; 0 means the bot's default.
 func New(variant string, revision int32, name string, limit time.Duration) (*Solver, error) {
 	v, ok := variants.Lookup(variant, revision)
 	if !ok {
-		return nil, fmt.Errorf("%w: %s", ErrUnknown, variant)
+		return nil, fmt.Errorf("%w: %s", errUnknown, variant)
 	}
 	b, err := bot.New(name, v, bot.Options{Time: limit})
-	if errors.Is(err, bot.ErrUnknown) {
-		return nil, fmt.Errorf("%w: %s", ErrUnknown, name)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +89,6 @@ func (s *Solver) position(p *pb.Position, seats []*pb.Seat) (game.Position, erro
 		}
 		return tribolo.NewPosition(board, int(p.GetTurn()), resigned)
 	default:
-		return nil, ErrUnknown
+		return nil, errUnknown
 	}
 }

@@ -31,8 +31,7 @@ type Challenges interface {
 	// Update stores c, which must not have expired, with the next revision, provided that
 	// the stored revision equals c's: 0 if there is no such challenge. If it differs, the error
 	// is ErrMoved; an earlier attempt of the same call may be the reason. After any other error,
-	// the outcome is unknown, and the caller should retry: it may be that a new challenge is
-	// stored, but not listed.
+	// the outcome is unknown.
 	Update(ctx context.Context, c Challenge) error
 	// List returns the places of up to n listed challenges of the given kind (0 means all
 	// kinds) after the given place, newest first. A place's rank is the challenge's time

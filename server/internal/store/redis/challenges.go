@@ -16,8 +16,9 @@ import (
 //	challenge:{<id>}    hash: revision, kind, listed, created, expires, encoded
 //	challenges:<kind>   sorted set of listed IDs by the time of creation
 //
-// The kind "*" stands for all kinds. A challenge is stored before it is added to a list.
-// An expired challenge stays in the lists until list finds and removes it.
+// The kind "*" stands for all kinds. A challenge is added to the lists before it is stored, so
+// that none is missing there. One that expired, or was never stored, stays in the lists until list
+// finds and removes it.
 type challenges struct{ client goredis.UniversalClient }
 
 func challengeKey(id string) string { return "challenge:{" + id + "}" }
@@ -57,14 +58,18 @@ func parseChallenge(id string, values []any) (c store.Challenge, ok bool, err er
 	}, true, nil
 }
 
+// storedWithin is how long after its creation a listed challenge may still be missing because it is
+// not stored yet. No call takes that long.
+const storedWithin = time.Minute
+
 // list adds a new challenge to the lists. It also removes the oldest challenges of those
-// lists if they have expired, so that the lists do not keep growing.
+// lists if they do not exist, so that the lists do not keep growing.
 func (s challenges) list(ctx context.Context, c store.Challenge) error {
 	keys, pipe := []string{challengesKey(0), challengesKey(c.Kind)}, s.client.Pipeline()
 	queueListed(ctx, pipe, c)
-	oldest := make([]*goredis.StringSliceCmd, len(keys))
+	oldest, old := make([]*goredis.StringSliceCmd, len(keys)), milliText(c.Created.Add(-storedWithin))
 	for i, key := range keys {
-		oldest[i] = pipe.ZRange(ctx, key, 0, 1)
+		oldest[i] = pipe.ZRangeByScore(ctx, key, &goredis.ZRangeBy{Min: "-inf", Max: old, Count: 2})
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return failed(err)
@@ -108,10 +113,12 @@ func (s challenges) Update(ctx context.Context, c store.Challenge) error {
 	if c.Revision == 0 {
 		field = "" // The hash must not exist.
 	}
-	written, err := setFields(ctx, s.client, challengeKey(c.ID), field, c.Revision, c.Expires, challengeValues(c, c.Revision+1)...)
-	if err == nil && c.Revision == 0 && c.Listed {
-		err = s.list(ctx, c) // even if it exists: an earlier call may have ended before it listed the challenge
+	if c.Revision == 0 && c.Listed {
+		if err := s.list(ctx, c); err != nil {
+			return err
+		}
 	}
+	written, err := setFields(ctx, s.client, challengeKey(c.ID), field, c.Revision, c.Expires, challengeValues(c, c.Revision+1)...)
 	if err == nil && written != 1 {
 		err = store.ErrMoved
 	}

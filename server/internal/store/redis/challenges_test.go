@@ -30,6 +30,25 @@ func TestChallenges_Relisted(t *testing.T) {
 	})
 }
 
+// Ensure that no challenge is stored that could not be listed: nobody would repeat the Update of one that
+// exists. One that is listed but not stored yet stays in the lists.
+func TestChallenges_ListedFirst(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		ctx, challenges, now := t.Context(), r.store.Challenges, time.Now()
+		c := store.Challenge{ID: "a", Kind: 2, Listed: true, Created: now, Expires: now.Add(time.Hour)}
+		require.NoError(t, r.client.Set(ctx, "challenges:2", "not a list", 0).Err())
+		require.Error(t, challenges.Update(ctx, c))
+		found, _, err := challenges.Get(ctx, "a")
+		require.NoError(t, err)
+		assert.Empty(t, found)
+		require.NoError(t, r.client.Del(ctx, "challenges:2").Err())
+		c.ID = "b"
+		require.NoError(t, challenges.Update(ctx, c))
+		assert.Equal(t, []string{"a", "b"}, r.client.ZRange(ctx, "challenges:*", 0, -1).Val())
+	})
+}
+
 // Ensure that expired challenges are removed from lists when the lists grow.
 func TestChallenges_ListsShrink(t *testing.T) {
 	t.Parallel()

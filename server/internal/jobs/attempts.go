@@ -39,7 +39,9 @@ func (m *Manager) advanceAttempt(ctx context.Context, served *match.Match, state
 	case c.Starting(now):
 		return job.Leased.Add(retryOverdueIn), nil // The race opens Countdown after a start, however long that takes.
 	case c.OpenTime.IsZero():
-		return now.Add(waitingAttemptEvery), nil // Also keep the attempts of players who left the roster, because they may rejoin.
+		// Also keep the attempts of players who left the roster, because they may rejoin. The call that began this
+		// one may have failed before it was listed.
+		return now.Add(waitingAttemptEvery), m.Directory.Enter(ctx, directory.Of(state, served.Spectators()))
 	case !c.Has(state.ID):
 	case now.Before(c.OpenTime):
 		return c.OpenTime, m.Directory.Enter(ctx, directory.Of(state, served.Spectators()))

@@ -105,7 +105,8 @@ func TestManager_Damaged(t *testing.T) {
 }
 
 // Ensure that an attempt at a race that is starting is processed again at once, so that a bot moves when the race
-// opens although the start took longer than the countdown, and one at a race that waits only rarely.
+// opens although the start took longer than the countdown, and one at a race that waits only rarely. It is listed
+// although the call that began it failed before that.
 func TestManager_Starting(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -128,7 +129,11 @@ func TestManager_Starting(t *testing.T) {
 			require.NoError(t, err)
 			return at.Sub(now)
 		}
+		require.NoError(t, s.Lists.Forget(ctx, store.List{}, bot.GameID))
 		assert.GreaterOrEqual(t, next(), waitingAttemptEvery)
+		places, err := s.Lists.Page(ctx, store.List{}, store.Place{}, 2)
+		require.NoError(t, err)
+		assert.Len(t, places, 1)
 		started, err := m.Challenges.Start(ctx, raceID, true, func(*challenge.Challenge) error {
 			assert.Equal(t, retryOverdueIn, next())
 			return nil

@@ -34,6 +34,44 @@ func (p pairs) Get(ctx context.Context, _ ...string) (map[string]store.Challenge
 	return nil, time.Time{}, ctx.Err()
 }
 
+// resign creates a player's attempt at a race and ends it.
+func (r rig) resign(p replay.Player, raceID, gameID string) {
+	r.t.Helper()
+	seed := game.NewSeed()
+	created := replaytest.Created(r.t, variant, p, seed)
+	created.Attempt = replay.Attempt{ChallengeID: raceID, Kind: replay.Race}
+	d, err := gamelog.NewGame(gameID, created, seed)
+	require.NoError(r.t, err)
+	appended, err := r.Log.Append(r.t.Context(), d)
+	require.NoError(r.t, err)
+	d, err = appended.Tip.Draft(replay.Entry{Action: replay.Resigned{}}, time.Time{}, nil)
+	require.NoError(r.t, err)
+	_, err = r.Log.Append(r.t.Context(), d)
+	require.NoError(r.t, err)
+}
+
+// Ensure that Rebuild, which the operator's command runs without a server, reads races that have not ended.
+func TestRecovery_Rebuild_OpenRaces(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	r, ctx := newRig(t, s), t.Context()
+	r.Profiles.Challenges = challenge.New(challenge.Config{Store: s.Challenges, Log: r.Log, Keep: time.Hour, WaitingFor: time.Hour})
+	now, err := s.Time(ctx)
+	require.NoError(t, err)
+	ann := r.player("Ann")
+	for _, closes := range []time.Duration{-time.Second, time.Hour} {
+		raceID := id.New()
+		_, err := r.Profiles.Challenges.Create(ctx, challenge.Challenge{
+			ID: raceID, Kind: replay.Race, Variant: variant, Creator: ann, OpenTime: now.Add(-time.Minute), CloseTime: now.Add(closes),
+		}, now)
+		require.NoError(t, err)
+		r.resign(ann, raceID, challenge.AttemptID(raceID, ann.ID))
+	}
+	rebuilt, err := r.Rebuild(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, 2, rebuilt.Finished)
+}
+
 // Ensure that Rebuild reads the races of several games at once.
 func TestRecovery_Rebuild_Races(t *testing.T) {
 	t.Parallel()
@@ -41,17 +79,7 @@ func TestRecovery_Rebuild_Races(t *testing.T) {
 	r.Profiles.Challenges = challenge.New(challenge.Config{Store: pairs{meet: make(chan struct{})}})
 	ann := r.player("Ann")
 	for range 2 {
-		seed := game.NewSeed()
-		created := replaytest.Created(t, variant, ann, seed)
-		created.Attempt = replay.Attempt{ChallengeID: id.New(), Kind: replay.Race}
-		d, err := gamelog.NewGame(id.New(), created, seed)
-		require.NoError(t, err)
-		appended, err := r.Log.Append(ctx, d)
-		require.NoError(t, err)
-		d, err = appended.Tip.Draft(replay.Entry{Action: replay.Resigned{}}, time.Time{}, nil)
-		require.NoError(t, err)
-		_, err = r.Log.Append(ctx, d)
-		require.NoError(t, err)
+		r.resign(ann, id.New(), id.New())
 	}
 	rebuilt, err := r.Rebuild(ctx)
 	require.NoError(t, err)

@@ -83,7 +83,7 @@ func checkChallenge(ctx context.Context, c *client.Client, challenge *pb.Challen
 	case counts != (line.GetRank() > 0):
 		return nil, differs(0, "the standings show rank %d, but ranked is %t", line.GetRank(), r.Ranked)
 	}
-	if err := checkRanks(lines, line); err != nil {
+	if err := checkRanks(challenge, lines, line); err != nil {
 		return nil, err
 	}
 	unproved := challenge.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_REMATCH
@@ -119,10 +119,12 @@ func standingsAround(
 }
 
 // checkRanks checks the ranks of a part of the standings. Entries that count come first, in
-// the order of their scores and, among equal scores, of their times. The ranks are
-// consecutive, and begin with 1 unless there are enough neighbors above own. If this does
-// not hold, the error is a *Difference.
-func checkRanks(lines []*pb.Standing, own *pb.Standing) error {
+// the order of their scores and, among equal scores, of their times; the close of a race ends
+// attempts at once, though servers log that one after another. The ranks are consecutive, and
+// begin with 1 unless there are enough neighbors above own. If this does not hold, the error is
+// a *Difference.
+func checkRanks(challenge *pb.Challenge, lines []*pb.Standing, own *pb.Standing) error {
+	race, closed := challenge.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE, challenge.GetCloseTime().AsTime()
 	above := int32(slices.Index(lines, own))
 	if want := min(own.GetRank()-1, neighbors); above < want {
 		return differs(0, "the standings show rank %d, but only %d entries above it", own.GetRank(), above)
@@ -132,7 +134,8 @@ func checkRanks(lines []*pb.Standing, own *pb.Standing) error {
 			continue
 		}
 		previous := lines[i-1]
-		earlier := line.GetTime().AsTime().Before(previous.GetTime().AsTime())
+		ended := line.GetTime().AsTime()
+		earlier := ended.Before(previous.GetTime().AsTime()) && (!race || ended.Before(closed))
 		switch {
 		case line.GetRank() != previous.GetRank()+1:
 			return differs(0, "the standings show rank %d after rank %d", line.GetRank(), previous.GetRank())

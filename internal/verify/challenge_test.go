@@ -88,6 +88,13 @@ func TestGame_Attempt(t *testing.T) {
 			func(s *server) { s.challenge.Kind = pb.ChallengeKind_CHALLENGE_KIND_REMATCH },
 			&verify.Challenge{ID: challengeID, Rank: 3, Unproved: true},
 		},
+		"ended by the close of a race": {
+			func(s *server) {
+				s.challenge.Kind, s.challenge.CloseTime = pb.ChallengeKind_CHALLENGE_KIND_RACE, s.standings[own].GetTime()
+				s.standings[own-1].Time = timestamppb.New(noon.Add(time.Hour))
+			},
+			&verify.Challenge{ID: challengeID, Rank: 3},
+		},
 		"of a program": {
 			func(s *server) { s.events, s.standings = daily(t, 30).events, nil }, &verify.Challenge{ID: challengeID},
 		},
@@ -156,6 +163,10 @@ func TestGame_AttemptAltered(t *testing.T) {
 		{"rank 3, but only 1 entries above it", func(s *server) { s.standings = s.standings[1:] }},
 		{" points below ", func(s *server) { s.standings[own-1].Score-- }},
 		{"the later of two equal scores first", func(s *server) { s.standings[own-1].Time = timestamppb.New(noon.Add(time.Hour)) }},
+		{"the later of two equal scores first", func(s *server) { // which the close of a race ended
+			s.challenge.Kind, s.challenge.CloseTime = pb.ChallengeKind_CHALLENGE_KIND_RACE, timestamppb.New(noon.Add(time.Hour))
+			s.standings[own-1].Time = timestamppb.New(noon.Add(time.Hour))
+		}},
 		{"rank 3, but ranked is false", func(s *server) { // a program's attempt
 			counted := daily(t, 30)
 			s.events, s.standings = counted.events, counted.standings

@@ -73,10 +73,10 @@ func Margin(score, goal int32, who string) string {
 	}
 }
 
-// Tie explains the places in the results of a race if the first two scores are equal. Otherwise, it returns "",
-// as it does without points: such a race has no winner.
-func Tie(results []*pb.Standing) string {
-	if len(results) < 2 || results[0].GetScore() != results[1].GetScore() || results[0].GetScore() == 0 {
+// Tie explains the place of a player with this score in the results of a race if the first two results have
+// the same score. It returns "" otherwise, and without points: such a race has no winner.
+func Tie(results []*pb.Standing, score int32) string {
+	if score == 0 || len(results) < 2 || results[0].GetScore() != score || results[1].GetScore() != score {
 		return ""
 	}
 	return words.Tie

@@ -83,7 +83,7 @@ function yours(me, done) {
     renaming(
       isGuest()
         ? `You are a guest. What should others call you? ${often}`
-        : 'Another name, at most once in 30 days',
+        : 'You can change the name once in 30 days.',
       done,
     ),
     sessionList(),

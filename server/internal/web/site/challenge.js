@@ -340,13 +340,13 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   }
 
   /**
-   * Reports whether the player is on the podium of a race or daily game, and not the last, or made a
-   * large tile, and did not give up.
+   * Reports whether the player is on the podium of a race or daily game, with points and not the last,
+   * or made a large tile, and did not give up.
    */
   function isGood() {
     if (own.game?.result?.reason === 'REASON_RESIGNED') return false;
-    const { rank = 9 } = news.mine || {};
-    const podium = rank === 1 || (rank <= 3 && rank < (news.total || 0));
+    const { rank = 9, score } = news.mine || {};
+    const podium = score && (rank === 1 || (rank <= 3 && rank < (news.total || 0)));
     return (podium && (race || daily)) || largestTile(own.game?.position) >= 512;
   }
 
@@ -367,12 +367,13 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     place.textContent = text;
     if (text && race && !closed) place.textContent += ` so far, ${clock(c.closeTime || '')} left`;
     const [first, second] = news.standings || [];
+    const { rank, score = 0 } = news.mine || {};
     if (text && race && closed && second) {
-      const rival = first.gameId === own.id ? second : first;
-      place.textContent += `, ${words.margin(news.mine?.score || 0, rival)}`;
-      if (first.score && first.score === second.score) place.textContent += `. ${table.tie}`;
+      const rival = rank === 1 ? second : first;
+      place.textContent += `, ${words.margin(score, rival)}`;
+      if (score && score === rival.score) place.textContent += `. ${table.tie}`;
     }
-    const won = race && closed && news.mine?.rank === 1 && news.mine.score && table.youWin;
+    const won = race && closed && rank === 1 && score && table.youWin;
     points.textContent =
       (won ? `${won}: ` : '') + plural(own.game?.position.scores[0] || 0, 'point');
     if (text && !result.hidden) {

@@ -21,11 +21,11 @@ const race = {
   creator: { id: 'ada', name: 'ada' },
   entrants: [ada],
 };
-/** Opens a page. answer gets the calls, and stream the requests for a stream. */
-async function show(t, answer, stream = () => new Promise(() => {})) {
+/** Opens a page as the player me. answer gets the calls, and stream the requests for a stream. */
+async function show(t, answer, stream = () => new Promise(() => {}), me = ada.player) {
   globalThis.BroadcastChannel = undefined; // It would keep the test running.
   t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
-  setAccount({ ...ada.player, token: 'a.b' });
+  setAccount({ ...me, token: 'a.b' });
   serve(answer);
   const { fetch } = globalThis;
   globalThis.fetch = (url, options) =>
@@ -91,19 +91,19 @@ test('the page of a waiting race that has been deleted says so', async (t) => {
 });
 
 /**
- * Opens the page of a challenge with the player's finished game. send sends news to it, end ends the
+ * Opens the page of a challenge with the player's finished game, which ended for the reason. send sends news to it, end ends the
  * stream, and rank sets the player's standing.
  */
-async function finished(t, challenge, mine) {
+async function finished(t, challenge, mine, me = ada.player, reason = 'REASON_RESIGNED') {
   const rank = (standing) => {
     mine = standing;
   };
   globalThis.requestAnimationFrame = setImmediate;
   const twenty48 = { rows: 4, columns: 4, tiles: Array(16).fill(2) };
   const position = { moveCount: 1, scores: [4], twenty48 };
-  const result = { reason: 'REASON_RESIGNED', scores: [4] };
+  const result = { reason, scores: [4] };
   const status = 'GAME_STATUS_FINISHED';
-  const seats = [{ player: ada.player }];
+  const seats = [{ player: me }];
   const game = { id: 'g', variant: 'classic', seats, version: 2, position, status, result };
   let send;
   let end;
@@ -133,6 +133,7 @@ async function finished(t, challenge, mine) {
       const status = url.includes('c/c') ? 200 : 204;
       return { ok: true, status, headers: new Headers(), body };
     },
+    me,
   );
   return { root, send, end, rank };
 }
@@ -186,4 +187,26 @@ test('the result of a race with equal scores says why one of the players wins', 
   send({ standings: [mine, other], total: 2 });
   await settle();
   assert.doesNotMatch(root.textContent, /win/);
+  const third = { gameId: 'i', rank: 2, score: 8, bot: 'minimax', finished: true };
+  Object.assign(other, { rank: 1, score: 8 });
+  Object.assign(mine, { rank: 3, score: 4 });
+  send({ standings: [other, third, mine], total: 3 });
+  await settle();
+  assert.match(root.textContent, /3rd of 3/);
+  assert.doesNotMatch(root.textContent, /tie/);
+});
+
+test('a race asks a guest for a name only after a result with points', async (t) => {
+  const closed = { ...race, status: 'CHALLENGE_STATUS_CLOSED', closeTime: created };
+  const guest = { id: 'ada', name: 'guest-abc234' };
+  const mine = { ...ada, player: guest, rank: 1, score: 0, finished: true };
+  const { root, send } = await finished(t, closed, mine, guest, 'REASON_TIMED_OUT');
+  send({ standings: [mine], total: 2 });
+  await settle();
+  assert.match(root.textContent, /1st of 2/);
+  assert.doesNotMatch(root.textContent, /A good result/);
+  mine.score = 4;
+  send({ standings: [mine], total: 2 });
+  await settle();
+  assert.match(root.textContent, /A good result/);
 });

@@ -89,7 +89,7 @@ func (p *page) outcome(l board.Layout, height int, facts string) (lines, blocks 
 	if c.Race() {
 		standings = c.Lines
 		if c.Closed() {
-			lines = append(lines, t.Dim().Render(ui.Wrap(describe.Tie(c.Lines), l.PanelWidth)))
+			lines = append(lines, t.Dim().Render(ui.Wrap(describe.Tie(c.Lines, r.Score), l.PanelWidth)))
 		}
 	} else {
 		lines = append(lines, t.Dim().Render(describe.Percentile(r.Rank, r.Total)))

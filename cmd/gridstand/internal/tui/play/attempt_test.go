@@ -79,6 +79,9 @@ func TestAttempt_Race(t *testing.T) {
 	assert.NotContains(t, d.Screen(), "Same score")
 	p.contest.Lines[0].Score = 12340
 	assert.Contains(t, d.Screen(), "A tie: the earlier one wins.")
+	p.contest.Lines[1].Score = 12344
+	p.contest.Lines[0].Score = 12344
+	assert.NotContains(t, d.Screen(), "A tie", "a tie of two others")
 	p.contest.Lines[0].Rank, p.contest.Lines[1].Rank = 2, 1
 	assert.Contains(t, d.Screen(), "You win")
 	p.contest.Lines[0].Score, p.contest.Lines[1].Score = 0, 0

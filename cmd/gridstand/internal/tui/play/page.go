@@ -43,8 +43,8 @@ func (p *page) guest() bool { return p.env.Guest(p.Game.GetSeats()[p.seat()].Get
 const goodTile = 512
 
 // good reports whether the result is worth keeping under a name: a large tile, a new best score or, in
-// a race or daily game, one of the first three places but not the last, unless the player gave up. The page
-// has the same rule.
+// a race or daily game, points and one of the first three places but not the last, unless the player gave
+// up. The page has the same rule.
 func (p *page) good() bool {
 	if p.Game.GetResult().GetReason() == pb.Result_REASON_RESIGNED {
 		return false
@@ -54,7 +54,7 @@ func (p *page) good() bool {
 		return p.Game.GetRanked() && (large || p.Record())
 	}
 	r := p.attempt()
-	podium := r.Rank == 1 || r.Rank > 0 && r.Rank <= 3 && r.Rank < r.Total
+	podium := p.Score() > 0 && (r.Rank == 1 || r.Rank > 0 && r.Rank <= 3 && r.Rank < r.Total)
 	return large || podium && (p.race() || p.contest.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY))
 }
 

@@ -375,6 +375,7 @@ func TestGuest_Asked(t *testing.T) {
 		rank    int32 // of nine, unless of says how many
 		of      int32
 		reason  pb.Result_Reason // no moves left, unless it is set
+		none    bool             // whether the user has no points
 		want    bool
 	}{
 		"large tile":    {tile: 512, want: true},
@@ -388,6 +389,8 @@ func TestGuest_Asked(t *testing.T) {
 		"daily, fourth": {tile: 256, attempt: tuitest.DailyGame(), rank: 4},
 		"daily, last":   {tile: 256, attempt: tuitest.DailyGame(), rank: 2, of: 2},
 		"daily, alone":  {tile: 256, attempt: tuitest.DailyGame(), rank: 1, of: 1, want: true},
+		"race, second":  {tile: 256, attempt: tuitest.Race(), want: true},
+		"no points":     {tile: 2, attempt: tuitest.Race(), none: true},
 		"given up":      {tile: 512, attempt: tuitest.DailyGame(), rank: 1, reason: pb.Result_REASON_RESIGNED},
 	} {
 		env := tuitest.Env(nil)
@@ -407,6 +410,9 @@ func TestGuest_Asked(t *testing.T) {
 		p.SetRecord(c.record, "New best")
 		p.Continue(func() tea.Cmd {
 			finish(p, cmp.Or(c.reason, pb.Result_REASON_NO_MOVES))
+			if c.none {
+				p.Game.GetPosition().Scores = []int32{0}
+			}
 			return nil
 		})
 		p.Continue(func() tea.Cmd { return nil })

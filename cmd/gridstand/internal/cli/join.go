@@ -135,22 +135,23 @@ func (p *program) join(ctx context.Context, c *client.Client, r reference, seat 
 		return p.show(ctx, c, ui.Route{Challenge: challenge.GetId()}) // Its page needs no account.
 	case err != nil:
 		return err
-	case screen:
-		route := ui.Route{Enter: challenge.GetId()}
-		if challenge == nil {
-			route = ui.Route{Join: g.GetId(), Seat: seat}
-		}
-		return p.show(ctx, c, route)
+	case screen && challenge != nil:
+		return p.show(ctx, c, ui.Route{Enter: challenge.GetId()})
 	case challenge != nil:
 		return p.joinChallenge(ctx, c, challenge, wait)
 	}
-	joined, err := orGiveUp(ctx, p, "join the game", func(ctx context.Context) (client.Game, error) {
-		return c.Join(ctx, g.GetId(), seat)
-	})
+	var joined client.Game
+	if screen {
+		err = p.show(ctx, c, ui.Route{Join: g.GetId(), Seat: seat})
+	} else {
+		joined, err = orGiveUp(ctx, p, "join the game", func(ctx context.Context) (client.Game, error) {
+			return c.Join(ctx, g.GetId(), seat)
+		})
+	}
 	if errors.Is(err, client.ErrSeatTaken) {
 		return full
 	}
-	if err != nil {
+	if err != nil || screen {
 		return err
 	}
 	return p.printGame(joined.Game, status(joined.GetStatus()))

@@ -210,6 +210,10 @@ func TestPlayAgain(t *testing.T) {
 	assert.Contains(t, s.err.String(), "gridstand watch "+id)
 	bob.fails(exitFailed, "the seat is taken. Watch the game: gridstand watch "+id, "join", id)
 	bob.fails(exitMissing, "you have no account", "account")
+	bob.ok("account", "new", "bob")
+	s = bob.sit("join", id)
+	s.ends(exitFailed)
+	assert.Contains(t, s.err.String(), "gridstand watch "+id)
 
 	ada.ok("resign", id)
 	ada.terminal = true

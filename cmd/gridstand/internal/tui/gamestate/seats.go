@@ -146,7 +146,7 @@ func (s *State) scoreBar(t ui.Theme, seat, width int) string {
 }
 
 // seatLabel returns the name of a seat's occupant. It also says whether a stand-in plays
-// for them, and whether they resigned. A long name leaves room for "(you)" in width columns.
+// for them, and whether they resigned. A long name leaves room for this in width columns.
 func seatLabel(seat *pb.Seat, me string, width int) string {
 	text, mine := SeatName(seat), me != "" && seat.GetPlayer().GetId() == me
 	switch by := seat.GetStandIn(); {
@@ -156,12 +156,12 @@ func seatLabel(seat *pb.Seat, me string, width int) string {
 	default:
 		return client.CleanName(by) + " for " + text
 	}
+	more := ""
 	if mine {
-		const you = " (you)"
-		text = ansi.Truncate(text, max(width-len(you), 1), "…") + you
+		more = " (you)"
 	}
 	if seat.GetResigned() {
-		text += ", gave up"
+		more += ", gave up"
 	}
-	return text
+	return ansi.Truncate(text, max(width-len(more), 1), "…") + more
 }

@@ -165,11 +165,14 @@ func TestJump_Again(t *testing.T) {
 	assert.Empty(t, p.Notice)
 }
 
-// Ensure that a new game follows without a question once the user has given up a seat at a table.
+// Ensure that the page says so once the user has given up a seat at a table, and that a new game then
+// follows without a question.
 func TestNew_GivenUp(t *testing.T) {
 	t.Parallel()
 	p, d := start(t, tuitest.Env(&tuitest.Server{}), translate.Game(tuitest.Tribolo(t, tuitest.GameID, 7, adaAndBots()...).State, 0))
 	p.Game.GetSeats()[0].Resigned = true
+	p.Game.GetSeats()[0].GetPlayer().Name = strings.Repeat("m", ui.NameLimit)
+	assert.Contains(t, d.Screen(), "m… (you), gave up ")
 	d.Press("n")
 	assert.Nil(t, p.Dialog)
 	assert.Equal(t, "tribolo", d.Leave().(ui.ReplaceMsg).Route.New.Variant)

@@ -22,6 +22,7 @@ import (
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/cached"
 	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -75,6 +76,16 @@ func Of(s *replay.State, watchers int) store.Listing {
 		add(seat.Player.ID)
 	}
 	return l
+}
+
+// PlayersOf returns the ids of the players of games, for those whose heads could be read.
+func PlayersOf(heads []gamelog.Head) (players []string) {
+	for _, head := range heads {
+		if head.State != nil {
+			players = append(players, Of(head.State, 0).Players...)
+		}
+	}
+	return players
 }
 
 // Put immediately writes the listing of a new game, or of a game whose status or players have

@@ -53,13 +53,7 @@ func (r *Recovery) reconcile(ctx context.Context) error {
 // renewAccounts extends the life of the accounts of all players whose games are kept.
 func (r *Recovery) renewAccounts(ctx context.Context) error {
 	return r.eachHead(ctx, func(heads []gamelog.Head) error {
-		var players []string
-		for _, head := range heads {
-			if head.State != nil {
-				players = append(players, directory.Of(head.State, 0).Players...)
-			}
-		}
-		return r.Accounts.Renew(ctx, players...)
+		return r.Accounts.Renew(ctx, directory.PlayersOf(heads)...)
 	})
 }
 

@@ -192,11 +192,5 @@ func (s *Service) hidden(ctx context.Context, l store.List, heads []gamelog.Head
 	if l.PlayerID != "" && l.PlayerID == caller(ctx).ID {
 		return nil, nil
 	}
-	var players []string
-	for _, head := range heads {
-		if head.State != nil {
-			players = append(players, directory.Of(head.State, 0).Players...)
-		}
-	}
-	return s.Leaderboard.Hidden(ctx, players...)
+	return s.Leaderboard.Hidden(ctx, directory.PlayersOf(heads)...)
 }

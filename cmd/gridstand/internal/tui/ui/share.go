@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/loopback"
 )
 
@@ -56,16 +57,12 @@ func (e *Env) LinkOr(word, gameID string) string {
 // Copy sends text to the terminal's clipboard. Since terminals do not say whether they accept it, the notice about
 // it contains the text, too.
 func (t *Tasks) Copy(text string) tea.Cmd {
-	say := "Sent to the terminal's clipboard:"
+	lines := convert.All(strings.Split(text, "\n"), func(line string) string { return client.CleanText(line, 200) })
 	gap := " "
-	if strings.Contains(text, "\n") {
+	if len(lines) > 1 {
 		gap = "\n"
 	}
-	for line := range strings.Lines(text) {
-		say += gap + client.CleanText(line, 200)
-		gap = "\n"
-	}
-	t.Say(say)
+	t.Say("Sent to the terminal's clipboard:" + gap + strings.Join(lines, "\n"))
 	return tea.SetClipboard(text)
 }
 

@@ -44,11 +44,5 @@ round:
 			sums[i] += score
 		}
 	}
-	best, highest := game.Move{}, int64(-1)
-	for i, d := range directions {
-		if legal.Has(d) && sums[i] > highest {
-			best, highest = game.Slide(d), sums[i]
-		}
-	}
-	return best
+	return highest(legal, func(i int) int64 { return sums[i] })
 }

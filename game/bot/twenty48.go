@@ -64,14 +64,16 @@ func rote(_ *odds, _ *meter, p *twenty48.Position) game.Move {
 
 // greedy48 makes the move with the highest immediate score.
 func greedy48(_ *odds, _ *meter, p *twenty48.Position) game.Move {
-	best, highest := game.Move{}, int64(-1)
-	for _, d := range directions {
-		if !p.Legal().Has(d) {
-			continue
-		}
-		// If the variant halves the points of a merge, it does so for every move.
-		if made := p.Grid().Slide(d); made > highest {
-			best, highest = game.Slide(d), made
+	// If the variant halves the points of a merge, it does so for every move.
+	return highest(p.Legal(), func(i int) int64 { return p.Grid().Slide(directions[i]) })
+}
+
+// highest returns the legal move with the highest value, given those of directions, which are not negative.
+func highest(legal twenty48.Directions, value func(i int) int64) game.Move {
+	best, most := game.Move{}, int64(-1)
+	for i, d := range directions {
+		if legal.Has(d) && value(i) > most {
+			best, most = game.Slide(d), value(i)
 		}
 	}
 	return best

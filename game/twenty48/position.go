@@ -29,12 +29,6 @@ var _ game.Position = (*Position)(nil)
 // order is the fixed order in which legal moves are listed.
 var order = [...]game.Direction{game.Up, game.Right, game.Down, game.Left}
 
-// Rows returns the number of rows of the board.
-func (p *Position) Rows() int { return p.rows }
-
-// Columns returns the number of columns of the board.
-func (p *Position) Columns() int { return p.columns }
-
 // Tiles returns the face values of the cells, row-major from the top left, with 0 for an empty
 // cell. The caller owns the slice.
 func (p *Position) Tiles() []int32 {
@@ -45,16 +39,13 @@ func (p *Position) Tiles() []int32 {
 	return tiles
 }
 
-// Score returns the points of all merges so far.
-func (p *Position) Score() int32 { return p.score }
-
 // GoalReached reports whether the goal tile has been reached. It stays true after that tile merges.
 func (p *Position) GoalReached() bool { return p.reached }
 
 // MoveCount implements game.Position.
 func (p *Position) MoveCount() int32 { return p.moves }
 
-// Scores implements game.Position. There is one seat, so there is one score.
+// Scores implements game.Position. There is one seat, so there is one score: the points of all merges so far.
 func (p *Position) Scores() []int32 { return []int32{p.score} }
 
 // Turn implements game.Position. It returns seat 0 until the game has ended.

@@ -89,14 +89,14 @@ func TestProperty_Slide(t *testing.T) {
 // requireSlide checks a slide line by line. The tiles of the slid line must account in order for all tiles
 // of the original line: each for one tile, or for two equal tiles next to each other, which must merge.
 func requireSlide(t *rapid.T, r *twenty48.Rules, p *twenty48.Position, d game.Direction, next game.Position, change game.Change) {
-	lines, merged := p.Rows(), int32(0)
+	columns, lines, merged := p.Grid().Columns, len(p.Tiles())/p.Grid().Columns, int32(0)
 	if d == game.Up || d == game.Down {
-		lines = p.Columns()
+		lines = columns
 	}
 	for i := range lines {
-		before := lineOf(p.Tiles(), p.Columns(), d, i)
+		before := lineOf(p.Tiles(), columns, d, i)
 		before = slices.DeleteFunc(before, func(face int32) bool { return face == 0 })
-		after := lineOf(beforeSpawn(next, change), p.Columns(), d, i)
+		after := lineOf(beforeSpawn(next, change), columns, d, i)
 		for _, face := range after {
 			if face == 0 {
 				continue
@@ -119,7 +119,7 @@ func requireSlide(t *rapid.T, r *twenty48.Rules, p *twenty48.Position, d game.Di
 		merged /= 2
 	}
 	require.Equal(t, merged, change.Gained)
-	require.Equal(t, p.Score()+merged, next.Scores()[0])
+	require.Equal(t, p.Scores()[0]+merged, next.Scores()[0])
 }
 
 // TestProperty_Spawn checks that a move keeps the sum of the tiles except for the spawned tile,

@@ -163,7 +163,7 @@ func describe(t *testing.T, p game.Position) string {
 				cell = "."
 			}
 			fmt.Fprintf(&w, "%6s", cell)
-			if (i+1)%p.Columns() == 0 {
+			if (i+1)%p.Grid().Columns == 0 {
 				w.WriteByte('\n')
 			}
 		}

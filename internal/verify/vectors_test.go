@@ -206,7 +206,7 @@ func board(p game.Position) string {
 	b := &strings.Builder{}
 	position := p.(*twenty48.Position)
 	for i, tile := range position.Tiles() {
-		if i > 0 && i%position.Columns() == 0 {
+		if i > 0 && i%position.Grid().Columns == 0 {
 			b.WriteString("/ ")
 		}
 		fmt.Fprintf(b, "%s ", strings.Replace(strconv.Itoa(int(tile)), "0", ".", 1))

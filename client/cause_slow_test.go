@@ -5,13 +5,13 @@ package client_test
 import (
 	"context"
 	"errors"
-	"net"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/testkit/process"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -20,9 +20,7 @@ import (
 // missing.
 func TestCause_Silent(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, l.Close()) })
+	l := process.Listen(t)
 	t.Run("clear text", func(t *testing.T) { silent(t, client.Config{Target: l.Addr().String()}) })
 	t.Run("TLS", func(t *testing.T) { silent(t, client.Config{Target: l.Addr().String(), TLS: true}) })
 }

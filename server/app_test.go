@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
+	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
@@ -42,9 +42,7 @@ func TestStart_NoReflection(t *testing.T) {
 func TestRun_Stopped(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
-	redis, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { _ = redis.Close() }()
+	redis := process.Listen(t)
 	go func() {
 		if conn, err := redis.Accept(); err == nil {
 			stop() // before an answer
@@ -60,9 +58,7 @@ func TestRun_Stopped(t *testing.T) {
 func TestRun_ListenerBreaks(t *testing.T) {
 	t.Parallel()
 	c := servertest.Config(t)
-	var err error
-	c.Listener, err = net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	c.Listener = process.Listen(t)
 	require.NoError(t, c.Listener.Close())
 	assert.ErrorContains(t, server.Run(waittest.Context(t), c), "use of closed network connection")
 }

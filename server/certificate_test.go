@@ -20,10 +20,7 @@ import (
 // ask calls GetServerInfo with a new client.
 func ask(t *testing.T, c client.Config) error {
 	t.Helper()
-	client, err := client.Dial(c)
-	require.NoError(t, err)
-	defer func() { _ = client.Close() }()
-	_, err = client.Games.GetServerInfo(waittest.Context(t), &pb.GetServerInfoRequest{})
+	_, err := servertest.Client(t, c).Games.GetServerInfo(waittest.Context(t), &pb.GetServerInfoRequest{})
 	return err
 }
 
@@ -46,9 +43,7 @@ func TestStart_CertificateRenewed(t *testing.T) {
 		defer func() { _ = conn.Close() }()
 		return conn.ConnectionState().PeerCertificates[0].SerialNumber
 	}
-	before, err := client.Dial(client.Config{Target: server.Addr().String(), CAFile: authority.File})
-	require.NoError(t, err)
-	defer func() { _ = before.Close() }()
+	before := servertest.Client(t, client.Config{Target: server.Addr().String(), CAFile: authority.File})
 	info := func() error {
 		_, err := before.Games.GetServerInfo(waittest.Context(t), &pb.GetServerInfoRequest{})
 		return err

@@ -2,7 +2,6 @@ package verify_test
 
 import (
 	"context"
-	"net"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	grpctest "github.com/gridstand/gridstand/internal/testkit/grpc"
+	"github.com/gridstand/gridstand/internal/testkit/process"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/internal/verify"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -64,8 +64,7 @@ func (s *server) Watch(r *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.
 
 func (s *server) client(t *testing.T) *client.Client {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	l := process.Listen(t)
 	g := grpc.NewServer()
 	pb.RegisterGameServiceServer(g, s)
 	pb.RegisterChallengeServiceServer(g, s)

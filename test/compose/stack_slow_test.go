@@ -19,6 +19,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/testkit/process"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
@@ -173,10 +174,7 @@ func (s *stack) reach(container, port string) string {
 // dial returns a client for a server.
 func dial(t *testing.T, address string) *client.Client {
 	t.Helper()
-	c, err := client.Dial(client.Config{Target: address})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = c.Close() })
-	return c
+	return servertest.Client(t, client.Config{Target: address})
 }
 
 // readable returns the name of a compose file that the installed Compose can read. Compose 1,

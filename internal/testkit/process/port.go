@@ -5,6 +5,8 @@ import (
 	"net"
 	"strconv"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // Ports are drawn from below the ephemeral range, which usually begins at 32768, so that no
@@ -46,6 +48,15 @@ func answers(t testing.TB, port int) bool {
 	}
 	_ = conn.Close()
 	return true
+}
+
+// Listen returns a listener on a free port of 127.0.0.1. It is closed when the test ends.
+func Listen(t testing.TB) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	return l
 }
 
 // FreeAddress returns the address 127.0.0.1 with a port that FreePort returned.

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/gridstand/gridstand/client"
 	outputtest "github.com/gridstand/gridstand/internal/testkit/output"
 	"github.com/gridstand/gridstand/server"
 )
@@ -55,6 +56,15 @@ func Start(t testing.TB, c server.Config) (*server.Server, func()) {
 	}
 	t.Cleanup(stop)
 	return server, stop
+}
+
+// Client returns a client, which is closed when the test ends.
+func Client(t testing.TB, config client.Config) *client.Client {
+	t.Helper()
+	c, err := client.Dial(config)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
 }
 
 // Dial connects to a server without TLS. The connection is closed when the test ends.

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"net"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	processtest "github.com/gridstand/gridstand/internal/testkit/process"
 )
 
 // fullDisk is a writer that always fails.
@@ -20,8 +21,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left
 // never answers.
 func TestRun_SilentRedis(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	listener := processtest.Listen(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	accepted := make(chan struct{})
 	go func() {

@@ -1,13 +1,12 @@
 package cli
 
 import (
-	"net"
 	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/stretchr/testify/require"
 
+	processtest "github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/internal/testkit/script"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
@@ -20,10 +19,7 @@ import (
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	script.Run(t, name, asServer, nil, func(tb testing.TB, env *testscript.Env) {
-		taken, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(tb, err)
-		tb.Cleanup(func() { _ = taken.Close() })
-		env.Setenv("TAKEN", taken.Addr().String())
+		env.Setenv("TAKEN", processtest.Listen(tb).Addr().String())
 		c := servertest.Config(tb)
 		c.Store = server.File(filepath.Join(env.WorkDir, "running.db"))
 		servertest.Start(tb, c)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"math"
-	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	grpctest "github.com/gridstand/gridstand/internal/testkit/grpc"
+	"github.com/gridstand/gridstand/internal/testkit/process"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -87,8 +87,7 @@ func evilPosition() *pb.Position {
 func hostileServer(t *testing.T, answer func(method string) (proto.Message, error), header ...string) string {
 	t.Helper()
 	var mu sync.Mutex
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	listener := process.Listen(t)
 	server := grpc.NewServer(grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
 		if err := stream.RecvMsg(&pb.GetServerInfoRequest{}); err != nil { // GetServerInfoRequest has no fields, so any request can be decoded as one
 			return err

@@ -20,9 +20,7 @@ func TestNextGame(t *testing.T) {
 	s, _ := servertest.Start(t, servertest.Config(t))
 	ctx := waittest.Context(t)
 	player := func(name string) *client.Client {
-		c, err := client.Dial(client.Config{Target: s.Addr().String()})
-		require.NoError(t, err)
-		t.Cleanup(func() { assert.NoError(t, c.Close()) })
+		c := servertest.Client(t, client.Config{Target: s.Addr().String()})
 		_, token, err := c.CreatePlayer(ctx, name, false)
 		require.NoError(t, err)
 		c.SetToken(token)

@@ -155,8 +155,7 @@ func TestPlayLocal_Share(t *testing.T) {
 // program on the port for a server.
 func TestPlayLocal_Wrong(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	l := process.Listen(t)
 	server := &http.Server{ReadHeaderTimeout: limit}
 	go func() { _ = server.Serve(l) }()
 	defer server.Close()

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/client"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 )
 
 // Ensure that commands meant for other people to run name a server that those people can reach,
@@ -33,14 +33,10 @@ func TestProgram_Shared(t *testing.T) {
 		{"play.example", "https://www.example", globalFlags{ca: "ca.pem"}, "--server play.example --tls"},
 	} {
 		p := &program{flags: c.flags}
-		dialed, err := client.Dial(client.Config{Target: c.target, TLS: c.flags.tls})
-		require.NoError(t, err)
+		dialed := servertest.Client(t, client.Config{Target: c.target, TLS: c.flags.tls})
 		assert.Equal(t, c.want, strings.Join(p.shared(dialed, c.site), " "), "%+v", c)
-		require.NoError(t, dialed.Close())
 	}
 	p := &program{local: localServer{others: "192.168.7.9:3000"}}
-	dialed, err := client.Dial(client.Config{Target: "0.0.0.0:3000"})
-	require.NoError(t, err)
+	dialed := servertest.Client(t, client.Config{Target: "0.0.0.0:3000"})
 	assert.Equal(t, []string{"--server", "192.168.7.9:3000"}, p.shared(dialed, ""), "with --share")
-	require.NoError(t, dialed.Close())
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	"github.com/gridstand/gridstand/internal/testkit/process"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
@@ -50,9 +51,7 @@ func TestSSHHost_Load(t *testing.T) {
 			server := someServer(t)
 			h, host := startSSHProcess(t, server, tt.sessions)
 			calm := h.logins(logins)
-			c, err := client.Dial(client.Config{Target: server})
-			require.NoError(t, err)
-			defer c.Close()
+			c := servertest.Client(t, client.Config{Target: server})
 			_, token, err := c.CreatePlayer(t.Context(), "mover", false)
 			require.NoError(t, err)
 			game, err := c.As(token).NewGame(t.Context(), "6x6", client.GameOptions{})

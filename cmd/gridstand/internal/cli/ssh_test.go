@@ -283,9 +283,7 @@ func TestSSHHost_Account(t *testing.T) {
 		require.Zero(t, code, out)
 		return out
 	}
-	c, err := client.Dial(client.Config{Target: address})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = c.Close() })
+	c := servertest.Client(t, client.Config{Target: address})
 	link := regexp.MustCompile(`^https://play\.example/link#([a-z2-7]{26})\n$`).FindStringSubmatch(ok("link"))
 	require.Len(t, link, 2)
 	opened, err := c.Players.OpenSession(t.Context(), &pb.OpenSessionRequest{Code: link[1], Comment: "Firefox"})

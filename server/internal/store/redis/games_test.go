@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"net"
 	"slices"
 	"strconv"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -301,8 +301,7 @@ func TestAppendError(t *testing.T) {
 // further ones wait for room as long as their contexts allow.
 func TestPipeline_Bound(t *testing.T) {
 	t.Parallel()
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	silent := process.Listen(t)
 	client := goredis.NewClient(&goredis.Options{
 		Addr: silent.Addr().String(), DialerRetries: 1, MaxRetries: -1, DialTimeout: time.Hour, ReadTimeout: time.Hour,
 	})

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
-	"net"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -43,9 +43,7 @@ func (w *waiting) Write(b []byte) (int, error) {
 // unreachable or refuses commands, and that the error does not contain the password.
 func TestOpen_Waits(t *testing.T) {
 	t.Parallel()
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { _ = silent.Close() }()
+	silent := process.Listen(t)
 	secured, loading := redistest.StartMiniredis(t), redistest.StartMiniredis(t)
 	secured.RequireAuth("open sesame")
 	loading.SetError("LOADING Redis is loading the dataset in memory")
@@ -83,9 +81,7 @@ func TestOpen_Waits(t *testing.T) {
 // Ensure that the error says so if TLS is used for a Redis that may not speak it, or the reverse.
 func TestOpen_OtherScheme(t *testing.T) {
 	t.Parallel()
-	plain, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { _ = plain.Close() }()
+	plain := process.Listen(t)
 	encrypted := httptest.NewTLSServer(nil)
 	defer encrypted.Close()
 	for url, want := range map[string]string{

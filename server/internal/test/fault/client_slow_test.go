@@ -23,6 +23,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/id"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -104,9 +105,7 @@ func (env *env) anonymous(s *testServer, options ...grpc.DialOption) *caller {
 	if !strings.Contains(s.addr, ",") {
 		options = slices.Concat(options, []grpc.DialOption{comesBack, grpc.WithDefaultServiceConfig("{}")})
 	}
-	c, err := client.Dial(client.Config{Target: s.addr, DialOptions: options})
-	require.NoError(env.t, err)
-	env.t.Cleanup(func() { _ = c.Close() })
+	c := servertest.Client(env.t, client.Config{Target: s.addr, DialOptions: options})
 	return &caller{env: env, server: s, games: c.Games, players: c.Players, challenges: c.Challenges}
 }
 

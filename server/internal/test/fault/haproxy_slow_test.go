@@ -85,8 +85,7 @@ func TestThroughProxy_Flood(t *testing.T) {
 // connections, and sends calls to it again once it serves.
 func TestThroughProxy_NotServing(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	listener := process.Listen(t)
 	reports, backend := health.NewServer(), grpc.NewServer()
 	grpc_health_v1.RegisterHealthServer(backend, reports)
 	grpctest.Serve(t, backend, listener)

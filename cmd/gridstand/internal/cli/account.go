@@ -66,9 +66,10 @@ asks before it changes the name.`,
 		}),
 	}
 	token := &cobra.Command{
-		Use:   "token",
-		Short: "Print the token, to use the account elsewhere",
-		RunE:  p.onAccount(p.printToken),
+		Use:        "token",
+		SuggestFor: []string{"export", "move"},
+		Short:      "Print the token, to use the account elsewhere",
+		RunE:       p.onAccount(p.printToken),
 	}
 	cmd.AddCommand(p.newAccountCommand(), p.importCommand(), rename, rotate, token, p.linkCommand(), p.endCommand(), p.keysCommand())
 	return cmd

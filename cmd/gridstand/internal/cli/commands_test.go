@@ -37,6 +37,9 @@ func TestLeaderboard(t *testing.T) {
 	server, _ := serverAtNoon(t) // no day ends during the test
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
 	ada.fails(exitUsage, "did you mean variants?", "rules")
+	ada.fails(exitUsage, "did you mean top?", "yesterday")
+	ada.fails(exitUsage, "did you mean play?", "server")
+	ada.fails(exitUsage, "did you mean import or token?", "account", "export")
 
 	ada.ok("account", "new", "ada")
 	ada.finished(13)

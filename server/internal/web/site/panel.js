@@ -79,7 +79,7 @@ export function createMoves(state, seek) {
   let newest = 0;
   /** @param {any} e */
   function line(e) {
-    const gained = e.moved?.gained || e.moved?.taken?.length;
+    const gained = e.moved?.gained || e.moved?.taken?.length + 1;
     return h(
       'li',
       h(

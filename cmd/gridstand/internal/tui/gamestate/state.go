@@ -178,10 +178,11 @@ func (s *State) note(e *pb.Event) {
 	if what == "" || found {
 		return
 	}
-	s.Log = slices.Insert(s.Log, i, Entry{
-		Version: e.GetVersion(), Move: e.GetPosition().GetMoveCount(), What: what,
-		Gained: max(e.GetMoved().GetGained(), int32(len(e.GetMoved().GetTaken()))),
-	})
+	gained := e.GetMoved().GetGained()
+	if taken := len(e.GetMoved().GetTaken()); taken > 0 {
+		gained = int32(taken) + 1 // the cell that was jumped to, too
+	}
+	s.Log = slices.Insert(s.Log, i, Entry{Version: e.GetVersion(), Move: e.GetPosition().GetMoveCount(), What: what, Gained: gained})
 	s.Log = s.Log[:min(len(s.Log), LogLimit)]
 }
 

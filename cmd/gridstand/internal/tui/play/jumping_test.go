@@ -37,6 +37,7 @@ func someTribolo(t testing.TB, env *ui.Env) *page {
 		Event: translate.Event(last), Connection: client.Connection{State: client.Live},
 	}, tuitest.Noon)
 	require.True(t, p.mine())
+	require.Equal(t, last.Change.Gained, p.Log[0].Gained)
 	p.jumping().cursor = &pb.Cell{}
 	return p
 }

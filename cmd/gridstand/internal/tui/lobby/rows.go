@@ -31,24 +31,20 @@ func waits(g *pb.Game) bool { return g.GetStatus() == pb.GameStatus_GAME_STATUS_
 // with the longest idle last. Waiting and active games are sorted by creation time, newest first, so
 // that they keep their places.
 func order(games []*pb.Game, now time.Time) []*pb.Game {
-	class := func(g *pb.Game) int {
+	class := func(g *pb.Game) (class int, since time.Time) {
 		switch {
 		case waits(g):
-			return 0
+			return 0, g.GetCreateTime().AsTime()
 		case moving(g, now):
-			return 1
+			return 1, g.GetCreateTime().AsTime()
 		default:
-			return 2
+			return 2, g.GetUpdateTime().AsTime()
 		}
 	}
 	slices.SortStableFunc(games, func(a, b *pb.Game) int {
-		if c := cmp.Compare(class(a), class(b)); c != 0 {
-			return c
-		}
-		if class(a) == 2 {
-			return b.GetUpdateTime().AsTime().Compare(a.GetUpdateTime().AsTime())
-		}
-		return b.GetCreateTime().AsTime().Compare(a.GetCreateTime().AsTime())
+		classA, sinceA := class(a)
+		classB, sinceB := class(b)
+		return cmp.Or(cmp.Compare(classA, classB), sinceB.Compare(sinceA))
 	})
 	return games
 }

@@ -34,10 +34,8 @@ func pause(b *backoff.ExponentialBackOff, e *Error) time.Duration {
 // wait waits for d. It returns an error if ctx is done or the client is closed in the
 // meantime.
 func (c *Client) wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 	case <-ctx.Done():
 	case <-c.closed.Done():
 	}

@@ -16,16 +16,12 @@ const renewShare = 90
 // Renew postpones the expiry of accounts, as if they had just been created. Most calls do not
 // access the store. Accounts that do not exist are ignored.
 func (s *Store) Renew(ctx context.Context, playerIDs ...string) error {
-	if s.keep <= 0 {
-		return nil
-	}
 	now := time.Now()
 	var due []string
 	for _, playerID := range playerIDs {
-		if at, ok := s.renewed.Get(playerID); !id.Valid(playerID) || ok && now.Sub(at) < s.keep/renewShare {
-			continue
+		if id.Valid(playerID) && s.lapses(playerID, now) {
+			due = append(due, playerID)
 		}
-		due = append(due, playerID)
 	}
 	if len(due) == 0 {
 		return nil
@@ -37,4 +33,10 @@ func (s *Store) Renew(ctx context.Context, playerIDs ...string) error {
 		s.renewed.Add(playerID, now)
 	}
 	return nil
+}
+
+// lapses reports whether an account, or a session, has not been renewed recently.
+func (s *Store) lapses(id string, now time.Time) bool {
+	at, ok := s.renewed.Get(id)
+	return s.keep > 0 && (!ok || now.Sub(at) >= s.keep/renewShare)
 }

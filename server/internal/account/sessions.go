@@ -109,11 +109,8 @@ func (s *Sessions) verify(ctx context.Context, playerID, session string) (Player
 
 // renew postpones the expiry of a session, seldom.
 func (s *Sessions) renew(ctx context.Context, playerID, session string) {
-	now, keep := time.Now(), s.accounts.keep
-	if at, ok := s.accounts.renewed.Get(session); keep <= 0 || ok && now.Sub(at) < keep/renewShare {
-		return
-	}
-	if s.sessions.Renew(ctx, playerID, session, keep) == nil {
+	now := time.Now()
+	if s.accounts.lapses(session, now) && s.sessions.Renew(ctx, playerID, session, s.accounts.keep) == nil {
 		s.accounts.renewed.Add(session, now)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -57,14 +56,12 @@ func (p *program) printJSON(v any) error {
 func harmless(line []byte) []byte {
 	out := make([]byte, 0, len(line))
 	for _, r := range string(line) {
-		switch {
-		case unicode.IsPrint(r):
+		if unicode.IsPrint(r) {
 			out = utf8.AppendRune(out, r)
-		case r > math.MaxUint16:
-			high, low := utf16.EncodeRune(r)
-			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
-		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
 		}
 	}
 	return out

@@ -82,8 +82,7 @@ func TestStart_Metrics(t *testing.T) {
 
 	url := "http://" + server.MetricsAddr().String() + "/metrics"
 	metrics := func() string {
-		response, body, err := fetch(t, &http.Transport{}, url)
-		require.NoError(t, err)
+		response, body := servertest.Get(t, url)
 		require.Equal(t, http.StatusOK, response.StatusCode)
 		return body
 	}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
@@ -23,8 +22,7 @@ func TestServer_Readyz(t *testing.T) {
 	for _, fault := range []string{"", "OOM", ""} {
 		store.SetError(fault)
 		for path, isFine := range map[string]bool{"/readyz": fault == "", "/healthz": true} {
-			response, body, err := fetch(t, &http.Transport{}, "http://"+server.MetricsAddr().String()+path)
-			require.NoError(t, err)
+			response, body := servertest.Get(t, "http://"+server.MetricsAddr().String()+path)
 			assert.Equal(t, isFine, response.StatusCode == http.StatusOK, "%s: %s", path, body)
 			assert.Equal(t, !isFine, strings.Contains(body, "OOM"), "%s: %s", path, body)
 		}

@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -52,8 +51,7 @@ func TestRefusals(t *testing.T) {
 	_, err = players.GetPlayer(home, &pb.GetPlayerRequest{PlayerId: "me"})
 	require.Equal(t, codes.Unauthenticated, status.Code(err))
 
-	_, body, err := fetch(t, &http.Transport{}, "http://"+server.MetricsAddr().String()+"/metrics")
-	require.NoError(t, err)
+	_, body := servertest.Get(t, "http://"+server.MetricsAddr().String()+"/metrics")
 	for reason, want := range map[string]struct {
 		count   int
 		address string

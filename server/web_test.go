@@ -111,10 +111,9 @@ func TestStart_WebWrongScheme(t *testing.T) {
 	c, authority := encrypted(t)
 	secret, _ := servertest.Start(t, c)
 	open, _ := servertest.Start(t, servertest.Config(t))
-	response, body, err := fetch(t, &http.Transport{}, "http://"+secret.Addr().String())
-	require.NoError(t, err)
+	response, body := servertest.Get(t, "http://"+secret.Addr().String())
 	assert.Equal(t, http.StatusBadRequest, response.StatusCode)
 	assert.Contains(t, body, "https://")
-	_, _, err = fetch(t, &http.Transport{TLSClientConfig: trusting(t, authority)}, "https://"+open.Addr().String())
+	_, _, err := fetch(t, &http.Transport{TLSClientConfig: trusting(t, authority)}, "https://"+open.Addr().String())
 	assert.ErrorContains(t, err, "server gave HTTP response to HTTPS client")
 }

@@ -24,10 +24,8 @@ func TestStart_WebRate(t *testing.T) {
 	c.Proxies = "127.0.0.1"
 	c.Limits[limits.ReadsPerAddressPerSecond] = 1 // the burst is ten
 	server, _ := servertest.Start(t, c)
-	get := func(address, path string) (response *http.Response, body string) {
-		response, body, err := fetch(t, &http.Transport{}, "http://"+server.Addr().String()+path, "X-Forwarded-For", address)
-		require.NoError(t, err)
-		return response, body
+	get := func(address, path string) (*http.Response, string) {
+		return servertest.Get(t, "http://"+server.Addr().String()+path, "X-Forwarded-For", address)
 	}
 	for busy, path := range map[string]string{"192.0.2.1": "/", "192.0.2.2": "/g/unknown/picture.png", "192.0.2.3": "/g/unknown/events"} {
 		response, body := get(busy, path)

@@ -4,7 +4,6 @@ package web
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -73,13 +72,12 @@ func TestJourney_Daily(t *testing.T) {
 	late.Visit("/g/" + g.GetId())
 	late.Wait(says("Hidden for another"))
 	late.Wait(fmt.Sprintf(`document.querySelector("main a").pathname === %q`, "/c/"+c.GetId()))
-	for _, token := range []string{stored(t, tab).Token, ""} {
-		page := s.fetch("/g/"+g.GetId(), token)
+	for _, headers := range [][]string{{"Authorization", "Bearer " + stored(t, tab).Token}, nil} {
+		page, text := servertest.Get(t, "http://"+s.address+"/g/"+g.GetId(), headers...)
 		assert.Equal(t, http.StatusOK, page.StatusCode)
-		text, err := io.ReadAll(page.Body)
-		require.NoError(t, err)
-		assert.NotContains(t, string(text), points)
-		assert.Equal(t, http.StatusBadRequest, s.fetch("/g/"+g.GetId()+"/picture.png", token).StatusCode)
+		assert.NotContains(t, text, points)
+		picture, _ := servertest.Get(t, "http://"+s.address+"/g/"+g.GetId()+"/picture.png", headers...)
+		assert.Equal(t, http.StatusBadRequest, picture.StatusCode)
 	}
 
 	begin(late, "/daily")

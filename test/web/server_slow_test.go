@@ -4,7 +4,6 @@ package web
 
 import (
 	"fmt"
-	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -140,19 +139,4 @@ func (s *testServer) playAttempt(tab *browsertest.Tab, request *pb.GetChallengeR
 	}
 	waitForBoard(tab, g.GetPosition())
 	return g, c
-}
-
-// fetch requests a path over HTTP. It sends the token unless the token is empty.
-func (s *testServer) fetch(path, token string) *http.Response {
-	s.t.Helper()
-	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, "http://"+s.address+path, nil)
-	require.NoError(s.t, err)
-	request.Close = true
-	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
-	}
-	response, err := http.DefaultClient.Do(request)
-	require.NoError(s.t, err)
-	s.t.Cleanup(func() { _ = response.Body.Close() })
-	return response
 }

@@ -5,8 +5,11 @@ package servertest
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,6 +21,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	outputtest "github.com/gridstand/gridstand/internal/testkit/output"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server"
 )
 
@@ -56,6 +60,23 @@ func Start(t testing.TB, c server.Config) (*server.Server, func()) {
 	}
 	t.Cleanup(stop)
 	return server, stop
+}
+
+// Get requests a page on a connection of its own, with pairs of a header's name and its value, and
+// returns the answer and its body.
+func Get(t testing.TB, url string, headers ...string) (*http.Response, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(waittest.Context(t), http.MethodGet, url, http.NoBody)
+	require.NoError(t, err)
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	request.Close, request.Host = true, request.Header.Get("Host")
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, errors.Join(err, response.Body.Close()))
+	return response, string(body)
 }
 
 // Client returns a client, which is closed when the test ends.

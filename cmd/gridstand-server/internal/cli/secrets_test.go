@@ -6,8 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"io"
-	"net/http"
 	"regexp"
 	"strings"
 	"syscall"
@@ -122,13 +120,9 @@ func TestNoSecrets(t *testing.T) {
 	for _, profile := range []string{"allocs", "block", "goroutine", "heap", "mutex", "threadcreate"} {
 		pages = append(pages, "/debug/pprof/"+profile, "/debug/pprof/"+profile+"?debug=1")
 	}
-	closeAfter := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	for _, page := range pages {
-		response, err := closeAfter.Get(admin + page)
-		require.NoError(t, err)
-		_, err = io.Copy(said, response.Body)
-		require.NoError(t, err)
-		require.NoError(t, response.Body.Close())
+		_, body := servertest.Get(t, admin+page)
+		said.WriteString(body)
 	}
 	store.Kill()
 	note(games.GetGame(ctx, &pb.GetGameRequest{GameId: solo.GetId()}))

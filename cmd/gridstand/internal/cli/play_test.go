@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/internal/testkit/process"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
@@ -70,13 +71,7 @@ func TestPlayLocal(t *testing.T) {
 	table := ada.sit("play", "--local", "--server", address, "--name", "ada")
 	table.sees("thers on this machine watch at")
 	table.sees("http://" + address + "/g/")
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/", http.NoBody)
-	require.NoError(t, err)
-	request.Host = "rebound.example"
-	page, err := http.DefaultClient.Do(request)
-	require.NoError(t, err)
-	require.NoError(t, page.Body.Close())
-	http.DefaultClient.CloseIdleConnections()
+	page, _ := servertest.Get(t, "http://"+address+"/", "Host", "rebound.example")
 	assert.Equal(t, http.StatusMisdirectedRequest, page.StatusCode, "a web page must not read the player's games")
 	tv := bob.sit("watch", "http://"+address+"/")
 	tv.sees("the best live classic game")
@@ -130,10 +125,7 @@ func TestPlayLocal_Share(t *testing.T) {
 	s.sees("http://" + others + "/g/")
 	assert.NotContains(t, s.out.String(), "Others play at", "they would begin another game")
 	assert.NotContains(t, s.out.String(), "Others watch at", "it would cover the board, and the panel says how to join")
-	page, err := http.Get("http://" + others + "/")
-	require.NoError(t, err)
-	require.NoError(t, page.Body.Close())
-	http.DefaultClient.CloseIdleConnections()
+	page, _ := servertest.Get(t, "http://"+others+"/")
 	assert.Equal(t, http.StatusOK, page.StatusCode)
 	guest := newUser(t, others, "bob")
 	assert.Contains(t, guest.ok("games", "--status", "waiting"), "tribolo")

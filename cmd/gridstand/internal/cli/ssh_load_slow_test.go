@@ -28,12 +28,15 @@ import (
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
+// logins is the number of logins whose time is measured. The host has room for all of them, because the
+// session of one may end after the next has begun.
+const logins = 20
+
 // TestSSHHost_Load reports the resources that an SSH host needs for 200 sessions (50 with the race
 // detector) that watch a game with two moves per second, and for 50 sessions that watch, in the largest
 // window, a game that moves as often as the limits allow. It also reports how long clients of another
 // address wait for a login meanwhile.
 func TestSSHHost_Load(t *testing.T) {
-	const logins = 20
 	sessions := 200
 	if process.Race {
 		sessions = 50 // the race detector makes 200 sessions too slow on a busy machine
@@ -87,7 +90,7 @@ func startSSHProcess(t *testing.T, server string, perAddress int) (*sshHost, *ex
 	h := &sshHost{t: t, log: &output{}}
 	host := exec.Command(os.Args[0], "ssh-host", "--listen", "127.0.0.1:0", "--server", server,
 		"--host-key", filepath.Join(t.TempDir(), "key"),
-		"--max-sessions-per-address", strconv.Itoa(perAddress), "--max-sessions", strconv.Itoa(perAddress+1))
+		"--max-sessions-per-address", strconv.Itoa(perAddress), "--max-sessions", strconv.Itoa(perAddress+logins))
 	host.Env, host.Stderr = append(os.Environ(), actAsClient+"=1"), h.log
 	require.NoError(t, host.Start())
 	t.Cleanup(func() { _ = host.Process.Kill() })

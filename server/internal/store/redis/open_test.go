@@ -85,7 +85,7 @@ func TestOpen_OtherScheme(t *testing.T) {
 	encrypted := httptest.NewTLSServer(nil)
 	defer encrypted.Close()
 	for url, want := range map[string]string{
-		"rediss://" + plain.Addr().String() + "?dial_timeout=50ms": "; if it does not use TLS, its URL must begin with redis://",
+		"rediss://" + plain.Addr().String() + "?dial_timeout=1s": "; if it does not use TLS, its URL must begin with redis://",
 		"redis://" + encrypted.Listener.Addr().String():            "; if it uses TLS, its URL must begin with rediss://",
 		"rediss://127.0.0.1:1":                                     "connection refused",
 	} {

@@ -86,8 +86,8 @@ func TestOpen_OtherScheme(t *testing.T) {
 	defer encrypted.Close()
 	for url, want := range map[string]string{
 		"rediss://" + plain.Addr().String() + "?dial_timeout=1s": "; if it does not use TLS, its URL must begin with redis://",
-		"redis://" + encrypted.Listener.Addr().String():            "; if it uses TLS, its URL must begin with rediss://",
-		"rediss://127.0.0.1:1":                                     "connection refused",
+		"redis://" + encrypted.Listener.Addr().String():          "; if it uses TLS, its URL must begin with rediss://",
+		"rediss://127.0.0.1:1":                                   "connection refused",
 	} {
 		options, err := parseURL(url)
 		require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -70,6 +71,7 @@ func (f *Front) Accept() (net.Conn, error) {
 		}
 		_ = accepted.Close()
 		f.Closed(exceeded, Key(accepted.RemoteAddr()))
+		runtime.Gosched() // Moves do not wait for the next ones, of which a flood has many.
 	}
 }
 

@@ -81,13 +81,13 @@ func TestOpen_Waits(t *testing.T) {
 // Ensure that the error says so if TLS is used for a Redis that may not speak it, or the reverse.
 func TestOpen_OtherScheme(t *testing.T) {
 	t.Parallel()
-	plain := process.Listen(t)
+	plain := redistest.StartRedis(t)
 	encrypted := httptest.NewTLSServer(nil)
 	defer encrypted.Close()
 	for url, want := range map[string]string{
-		"rediss://" + plain.Addr().String() + "?dial_timeout=1s": "; if it does not use TLS, its URL must begin with redis://",
-		"redis://" + encrypted.Listener.Addr().String():          "; if it uses TLS, its URL must begin with rediss://",
-		"rediss://127.0.0.1:1":                                   "connection refused",
+		"rediss://" + plain.Addr():                      "; if it does not use TLS, its URL must begin with redis://",
+		"redis://" + encrypted.Listener.Addr().String(): "; if it uses TLS, its URL must begin with rediss://",
+		"rediss://127.0.0.1:1":                          "connection refused",
 	} {
 		options, err := parseURL(url)
 		require.NoError(t, err)

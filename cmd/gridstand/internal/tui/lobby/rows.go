@@ -99,7 +99,10 @@ func (p *page) gameColumns(mine bool, width int) []ui.Column[*pb.Game] {
 				return cell(g, describe.Comma(gamestate.HighestScore(g)))
 			}
 		}),
-		ui.Numbers("IDLE", idleWidth, func(g *pb.Game) ui.Value { age, _ := gamestate.Idle(g, now); return dim(describe.Span(age)) }),
+		ui.Numbers("IDLE", idleWidth, func(g *pb.Game) ui.Value {
+			age, _ := gamestate.Idle(g, now)
+			return dim(describe.Span(age))
+		}),
 	}
 	if mine {
 		columns[2].Title, columns[2].Cell = "STATE", p.mineState

@@ -50,7 +50,10 @@ func (g *game) loadCurve() tea.Cmd {
 	g.curve.asked = true
 	c, id, server := curve{scores: slices.Clip(g.curve.scores)}, g.id, g.env.Server
 	return ui.Call(g.tasks, func(ctx context.Context) (curve, error) {
-		err := read(ctx, server, id, first, func(u client.Update) bool { c.add(u.Event); return int32(len(c.scores)) < last })
+		err := read(ctx, server, id, first, func(u client.Update) bool {
+			c.add(u.Event)
+			return int32(len(c.scores)) < last
+		})
 		return c, err
 	}, func(c curve, _ error) tea.Cmd {
 		c.asked = int32(len(c.scores)) < last // After an error, it shows what it has.

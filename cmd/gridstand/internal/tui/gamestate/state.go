@@ -40,9 +40,6 @@ type State struct {
 	stopping       bool      // whether a server said that it was unavailable, and no server has answered since
 	// Err is the reason why the stream ended before the game did, or nil.
 	Err error
-	// skipped is the number of events that the server skipped in an update at skippedTime.
-	skipped     int32
-	skippedTime time.Time
 }
 
 // Change is what a version of a game changed.
@@ -103,9 +100,6 @@ func (s *State) Update(u client.Update, now time.Time) bool {
 	}
 	switch {
 	case u.Game != nil:
-		if u.Skipped > 0 {
-			s.skipped, s.skippedTime = u.Skipped, now
-		}
 		return s.Replace(u.Game)
 	case u.Event != nil:
 		return s.Apply(u.Event)
@@ -204,11 +198,8 @@ func (s *State) ConnectionProblem() string {
 	}
 }
 
-// Times that determine the badge.
-const (
-	behindTime = 4 * time.Second  // how long the badge reports skipped events
-	LiveTime   = 30 * time.Second // how long a game counts as live after an event
-)
+// LiveTime is how long a game counts as live after an event.
+const LiveTime = 30 * time.Second
 
 // Idle returns the time since a game's last event, and whether that is too long for it to count as live.
 func Idle(g *pb.Game, now time.Time) (age time.Duration, idle bool) {
@@ -231,8 +222,6 @@ func (s *State) Badge(t ui.Theme, now time.Time) string {
 		return t.Warn().Render(text)
 	case s.connection.State == client.Connecting:
 		return t.Dim().Render("◌ connecting")
-	case s.skipped > 0 && now.Sub(s.skippedTime) < behindTime:
-		return t.Warn().Render(fmt.Sprintf("▲ behind, skipped %d", s.skipped))
 	case s.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
 		return t.Dim().Render("○ waiting")
 	}

@@ -33,7 +33,7 @@ func TestNormalTarget(t *testing.T) {
 		"[::1%lo]:1":                 "[::1%lo]:1",
 		"b:2, a , b:2":               "a:2048,b:2",
 		"dns:///Play.example.org":    "dns:///play.example.org:2048",
-		"dns:///play.example.org:80": "dns:///play.example.org:80",
+		"DNS:///play.example.org:80": "dns:///play.example.org:80",
 	} {
 		got, err := client.NormalTarget(in)
 		require.NoError(t, err, in)

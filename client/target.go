@@ -48,7 +48,9 @@ func parseTarget(s string) (target, error) {
 		rest = DefaultTarget
 	}
 	var t target
-	rest, t.dns = strings.CutPrefix(rest, dnsScheme)
+	if n := min(len(rest), len(dnsScheme)); strings.EqualFold(rest[:n], dnsScheme) {
+		rest, t.dns = rest[n:], true
+	}
 	for part := range strings.SplitSeq(rest, ",") {
 		address, err := parseAddress(strings.TrimSpace(part))
 		if err != nil {

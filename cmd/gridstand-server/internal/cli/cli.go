@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -42,7 +43,7 @@ func Main() int {
 
 // run runs the program with the given arguments and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	_, err := usage.Execute(ctx, rootCommand(), args, stdout, stderr)
+	cmd, err := usage.Execute(ctx, rootCommand(), args, stdout, stderr)
 	if err == nil {
 		return exitOK
 	}
@@ -54,6 +55,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var wrong *usage.Error
 	var config *server.ConfigError
 	if errors.As(err, &wrong) || errors.As(err, &config) {
+		fmt.Fprintf(stderr, "Try: %s --help\n", strings.TrimSuffix(cmd.CommandPath(), " help"))
 		return exitUsage
 	}
 	return exitFailed

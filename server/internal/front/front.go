@@ -145,16 +145,9 @@ func (f *Front) enter(accepted net.Conn) (_ *conn, exceeded string) {
 		b.connections.Add(-1)
 		return nil, exceeded
 	}
-	if tcp, ok := accepted.(interface {
-		SetReadBuffer(bytes int) error
-		SetWriteBuffer(bytes int) error
-		SetKeepAliveConfig(config net.KeepAliveConfig) error
-	}); ok {
-		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true})
-		if !proxy {
-			_ = tcp.SetReadBuffer(buffer)
-			_ = tcp.SetWriteBuffer(buffer)
-		}
+	if tcp, ok := accepted.(*net.TCPConn); ok && !proxy {
+		_ = tcp.SetReadBuffer(buffer)
+		_ = tcp.SetWriteBuffer(buffer)
 	}
 	c := &conn{Conn: accepted, front: f, budget: b, opened: time.Now(), proxy: proxy, unread: map[*Budget]int64{}}
 	f.mu.Lock()

@@ -38,22 +38,14 @@ const (
 // fakeConn is a connection that carries no data.
 type fakeConn struct {
 	net.Conn
-	peer                    net.Addr
-	closed                  bool
-	readBuffer, writeBuffer int
-	keepAlive               bool
+	peer   net.Addr
+	closed bool
 }
 
 func (c *fakeConn) RemoteAddr() net.Addr             { return c.peer }
 func (c *fakeConn) Close() error                     { c.closed = true; return nil }
 func (c *fakeConn) SetDeadline(time.Time) error      { return nil }
 func (c *fakeConn) SetWriteDeadline(time.Time) error { return nil }
-func (c *fakeConn) SetReadBuffer(bytes int) error    { c.readBuffer = bytes; return nil }
-func (c *fakeConn) SetWriteBuffer(bytes int) error   { c.writeBuffer = bytes; return nil }
-func (c *fakeConn) SetKeepAliveConfig(config net.KeepAliveConfig) error {
-	c.keepAlive = config.Enable
-	return nil
-}
 
 func (c *fakeConn) Read(b []byte) (int, error) {
 	clear(b)
@@ -110,18 +102,6 @@ func fieldOf(err error) string {
 		return ""
 	}
 	return exceeded.Field
-}
-
-// Ensure that the kernel keeps few bytes for a client in either direction, and as many as it wants for a proxy,
-// whose connection may carry the calls and answers of many clients. It probes the idle connections of both.
-func TestEnter_Buffers(t *testing.T) {
-	t.Parallel()
-	f := newFront(t, limits.Limits{})
-	client, _ := f.connect(t, clientAddress)
-	assert.Equal(t, [2]int{buffer, buffer}, [2]int{client.readBuffer, client.writeBuffer})
-	proxy, _ := f.connect(t, proxyAddress)
-	assert.Zero(t, [2]int{proxy.readBuffer, proxy.writeBuffer}, "the system's defaults")
-	assert.True(t, client.keepAlive && proxy.keepAlive)
 }
 
 // Ensure that an address may have a number of connections, and another one when one is closed, and that

@@ -58,7 +58,6 @@ func (c *client) Read(b []byte) (int, error) {
 	if n == 0 {
 		return n, err
 	}
-	c.metrics.received.Add(float64(n))
 	if c.rate.WaitN(c.closed, n) != nil {
 		return 0, net.ErrClosed
 	}
@@ -69,7 +68,6 @@ func (c *client) Read(b []byte) (int, error) {
 // only after it has read, at its rate, what the client had sent.
 func (c *client) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
-	c.metrics.sent.Add(float64(n))
 	if err != nil {
 		c.close()
 	}

@@ -12,12 +12,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics counts the sessions and connections of a host for Prometheus.
+// Metrics counts the sessions and refusals of a host for Prometheus.
 type Metrics struct {
-	registry       *prometheus.Registry
-	sessions       prometheus.Gauge
-	refusals       *prometheus.CounterVec
-	received, sent prometheus.Counter
+	registry *prometheus.Registry
+	sessions prometheus.Gauge
+	refusals *prometheus.CounterVec
 }
 
 // NewMetrics returns the metrics of one host.
@@ -25,9 +24,6 @@ func NewMetrics() *Metrics {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	with := promauto.With(registry)
-	bytes := with.NewCounterVec(prometheus.CounterOpts{
-		Name: "gridstand_ssh_bytes_total", Help: "Bytes that SSH clients sent (direction in) and received (out).",
-	}, []string{"direction"})
 	return &Metrics{
 		registry: registry,
 		sessions: with.NewGauge(prometheus.GaugeOpts{Name: "gridstand_ssh_sessions", Help: "Open sessions of SSH clients."}),
@@ -36,8 +32,6 @@ func NewMetrics() *Metrics {
 			Help: "Sessions that were refused because there were too many (sessions) or too many of one address (sessions_per_address), or the host stops (stopping), " +
 				"and connections that were closed because too many had no session (places) or they had none for too long (login).",
 		}, []string{"reason"}),
-		received: bytes.WithLabelValues("in"),
-		sent:     bytes.WithLabelValues("out"),
 	}
 }
 

@@ -11,9 +11,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/reflection/grpc_reflection_v1"
-	"google.golang.org/grpc/status"
 
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	"github.com/gridstand/gridstand/internal/testkit/process"
@@ -26,17 +23,6 @@ import (
 )
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
-
-func TestStart_NoReflection(t *testing.T) {
-	t.Parallel()
-	c := servertest.Config(t)
-	c.Reflection = false
-	server, _ := servertest.Start(t, c)
-	stream, err := grpc_reflection_v1.NewServerReflectionClient(servertest.Dial(t, server.Addr())).ServerReflectionInfo(waittest.Context(t))
-	require.NoError(t, err)
-	_, err = stream.Recv()
-	assert.Equal(t, codes.Unimplemented, status.Code(err))
-}
 
 // Ensure that a server can be stopped while it waits for Redis.
 func TestRun_Stopped(t *testing.T) {

@@ -93,8 +93,6 @@ type Config struct {
 	Proxies string
 	// Limits limits what clients can do.
 	Limits limits.Limits
-	// Reflection enables gRPC server reflection, which lets tools list the services.
-	Reflection bool
 	// StopTimeout is how long a shutdown may wait for calls in progress.
 	StopTimeout time.Duration
 	// Stall is how long an HTTP client may read nothing before its connection is closed.
@@ -130,7 +128,6 @@ func DefaultConfig() Config {
 		KeepFinished: 30 * 24 * time.Hour,
 		KeepAccounts: 90 * 24 * time.Hour,
 		Limits:       limits.Default(),
-		Reflection:   true,
 		StopTimeout:  10 * time.Second,
 		Stall:        time.Minute,
 	}

@@ -220,9 +220,7 @@ func (n *node) serveCalls(games *rpc.Service, transport []grpc.ServerOption) {
 		n.health.SetServingStatus(name, grpc_health_v1.HealthCheckResponse_SERVING)
 	}
 	grpc_health_v1.RegisterHealthServer(n.grpc, n.health)
-	if n.Reflection {
-		reflection.Register(n.grpc)
-	}
+	reflection.Register(n.grpc)
 	n.metrics.Serving(n.grpc)
 }
 

@@ -42,7 +42,6 @@ func Add(flags *pflag.FlagSet, c *server.Config) {
 	flags.StringVar(&c.Proxies, "proxies", c.Proxies,
 		"`addresses` and networks of trusted proxies, separated by commas; their x-forwarded-for headers name the "+
 			"address that limits apply to")
-	flags.BoolVar(&c.Reflection, "reflection", c.Reflection, "let tools such as grpcurl list the services")
 	flags.DurationVar(&c.StopTimeout, "stop-timeout", c.StopTimeout, "how long a stop waits for calls in progress")
 	// This flag is hidden: it exists only so that tests can change the time.
 	flags.DurationVar(&c.Stall, "stall", c.Stall, "how long a client by HTTP may read nothing")

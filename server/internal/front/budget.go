@@ -230,16 +230,12 @@ func EnterCall(ctx context.Context, slots int64) error {
 // pay waits until the address has paid for the reads that it has made. It returns an error if that
 // takes too long.
 func (b *Budget) pay(ctx context.Context) error {
-	wait := b.reads.ReserveN(time.Now(), 0).Delay()
-	if wait > maxWait {
-		return b.budgets.exceeded()
+	waiting, cancel := context.WithTimeout(ctx, maxWait)
+	defer cancel()
+	if b.reads.WaitN(waiting, 0) != nil {
+		return cmp.Or[error](ctx.Err(), b.budgets.exceeded())
 	}
-	select {
-	case <-time.After(wait):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return nil
 }
 
 // History returns games whose history counts as reads by the address of the call that needs it.

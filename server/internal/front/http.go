@@ -21,11 +21,6 @@ func (f *Front) Handler(next http.Handler) http.Handler {
 		c := connOf(r.Context())
 		c.prove()
 		c.allow(bytesPerRequest)
-		limit := int64(f.Limits[limits.MessageBytes]*4/3 + bodyMargin) // gRPC-Web may encode messages in base64
-		huge := f.Limits[limits.MessageBytes] > 0 && r.ContentLength > limit
-		if huge {
-			w.Header().Set("Connection", "close") // Without this, the HTTP server would read the rest of the body.
-		}
 		s, err := f.admit(r.Context(), c, r.URL.Path, r.Header.Values("X-Forwarded-For"))
 		if err != nil {
 			f.Answer(w, r, err)
@@ -33,12 +28,9 @@ func (f *Front) Handler(next http.Handler) http.Handler {
 		}
 		answer := &httpAnswer{ResponseWriter: w, call: s}
 		defer answer.end()
-		if huge {
-			s.budget.charge(int(limit) / bytesPerRead)
-		}
 		request := r.WithContext(s)
-		if f.Limits[limits.MessageBytes] > 0 && r.Body != http.NoBody {
-			request.Body = http.MaxBytesReader(w, r.Body, limit)
+		if l := f.Limits[limits.MessageBytes]; l > 0 && r.Body != http.NoBody {
+			request.Body = http.MaxBytesReader(w, r.Body, int64(l*4/3+bodyMargin)) // gRPC-Web may encode messages in base64
 		}
 		next.ServeHTTP(answer, request)
 	})

@@ -40,14 +40,13 @@ func (f *Front) Handler(next http.Handler) http.Handler {
 // until Write returns, that is, until the connection has accepted them.
 type httpAnswer struct {
 	http.ResponseWriter
-	call     *call
-	refused  bool // set once the client has too many unread bytes; all further Writes fail
-	hijacked bool
+	call    *call
+	refused bool // set once the client has too many unread bytes; all further Writes fail
 }
 
 // end ends the request when its handler returns.
 func (a *httpAnswer) end() {
-	if a.hijacked {
+	if a.call.conn.hijacker != nil {
 		return
 	}
 	a.setDeadline() // The server has yet to flush its buffers.
@@ -96,7 +95,6 @@ func (a *httpAnswer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closed.Load() {
-		a.hijacked = true
 		c.hijacker = a.call.budget // Retain only the budget: the call and its context would use a lot of memory.
 	}
 	return raw, buffered, nil

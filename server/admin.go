@@ -44,13 +44,11 @@ func newAdmin(c Config, logger *slog.Logger, metrics http.Handler, healthy func(
 		}
 		_, _ = w.Write([]byte("ready\n"))
 	})
-	if c.Pprof {
-		// cmdline is omitted because it would reveal the password in --store.
-		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
-		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
-		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-	}
+	// cmdline is omitted because it would reveal the password in --store.
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	return &admin{listener: listener, server: &http.Server{
 		Handler:           withoutPages(mux),
 		ReadHeaderTimeout: 5 * time.Second,

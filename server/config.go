@@ -56,10 +56,8 @@ type Config struct {
 	// TLSCert and TLSKey are the paths of PEM files. If both are empty, connections are
 	// not encrypted. The server rereads the files after they are replaced.
 	TLSCert, TLSKey string
-	// Metrics is the TCP address to serve metrics on, or empty to serve none.
+	// Metrics is the TCP address to serve metrics and profiles on, or empty to serve none.
 	Metrics string
-	// Pprof makes the server serve profiles on the Metrics address.
-	Pprof bool
 	// LogLevel and LogFormat configure the log on standard error.
 	LogLevel  slog.Level
 	LogFormat string
@@ -186,8 +184,6 @@ func (c *Config) validate() error {
 		return wrong("listen", "must be an address such as :2048")
 	case (c.TLSCert == "") != (c.TLSKey == ""):
 		return wrong("tls-cert", "must be set together with --tls-key")
-	case c.Pprof && c.Metrics == "":
-		return wrong("pprof", "needs --metrics, the address on which it is served")
 	case !slices.Contains(LogFormats, c.LogFormat):
 		return wrong("log-format", "must be %s, not %q", strings.Join(LogFormats, " or "), c.LogFormat)
 	case c.AbandonAfter <= 0:

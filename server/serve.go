@@ -191,7 +191,7 @@ func (n *node) announce() {
 	n.logger.Info("serving", "address", n.front.Addr().String(), "page", cmp.Or(n.PublicURL, n.page()), "store", n.store.Name(),
 		"tls", n.TLSCert != "", "version", version.String())
 	if n.admin != nil {
-		n.logger.Info("serving metrics", "address", n.admin.listener.Addr().String(), "pprof", n.Pprof)
+		n.logger.Info("serving metrics", "address", n.admin.listener.Addr().String())
 	}
 }
 

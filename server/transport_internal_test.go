@@ -35,5 +35,4 @@ func TestAdmin(t *testing.T) {
 	assert.Equal(t, http.StatusOK, get("/readyz"))
 	unready = errors.New("OOM")
 	assert.Equal(t, http.StatusServiceUnavailable, get("/readyz"))
-	assert.Equal(t, http.StatusNotFound, get("/debug/pprof/"), "not enabled")
 }

@@ -37,7 +37,7 @@ func TestNoSecrets(t *testing.T) {
 	client := redistest.NewClient(t, store.Addr())
 	const password = "open-sesame-0123456789"
 	require.NoError(t, client.ACLSetUser(t.Context(), "gridstand", "on", ">"+password, "~*", "&*", "+@all").Err())
-	p := startProcess(t, "--store", "redis://gridstand:"+password+"@"+store.Addr(), "--log-level", "debug", "--metrics", "127.0.0.1:0", "--pprof",
+	p := startProcess(t, "--store", "redis://gridstand:"+password+"@"+store.Addr(), "--log-level", "debug", "--metrics", "127.0.0.1:0",
 		"--bot-pace", "1ms", "--max-moves-per-second", "20")
 	conn := servertest.Dial(t, p.addr)
 	ann := playertest.New(t.Context(), t, conn, "Ann")

@@ -25,9 +25,8 @@ func Add(flags *pflag.FlagSet, c *server.Config) {
 	TLSCert(flags, &c.TLSCert)
 	flags.StringVar(&c.TLSKey, "tls-key", c.TLSKey, "`file` with the certificate's private key, PEM; both files are reloaded when they are replaced")
 	flags.StringVar(&c.Metrics, "metrics", c.Metrics,
-		"`address` for Prometheus metrics (/metrics), a health check (/healthz) and a "+
-			"readiness check (/readyz: whether the store would accept a move, checked without writing); must not be public; disabled if empty")
-	flags.BoolVar(&c.Pprof, "pprof", c.Pprof, "serve Go profiles on the metrics address (/debug/pprof/)")
+		"`address` for Prometheus metrics (/metrics), a health check (/healthz), a readiness check (/readyz: whether "+
+			"the store would accept a move, checked without writing) and Go profiles (/debug/pprof/); must not be public; disabled if empty")
 	flags.Var((*levelValue)(&c.LogLevel), "log-level", "minimum `level` to log: debug, info, warn or error")
 	flags.StringVar(&c.LogFormat, "log-format", c.LogFormat,
 		"`format` of the log, which goes to standard error: "+strings.Join(server.LogFormats, " or "))

@@ -39,7 +39,7 @@ func (env *env) serveProcess(flags ...string) *testServer {
 // server and its gauges.
 func (env *env) serveMeasured(flags ...string) (*testServer, gauges) {
 	env.t.Helper()
-	s := env.serveProgram(append([]string{"--metrics", "127.0.0.1:0", "--pprof"}, flags...)...)
+	s := env.serveProgram(append([]string{"--metrics", "127.0.0.1:0"}, flags...)...)
 	return s, gauges{"http://" + waittest.Receive(env.t, "the address of the metrics", s.metrics)}
 }
 

@@ -153,7 +153,7 @@ func playBySSH(calls context.Context, t *testing.T, addr net.Addr, c server.Conf
 	operator, err := server.Operate(t.Context(), c, false)
 	require.NoError(t, err)
 	defer operator.Close()
-	credential, err := operator.CreateCredential(t.Context(), "host")
+	credential, err := operator.Credentials.Create(t.Context(), "host")
 	require.NoError(t, err)
 	players := pb.NewPlayerServiceClient(servertest.Dial(t, addr))
 	me, err := players.GetPlayer(calls, &pb.GetPlayerRequest{PlayerId: "me"})
@@ -170,7 +170,7 @@ func playBySSH(calls context.Context, t *testing.T, addr net.Addr, c server.Conf
 	require.NoError(t, err)
 	_, err = players.GetPlayer(over, &pb.GetPlayerRequest{PlayerId: "me"})
 	require.NoError(t, err)
-	_, err = operator.Credentials(t.Context())
+	_, err = operator.Credentials.List(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, operator.RevokeCredential(t.Context(), "host"))
+	require.NoError(t, operator.Credentials.Revoke(t.Context(), "host"))
 }

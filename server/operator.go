@@ -24,7 +24,9 @@ import (
 type Operator struct {
 	store    *store.Store
 	recovery *liveness.Recovery
-	hosts    *account.Credentials
+	// Credentials are the service credentials of SSH hosts. Running servers stop accepting a revoked one
+	// within two seconds.
+	Credentials *account.Credentials
 }
 
 // Rebuilt is the result of Operator.Rebuild.
@@ -48,7 +50,7 @@ func Operate(ctx context.Context, c Config, alone bool) (_ *Operator, err error)
 		}
 	}()
 	o.recovery = liveness.NewRecovery(c.background(o.store, c.NewLogger()))
-	o.hosts = account.NewCredentials(o.store.Credentials)
+	o.Credentials = account.NewCredentials(o.store.Credentials)
 	return o, nil
 }
 
@@ -102,25 +104,6 @@ func (o *Operator) IdenticalDaily(ctx context.Context, variant string) ([][]stri
 		return nil, fmt.Errorf("reading the store's time: %w", err)
 	}
 	return o.Identical(ctx, challenge.DailyID(variant, now.UTC().Format(challenge.DateFormat)))
-}
-
-// Credential is an SSH host's service credential, without its secret.
-type Credential = store.Credential
-
-// CreateCredential creates a service credential for an SSH host and returns it. The
-// credential cannot be retrieved later. The error is a one-line explanation of why the
-// name cannot be used.
-func (o *Operator) CreateCredential(ctx context.Context, name string) (string, error) {
-	return o.hosts.Create(ctx, name)
-}
-
-// Credentials returns the service credentials, sorted by name.
-func (o *Operator) Credentials(ctx context.Context) ([]Credential, error) { return o.hosts.List(ctx) }
-
-// RevokeCredential removes a service credential. Running servers stop accepting it within
-// two seconds.
-func (o *Operator) RevokeCredential(ctx context.Context, name string) error {
-	return o.hosts.Revoke(ctx, name)
 }
 
 // Quarantine permanently marks an unfinished game as damaged, so that it cannot continue

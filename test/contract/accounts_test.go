@@ -66,7 +66,7 @@ func operator(t *testing.T, store string) *server.Operator {
 func hosts(t *testing.T, changes ...change) (h, elsewhere host) {
 	t.Helper()
 	a, b := pair(t, changes...)
-	credential, err := operator(t, a.store).CreateCredential(t.Context(), "host")
+	credential, err := operator(t, a.store).Credentials.Create(t.Context(), "host")
 	require.NoError(t, err)
 	return host{a, credential}, host{b, credential}
 }
@@ -188,12 +188,12 @@ func TestCredential(t *testing.T) {
 	assert.NotContains(t, log.String(), h.credential)
 
 	ops := operator(t, h.store)
-	_, err = ops.CreateCredential(t.Context(), "host")
+	_, err = ops.Credentials.Create(t.Context(), "host")
 	require.Error(t, err)
-	other, err := ops.CreateCredential(t.Context(), "other")
+	other, err := ops.Credentials.Create(t.Context(), "other")
 	require.NoError(t, err)
-	require.NoError(t, ops.RevokeCredential(t.Context(), "host"))
-	assert.Error(t, ops.RevokeCredential(t.Context(), "host"))
+	require.NoError(t, ops.Credentials.Revoke(t.Context(), "host"))
+	assert.Error(t, ops.Credentials.Revoke(t.Context(), "host"))
 	for _, on := range []host{h, elsewhere} {
 		waittest.Until(t, "the credential is refused", func() bool {
 			_, err = on.me(key)

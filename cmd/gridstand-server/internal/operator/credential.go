@@ -48,7 +48,7 @@ printed again. Keep it in a file that only the SSH host can read:
 			Use:   "list",
 			Short: "List the credentials by name",
 		}, false, func(cmd *cobra.Command, operator *server.Operator, _ []string) error {
-			all, err := operator.Credentials(cmd.Context())
+			all, err := operator.Credentials.List(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -66,7 +66,7 @@ printed again. Keep it in a file that only the SSH host can read:
 games that are already being watched with it remain visible until the watcher
 leaves.`,
 		}, false, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
-			err := operator.RevokeCredential(cmd.Context(), args[0])
+			err := operator.Credentials.Revoke(cmd.Context(), args[0])
 			if err == nil {
 				_, err = fmt.Fprintln(cmd.OutOrStdout(), args[0]+": revoked")
 				note(cmd, operator, "%s: revoked", args[0])
@@ -96,12 +96,12 @@ func createInto(cmd *cobra.Command, operator *server.Operator, name, file string
 // createCredential creates a credential and passes it to write. If write fails, the credential could
 // never be used, so createCredential revokes it.
 func createCredential(cmd *cobra.Command, operator *server.Operator, name string, write func(credential string) error) error {
-	credential, err := operator.CreateCredential(cmd.Context(), name)
+	credential, err := operator.Credentials.Create(cmd.Context(), name)
 	if err != nil {
 		return err
 	}
 	if err := write(credential); err != nil {
-		if left := operator.RevokeCredential(cmd.Context(), name); left != nil {
+		if left := operator.Credentials.Revoke(cmd.Context(), name); left != nil {
 			return fmt.Errorf("%s: created, but neither written (%w) nor revoked (%w); revoke it", name, err, left)
 		}
 		return fmt.Errorf("%s: not created, because the credential could not be written: %w", name, err)

@@ -148,7 +148,7 @@ func hostedServer(t *testing.T) (address, credential string) {
 	operator, err := server.Operate(t.Context(), config, false)
 	require.NoError(t, err)
 	defer operator.Close()
-	made, err := operator.CreateCredential(t.Context(), "host")
+	made, err := operator.Credentials.Create(t.Context(), "host")
 	require.NoError(t, err)
 	credential = filepath.Join(t.TempDir(), "credential")
 	require.NoError(t, os.WriteFile(credential, []byte(made+"\n"), 0o600))

@@ -50,9 +50,6 @@ func (p Proxies) contain(address netip.Addr) bool {
 // forged.
 func (p Proxies) Of(peer net.Addr, forwarded []string) string {
 	address := netaddr.Of(peer)
-	if !address.IsValid() {
-		return Key(peer)
-	}
 	// Do not split the list: anybody can send a long one.
 	for hops := strings.Join(forwarded, ","); p.contain(address); {
 		comma := strings.LastIndexByte(hops, ',')
@@ -66,16 +63,8 @@ func (p Proxies) Of(peer net.Addr, forwarded []string) string {
 }
 
 // Key returns the key under which limits count an address: the address itself, or its network
-// if it is one of IPv6.
-func Key(address net.Addr) string {
-	if ip := netaddr.Of(address); ip.IsValid() {
-		return key(ip)
-	}
-	if address == nil {
-		return ""
-	}
-	return address.String()
-}
+// if it is one of IPv6. Those that are not of IP, such as sockets of Unix, have the same key.
+func Key(address net.Addr) string { return key(netaddr.Of(address)) }
 
 func key(address netip.Addr) string {
 	if address.Is6() {

@@ -42,8 +42,7 @@ func TestProxies_Of(t *testing.T) {
 	assert.True(t, proxies.Trusted(tcp("10.9.9.9")))
 	assert.False(t, proxies.Trusted(tcp("11.9.9.9")))
 	assert.False(t, proxies.Trusted(&net.UnixAddr{Name: "x"}))
-	assert.Equal(t, "x", front.Key(&net.UnixAddr{Name: "x"}))
-	assert.Empty(t, front.Key(nil))
+	assert.Equal(t, front.Key(&net.UnixAddr{Name: "x"}), front.Key(&net.UnixAddr{}))
 }
 
 func TestParseProxies(t *testing.T) {

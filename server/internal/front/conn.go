@@ -3,7 +3,6 @@ package front
 import (
 	"context"
 	"net"
-	"net/netip"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -39,23 +38,14 @@ type conn struct {
 
 // peerAddr is the remote address of a conn. gRPC includes it in the context of each call.
 type peerAddr struct {
-	net.Addr
-	conn *conn
+	*net.TCPAddr // nil if the connection is not of TCP, which is a valid address without an IP address
+	conn         *conn
 }
 
 // connOf returns the connection of a call or request.
 func connOf(ctx context.Context) *conn {
 	p, _ := peer.FromContext(ctx)
 	return p.Addr.(*peerAddr).conn
-}
-
-// AddrPort returns the address and port of a TCP address, and an invalid AddrPort for any
-// other address.
-func (a *peerAddr) AddrPort() netip.AddrPort {
-	if tcp, ok := a.Addr.(*net.TCPAddr); ok {
-		return tcp.AddrPort()
-	}
-	return netip.AddrPort{}
 }
 
 // Accept implements net.Listener. It closes connections that exceed a limit.
@@ -127,7 +117,10 @@ func (c *conn) Write(b []byte) (int, error) {
 func (c *conn) NetConn() net.Conn { return c.Conn }
 
 // RemoteAddr implements net.Conn.
-func (c *conn) RemoteAddr() net.Addr { return &peerAddr{c.Conn.RemoteAddr(), c} }
+func (c *conn) RemoteAddr() net.Addr {
+	tcp, _ := c.Conn.RemoteAddr().(*net.TCPAddr)
+	return &peerAddr{tcp, c}
+}
 
 // SetDeadline implements net.Conn. gRPC sets a deadline for the handshake and removes it
 // afterwards. The removal must not affect a deadline that the HTTP server has set through

@@ -172,7 +172,7 @@ type Variant struct {
 	Rows, Columns int
 	// Seats is the number of players.
 	Seats int
-	// Bots lists the names of the bots that can take a seat.
+	// Bots lists the names of the bots that can take a seat, weakest first.
 	Bots []string
 	// Revision is the revision of the rules. A rule change that would alter the board of a
 	// stored game gets a new revision, alongside the old one.

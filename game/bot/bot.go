@@ -81,7 +81,7 @@ type maker struct {
 	make func(v game.Variant) (chooser, error)
 }
 
-// makers lists the bots for each kind of game, weakest first.
+// makers lists the bots for each kind of game, those of Variant.Bots.
 var makers = map[game.Kind][]maker{
 	game.Twenty48: {
 		{"random", newRandom},
@@ -96,16 +96,6 @@ var makers = map[game.Kind][]maker{
 		{"original", ofTribolo(original)},
 		{"minimax", ofTribolo(minimax)},
 	},
-}
-
-// Names returns the names of the bots that play the given kind of game, weakest first. The
-// caller owns the slice.
-func Names(k game.Kind) []string {
-	var names []string
-	for _, m := range makers[k] {
-		names = append(names, m.name)
-	}
-	return names
 }
 
 // New creates the bot with the given name for variant v. It returns an error that wraps

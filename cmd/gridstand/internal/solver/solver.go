@@ -40,13 +40,10 @@ func New(variant string, revision int32, name string, limit time.Duration) (*Sol
 	return &Solver{bot: b, variant: v}, nil
 }
 
-// Names returns the names of the bots that New accepts for a variant.
+// Names returns the names of the bots that New accepts for a variant, weakest first.
 func Names(variant string) []string {
-	v, ok := variants.Current(variant)
-	if !ok {
-		return nil
-	}
-	return bot.Names(v.Kind)
+	v, _ := variants.Current(variant)
+	return v.Bots
 }
 
 // Name returns the bot's name.

@@ -75,46 +75,39 @@ type Options struct {
 // chooser makes a decision of a bot, in a position in which a seat is to move.
 type chooser func(m *meter, p game.Position) (game.Move, error)
 
-// maker names a bot, and creates its chooser for any variant of one kind of game.
-type maker struct {
-	name string
-	make func(v game.Variant) (chooser, error)
-}
-
-// makers lists the bots for each kind of game, those of Variant.Bots.
-var makers = map[game.Kind][]maker{
+// makers has, for each kind of game and each of its Variant.Bots, the function that creates the bot's
+// chooser.
+var makers = map[game.Kind]map[string]func(v game.Variant) (chooser, error){
 	game.Twenty48: {
-		{"random", newRandom},
-		{"rote", of48(rote)},
-		{"greedy", of48(greedy48)},
-		{"montecarlo", of48(monteCarlo)},
-		{"expectimax", of48(expectimax)},
+		"random":     newRandom,
+		"rote":       of48(rote),
+		"greedy":     of48(greedy48),
+		"montecarlo": of48(monteCarlo),
+		"expectimax": of48(expectimax),
 	},
 	game.Tribolo: {
-		{"random", newRandom},
-		{"greedy", ofTribolo(greedyTribolo)},
-		{"original", ofTribolo(original)},
-		{"minimax", ofTribolo(minimax)},
+		"random":   newRandom,
+		"greedy":   ofTribolo(greedyTribolo),
+		"original": ofTribolo(original),
+		"minimax":  ofTribolo(minimax),
 	},
 }
 
 // New creates the bot with the given name for variant v. It returns an error that wraps
 // ErrUnknown if the variant's kind has no bot with that name.
 func New(name string, v game.Variant, o Options) (Bot, error) {
-	for _, m := range makers[v.Kind] {
-		if m.name != name {
-			continue
-		}
-		if o.Source == nil {
-			o.Source = rand.NewPCG(rand.Uint64(), rand.Uint64())
-		}
-		choose, err := m.make(v)
-		if err != nil {
-			return nil, fmt.Errorf("bot %s: %w", name, err)
-		}
-		return &bot{name: name, choose: choose, options: o}, nil
+	create := makers[v.Kind][name]
+	if create == nil {
+		return nil, fmt.Errorf("%w of %s: %q", ErrUnknown, v.ID, name)
 	}
-	return nil, fmt.Errorf("%w of %s: %q", ErrUnknown, v.ID, name)
+	choose, err := create(v)
+	if err != nil {
+		return nil, fmt.Errorf("bot %s: %w", name, err)
+	}
+	if o.Source == nil {
+		o.Source = rand.NewPCG(rand.Uint64(), rand.Uint64())
+	}
+	return &bot{name: name, choose: choose, options: o}, nil
 }
 
 type bot struct {

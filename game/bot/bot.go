@@ -77,7 +77,7 @@ type chooser func(m *meter, p game.Position) (game.Move, error)
 
 // makers has, for each kind of game and each of its Variant.Bots, the function that creates the bot's
 // chooser.
-var makers = map[game.Kind]map[string]func(v game.Variant) (chooser, error){
+var makers = map[game.Kind]map[string]func(v game.Variant) chooser{
 	game.Twenty48: {
 		"random":     newRandom,
 		"rote":       of48(rote),
@@ -100,14 +100,10 @@ func New(name string, v game.Variant, o Options) (Bot, error) {
 	if create == nil {
 		return nil, fmt.Errorf("%w of %s: %q", ErrUnknown, v.ID, name)
 	}
-	choose, err := create(v)
-	if err != nil {
-		return nil, fmt.Errorf("bot %s: %w", name, err)
-	}
 	if o.Source == nil {
 		o.Source = rand.NewPCG(rand.Uint64(), rand.Uint64())
 	}
-	return &bot{name: name, choose: choose, options: o}, nil
+	return &bot{name: name, choose: create(v), options: o}, nil
 }
 
 type bot struct {
@@ -148,7 +144,7 @@ func (b *bot) decide(ctx context.Context, p game.Position) (game.Move, int64, er
 	return move, m.done, nil
 }
 
-func newRandom(game.Variant) (chooser, error) { return random, nil }
+func newRandom(game.Variant) chooser { return random }
 
 // random plays any game. It chooses among the legal moves with equal probability.
 func random(m *meter, p game.Position) (game.Move, error) {

@@ -82,8 +82,7 @@ func TestExpectimax_ValuesAsReference(t *testing.T) {
 		}
 		t.Run(v.ID, func(t *testing.T) {
 			t.Parallel()
-			o, err := oddsOf(v)
-			require.NoError(t, err)
+			o := oddsOf(v.Rules.(*twenty48.Rules))
 			deepest, boards := 2, 20
 			if v.Rows > 4 {
 				deepest, boards = 1, 10
@@ -162,8 +161,7 @@ func TestExpectimax_AnswersFromWholeSearch(t *testing.T) {
 	v := variant(t, "classic")
 	for _, p := range positions48(t, v, 10) {
 		s := searches64.New().(*search64)
-		o, err := oddsOf(v)
-		require.NoError(t, err)
+		o := oddsOf(v.Rules.(*twenty48.Rules))
 		s.odds, s.meter = o, startMeter(Options{})
 		s.root, _ = p.Board64()
 		s.table.forget()

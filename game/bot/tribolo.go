@@ -9,15 +9,15 @@ import (
 )
 
 // ofTribolo returns the function that creates a chooser of Tribolo.
-func ofTribolo(choose func(m *meter, p *tribolo.Position) tribolo.Square) func(game.Variant) (chooser, error) {
-	return func(game.Variant) (chooser, error) {
+func ofTribolo(choose func(m *meter, p *tribolo.Position) tribolo.Square) func(game.Variant) chooser {
+	return func(game.Variant) chooser {
 		return func(m *meter, p game.Position) (game.Move, error) {
 			own, ok := p.(*tribolo.Position)
 			if !ok {
 				return game.Move{}, fmt.Errorf("a %T is not a position of Tribolo", p)
 			}
 			return game.To(choose(m, own).Cell()), nil
-		}, nil
+		}
 	}
 }
 

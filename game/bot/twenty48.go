@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/gridstand/gridstand/game"
@@ -19,11 +18,7 @@ type odds struct {
 	end  uint8   // exponent of the tile that ends the game, or 0 if no tile does
 }
 
-func oddsOf(v game.Variant) (*odds, error) {
-	r, ok := v.Rules.(*twenty48.Rules)
-	if !ok {
-		return nil, fmt.Errorf("variant %s: %T are not rules of 2048", v.ID, v.Rules)
-	}
+func oddsOf(r *twenty48.Rules) *odds {
 	o := &odds{Config: r.Config()}
 	if o.FoursIn > 0 {
 		o.four = 1 / float32(o.FoursIn)
@@ -33,20 +28,21 @@ func oddsOf(v game.Variant) (*odds, error) {
 			o.end++
 		}
 	}
-	return o, nil
+	return o
 }
 
 // of48 returns the function that creates a chooser of 2048.
-func of48(choose func(o *odds, m *meter, p *twenty48.Position) game.Move) func(game.Variant) (chooser, error) {
-	return func(v game.Variant) (chooser, error) {
-		o, err := oddsOf(v)
+func of48(choose func(o *odds, m *meter, p *twenty48.Position) game.Move) func(game.Variant) chooser {
+	return func(v game.Variant) chooser {
+		rules := v.Rules.(*twenty48.Rules)
+		o := oddsOf(rules)
 		return func(m *meter, p game.Position) (game.Move, error) {
-			own, err := v.Rules.(*twenty48.Rules).Own(p)
+			own, err := rules.Own(p)
 			if err != nil {
 				return game.Move{}, err
 			}
 			return choose(o, m, own), nil
-		}, err
+		}
 	}
 }
 

@@ -93,7 +93,7 @@ func TestChallengeStage(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for want, c := range map[string]*pb.Challenge{
 		"waiting for players":  {Status: pb.ChallengeStatus_CHALLENGE_STATUS_WAITING},
-		"opens in 12 h":        {Status: pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED, OpenTime: timestamppb.New(now.Add(12 * time.Hour))},
+		"starts in 12 h":       {Status: pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED, OpenTime: timestamppb.New(now.Add(12 * time.Hour))},
 		"open, closes in 12 h": {Status: pb.ChallengeStatus_CHALLENGE_STATUS_OPEN, CloseTime: timestamppb.New(now.Add(12 * time.Hour))},
 		"closed 5 min ago":     {Status: pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED, CloseTime: timestamppb.New(now.Add(-5 * time.Minute))},
 		"?":                    {},

@@ -13,10 +13,7 @@ func ChallengeStage(c *pb.Challenge, now time.Time) string {
 	case pb.ChallengeStatus_CHALLENGE_STATUS_WAITING:
 		return "waiting for players"
 	case pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED:
-		if c.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE {
-			return "starts in " + Until(c.GetOpenTime().AsTime().Sub(now))
-		}
-		return "opens in " + Until(c.GetOpenTime().AsTime().Sub(now))
+		return "starts in " + Until(c.GetOpenTime().AsTime().Sub(now))
 	case pb.ChallengeStatus_CHALLENGE_STATUS_OPEN:
 		return "open, closes in " + Until(c.GetCloseTime().AsTime().Sub(now))
 	case pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED:

@@ -65,9 +65,6 @@ type Config struct {
 	AbandonAfter time.Duration
 	// WaitingFor is how long a game may wait for players before it ends.
 	WaitingFor time.Duration
-	// OnlyUptime makes AbandonAfter and WaitingFor begin again whenever a server starts to use
-	// the store, for machines that are not always on.
-	OnlyUptime bool
 	// MinTurnLimit is the shortest turn limit that games may have. It cannot exceed the
 	// default.
 	MinTurnLimit time.Duration

@@ -23,9 +23,6 @@ type Config struct {
 	// for players ends if no player joins within WaitingFor, or when all have left; see
 	// desertedFor.
 	AbandonAfter, WaitingFor time.Duration
-	// OnlyUptime makes AbandonAfter and WaitingFor begin again after a period in which no
-	// server was running.
-	OnlyUptime bool
 	// Showcase makes this server start showcases; see showcase.
 	Showcase bool
 	// BotPace is how long a bot waits before it moves, so that people can follow the game.

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"log/slog"
-	"strconv"
 	"testing"
 	"time"
 
@@ -33,54 +32,6 @@ func newManager(s *store.Store, jobs store.Queue) *Manager {
 		Profiles: &profile.Profiles{Store: s.Profiles, Challenges: challenges}, Queue: jobs, Monitor: new(liveness.Monitor),
 		Logger: logger, KeepFinished: time.Hour,
 	}})
-}
-
-// Ensure that if OnlyUptime is set, and only then, the time until a game counts as abandoned begins
-// again after a time without a running server.
-func TestManager_OnlyUptime(t *testing.T) {
-	t.Parallel()
-	const abandonAfter, off = 10 * time.Second, 30 * 24 * time.Hour
-	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
-		serve := func(id string) *Manager {
-			return &Manager{Config: Config{AbandonAfter: abandonAfter, OnlyUptime: true, Stores: liveness.Stores{Monitor: liveness.New(liveness.Config{
-				ServerID: id, Heartbeats: s.Background.Heartbeats, Logger: slog.New(slog.DiscardHandler),
-			})}}}
-		}
-		now := func() time.Time {
-			now, err := s.Time(t.Context())
-			require.NoError(t, err)
-			return now
-		}
-		began := now()
-		state := &replay.State{Status: replay.Active, UpdateTime: began}
-		run := func(m *Manager, seconds int) {
-			for range seconds {
-				_, _, err := m.Monitor.Outage(t.Context())
-				require.NoError(t, err)
-				forward(time.Second)
-			}
-		}
-		overdueAfter := func(m *Manager) time.Duration {
-			at, err := m.overdueAsOf(t.Context(), state, now())
-			require.NoError(t, err)
-			return at.Sub(began).Round(5 * time.Second)
-		}
-		first := serve("first")
-		run(first, 4)
-		assert.Equal(t, abandonAfter, overdueAfter(first))
-		last := first
-		for n := 1; n <= 2; n++ {
-			forward(off)
-			last = serve("another " + strconv.Itoa(n))
-			assert.InDelta(t, abandonAfter+time.Duration(n)*off, overdueAfter(last), float64(abandonAfter))
-			assert.True(t, now().Before(began.Add(overdueAfter(last))), "the game is not overdue")
-			run(last, 2)
-		}
-		run(last, 9)
-		assert.False(t, now().Before(began.Add(overdueAfter(last))), "the game is overdue")
-		last.OnlyUptime = false
-		assert.Equal(t, abandonAfter, overdueAfter(last))
-	})
 }
 
 // Ensure that a game that is in quarantine, which nothing can repair, is not processed again, unlike one

@@ -76,25 +76,11 @@ func (m *Manager) overdueAt(state *replay.State) time.Time {
 	return state.UpdateTime.Add(m.AbandonAfter)
 }
 
-// overdueAsOf is like overdueAt, as of the time now. If OnlyUptime is set, the time of a game without
-// a clock begins again after a period in which no server was running.
-func (m *Manager) overdueAsOf(ctx context.Context, state *replay.State, now time.Time) (time.Time, error) {
-	at := m.overdueAt(state)
-	if !m.OnlyUptime || !state.Deadline().IsZero() || now.Before(at) {
-		return at, nil
-	}
-	outage, _, err := m.Monitor.Outage(ctx)
-	return at.Add(max(outage.To.Sub(state.UpdateTime), 0)), err
-}
-
 // handleOverdue appends the consequence of a missing move: the clock is credited or runs out,
 // or the game is abandoned. The store's clock decides; if the game is not overdue, the error
 // is store.ErrTooEarly. now is a recent reading of that clock.
 func (m *Manager) handleOverdue(ctx context.Context, served *match.Match, state *replay.State, now time.Time) error {
-	at, err := m.overdueAsOf(ctx, state, now)
-	if err != nil {
-		return err
-	}
+	at := m.overdueAt(state)
 	if showcased(state) {
 		games, _, err := m.playing(ctx)
 		if err != nil {
@@ -123,6 +109,6 @@ func (m *Manager) handleOverdue(ctx context.Context, served *match.Match, state 
 			call.Action = replay.TimedOut{StandIn: standIn}
 		}
 	}
-	_, err = served.Do(ctx, call)
+	_, err := served.Do(ctx, call)
 	return err
 }

@@ -71,10 +71,7 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 	if state = served.State(); state.Status == replay.Finished {
 		return time.Time{}, m.record(ctx, state)
 	}
-	next, err := m.overdueAsOf(ctx, state, job.Leased)
-	if err != nil {
-		return time.Time{}, err
-	}
+	next := m.overdueAt(state)
 	if next.Before(job.Leased) {
 		next = job.Leased.Add(retryOverdueIn)
 	}
@@ -85,10 +82,12 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 		next = job.Expires
 		if showcased(state) {
 			// It is due earlier, to end soon after another game begins. A bot's move may have ended the lease.
-			err = m.queue.EnqueueBy(ctx, job.Leased.Add(showEvery), state.ID)
+			if err := m.queue.EnqueueBy(ctx, job.Leased.Add(showEvery), state.ID); err != nil {
+				return time.Time{}, err
+			}
 		}
 	}
-	return next, errors.Join(err, m.Directory.Enter(ctx, directory.Of(state, served.Spectators())))
+	return next, m.Directory.Enter(ctx, directory.Of(state, served.Spectators()))
 }
 
 // overtaken reports whether a game was not changed because it is not overdue, is over, or was changed before.

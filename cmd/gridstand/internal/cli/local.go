@@ -99,8 +99,8 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (stop func(), er
 	return p.serveLocal(ctx, o, listener)
 }
 
-// keepLocal is how long --local keeps finished games and accounts. It is longer than on other
-// servers, because the file belongs to the player, who may come back after a year for the record.
+// keepLocal is how long --local keeps games without moves, finished games and accounts. It is longer than
+// on other servers, because the file belongs to the player, who may come back after a year for the record.
 const keepLocal = 100 * 365 * 24 * time.Hour
 
 // serveLocal starts the server in this program.
@@ -112,8 +112,7 @@ func (p *program) serveLocal(ctx context.Context, o localFlags, listener net.Lis
 		config.PublicURL = "http://" + p.local.others
 	}
 	config.StopTimeout = stopTimeout
-	config.OnlyUptime = true // games do not expire while no server is running
-	config.KeepFinished, config.KeepAccounts = keepLocal, keepLocal
+	config.AbandonAfter, config.KeepFinished, config.KeepAccounts = keepLocal, keepLocal, keepLocal
 	config.Exhibition = o.share                   // useless unless others can connect
 	config.Logger = slog.New(slog.DiscardHandler) // the log must not disturb the screen
 	config.Store = server.File(file)

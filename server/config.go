@@ -63,8 +63,6 @@ type Config struct {
 	LogFormat string
 	// AbandonAfter is how long a game may go without a move before it ends.
 	AbandonAfter time.Duration
-	// WaitingFor is how long a game may wait for players before it ends.
-	WaitingFor time.Duration
 	// MinTurnLimit is the shortest turn limit that games may have. It cannot exceed the
 	// default.
 	MinTurnLimit time.Duration
@@ -114,7 +112,6 @@ func DefaultConfig() Config {
 		LogLevel:     slog.LevelInfo,
 		LogFormat:    "text",
 		AbandonAfter: 7 * 24 * time.Hour,
-		WaitingFor:   24 * time.Hour,
 		MinTurnLimit: maxTurnFloor,
 		BotPace:      700 * time.Millisecond,
 		Exhibition:   true,
@@ -185,8 +182,6 @@ func (c *Config) validate() error {
 		return wrong("log-format", "must be %s, not %q", strings.Join(LogFormats, " or "), c.LogFormat)
 	case c.AbandonAfter <= 0:
 		return wrong("abandon-after", "must be more than 0")
-	case c.WaitingFor <= 0:
-		return wrong("waiting-for", "must be more than 0")
 	case c.MinTurnLimit <= 0 || c.MinTurnLimit > maxTurnFloor:
 		return wrong("min-turn-limit", "must be more than 0 and at most %v", maxTurnFloor)
 	case c.BotPace < 0:

@@ -22,7 +22,6 @@ func TestConfig_Validate(t *testing.T) {
 		{"tls-cert", func(c *Config) { c.TLSKey = "key.pem" }},
 		{"log-format", func(c *Config) { c.LogFormat = "xml" }},
 		{"abandon-after", func(c *Config) { c.AbandonAfter = 0 }},
-		{"waiting-for", func(c *Config) { c.WaitingFor = 0 }},
 		{"min-turn-limit", func(c *Config) { c.MinTurnLimit = 0 }},
 		{"min-turn-limit", func(c *Config) { c.MinTurnLimit = 6 * time.Second }},
 		{"bot-pace", func(c *Config) { c.BotPace = -1 }},

@@ -144,7 +144,7 @@ func (c *Config) background(s *store.Store, logger *slog.Logger) liveness.Stores
 // stores returns the stores in s, without a directory. A server must add its Monitor, also to Challenges.
 func (c *Config) stores(s *store.Store, log *gamelog.Log, logger *slog.Logger) liveness.Stores {
 	challenges := challenge.New(challenge.Config{
-		Store: s.Challenges, Log: log, Dailies: c.dailies(), Keep: c.KeepFinished, WaitingFor: c.WaitingFor,
+		Store: s.Challenges, Log: log, Dailies: c.dailies(), Keep: c.KeepFinished,
 	})
 	return liveness.Stores{
 		Engine: s, Heartbeats: s.Heartbeats, Log: log, Accounts: account.New(s.Accounts, c.KeepAccounts),

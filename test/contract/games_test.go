@@ -225,13 +225,13 @@ func TestClock(t *testing.T) {
 // that the score of the first counts.
 func TestAbandoned(t *testing.T) {
 	t.Parallel()
-	s, clock := startAt(t, 12, func(c *server.Config) { c.AbandonAfter, c.WaitingFor = time.Hour, time.Hour })
+	s, clock := startAt(t, 12, func(c *server.Config) { c.AbandonAfter = time.Hour })
 	p, host := s.player(t), s.player(t)
 	g := s.game(t, p, "twos")
 	last := s.moves(t, p, g, 8)[7]
 	hall := s.table(t, host, openSeat, callerSeat, openSeat)
 	watching := s.watch(t, host.ctx, from(hall.GetId(), 1))
-	clock.Pass(2 * time.Hour)
+	clock.Pass(25 * time.Hour)
 	end := watching.event(t)
 	watching.end(t)
 	assert.Equal(t, pb.Result_REASON_ABANDONED, end.GetResult().GetReason())

@@ -25,11 +25,14 @@ type Config struct {
 	Log   *gamelog.Log
 	// Dailies contains the variants that have a daily game.
 	Dailies []string
-	// Keep is how long a challenge is kept after it has closed. WaitingFor is how long a
-	// race is kept while it waits to be started, if it follows no other; see Outlive.
-	Keep, WaitingFor time.Duration
-	Outages          Outages
+	// Keep is how long a challenge is kept after it has closed.
+	Keep    time.Duration
+	Outages Outages
 }
+
+// WaitsFor is how long a game waits for players, and a race for its start if it follows no other; see
+// Outlive.
+const WaitsFor = 24 * time.Hour
 
 // Outages returns the last period in which no server was running; see liveness.Monitor.
 type Outages interface {
@@ -155,7 +158,7 @@ func (s *Challenges) Create(ctx context.Context, c Challenge, now time.Time) (*C
 		if c.expires.IsZero() {
 			c.expires = now
 		}
-		c.expires = c.expires.Add(s.WaitingFor)
+		c.expires = c.expires.Add(WaitsFor)
 	default:
 		c.OpenTime, c.CloseTime = now, now.Add(OpenFor)
 	}

@@ -55,7 +55,7 @@ func each(t *testing.T, test func(t *testing.T, env *env)) {
 func (env *env) server() *challenge.Challenges {
 	return challenge.New(challenge.Config{
 		Store: env.store.Challenges, Log: gamelog.New(env.store.Games), Dailies: []string{"classic", "vt100"},
-		Keep: 30 * 24 * time.Hour, WaitingFor: time.Hour, Outages: env,
+		Keep: 30 * 24 * time.Hour, Outages: env,
 	})
 }
 

@@ -135,13 +135,13 @@ func TestRace_Outlive(t *testing.T) {
 			return err == nil
 		}
 		assert.True(t, kept(other))
-		env.forward(env.WaitingFor)
+		env.forward(challenge.WaitsFor)
 		assert.False(t, kept(other))
 		assert.True(t, kept(previous))
 		env.forward(env.Keep)
 		assert.False(t, kept(previous))
 		assert.True(t, kept(following))
-		env.forward(env.WaitingFor)
+		env.forward(challenge.WaitsFor)
 		assert.False(t, kept(following))
 	})
 }

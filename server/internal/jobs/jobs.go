@@ -20,9 +20,9 @@ import (
 type Config struct {
 	liveness.Stores
 	// A game without clocks ends if it has no moves for AbandonAfter. A game that is waiting
-	// for players ends if no player joins within WaitingFor, or when all have left; see
+	// for players ends if no player joins within challenge.WaitsFor, or when all have left; see
 	// desertedFor.
-	AbandonAfter, WaitingFor time.Duration
+	AbandonAfter time.Duration
 	// Showcase makes this server start showcases; see showcase.
 	Showcase bool
 	// BotPace is how long a bot waits before it moves, so that people can follow the game.

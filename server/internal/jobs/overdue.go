@@ -6,6 +6,7 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -19,7 +20,7 @@ const desertedFor = 10 * time.Minute
 const unviewedFor = 30 * time.Second
 
 // Attended implements match.Jobs. It postpones the end of a game that waits for players until
-// desertedFor after they have left, but not beyond WaitingFor. If the store does not answer, the next
+// desertedFor after they have left, but not beyond challenge.WaitsFor. If the store does not answer, the next
 // call does it.
 //
 // It never postpones the job of a game that starts on another server: before that one appends the
@@ -45,7 +46,7 @@ func (m *Manager) Attended(ctx context.Context, served *match.Match) {
 // waitsUntil returns the time at which a game that waits for players is processed again at the
 // latest, or zero for other games. present is the number of its players who watch it.
 func (m *Manager) waitsUntil(state *replay.State, present int, now time.Time) time.Time {
-	switch limit := state.UpdateTime.Add(m.WaitingFor); {
+	switch limit := state.UpdateTime.Add(challenge.WaitsFor); {
 	case state.Status != replay.Waiting:
 		return time.Time{}
 	case present == 0:
@@ -65,7 +66,7 @@ func (m *Manager) overdueAt(state *replay.State) time.Time {
 	case !deadline.IsZero():
 		return deadline
 	case state.Status == replay.Waiting:
-		return state.UpdateTime.Add(min(m.WaitingFor, desertedFor))
+		return state.UpdateTime.Add(desertedFor)
 	case showcased(state):
 		return state.UpdateTime.Add(m.BotPace + unviewedFor)
 	case state.Exhibition():

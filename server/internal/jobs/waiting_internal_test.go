@@ -12,6 +12,7 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/id"
 	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
+	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
@@ -78,7 +79,7 @@ func TestManager_Waiting(t *testing.T) {
 
 		served = newWaiting(t, m, hub)
 		assert.True(t, work(leaseFor+time.Second))
-		forward(m.WaitingFor)
+		forward(challenge.WaitsFor)
 		m.Attended(ctx, served)
 		assert.True(t, work(0))
 		assert.False(t, waits(), "players who stay do not keep a game for ever")

@@ -55,7 +55,7 @@ func TestRecovery_Rebuild_OpenRaces(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	r, ctx := newRig(t, s), t.Context()
-	r.Profiles.Challenges = challenge.New(challenge.Config{Store: s.Challenges, Log: r.Log, Keep: time.Hour, WaitingFor: time.Hour})
+	r.Profiles.Challenges = challenge.New(challenge.Config{Store: s.Challenges, Log: r.Log, Keep: time.Hour})
 	now, err := s.Time(ctx)
 	require.NoError(t, err)
 	ann := r.player("Ann")

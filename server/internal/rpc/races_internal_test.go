@@ -107,7 +107,7 @@ func newRacing(kept *store.Store, races store.Challenges, planner Planner, limit
 		Planner: planner, Log: log, Logger: slog.New(slog.DiscardHandler),
 		Hub: match.NewHub(match.Config{Log: log, Feed: kept.Feed, Jobs: noJobs{}}),
 		Challenges: challenge.New(challenge.Config{
-			Store: races, Log: log, Keep: time.Hour, WaitingFor: time.Hour, Outages: noOutages{},
+			Store: races, Log: log, Keep: time.Hour, Outages: noOutages{},
 		}),
 		Limits: limited,
 	})

@@ -21,14 +21,14 @@ import (
 var other = map[string]string{
 	"listen": "localhost:1", "web-origins": "https://a.example", "public-url": "https://b.example", "data": "d", "store": "redis://r", "tls-cert": "c", "tls-key": "k", "metrics": ":9",
 	"log-level": "debug", "log-format": "json",
-	"abandon-after": "1h", "waiting-for": "3h", "min-turn-limit": "1s", "bot-pace": "0s", "exhibition": "off", "reactions": "off", "daily": "vt100", "keep-finished": "2h", "keep-accounts": "5h",
+	"abandon-after": "1h", "min-turn-limit": "1s", "bot-pace": "0s", "exhibition": "off", "reactions": "off", "daily": "vt100", "keep-finished": "2h", "keep-accounts": "5h",
 	"proxies": "10.0.0.0/8", "stop-timeout": "3s", "stall": "5s",
 }
 
 var otherConfig = server.Config{
 	Listen: "localhost:1", WebOrigins: "https://a.example", PublicURL: "https://b.example", Store: "redis://r", Data: "d", TLSCert: "c", TLSKey: "k", Metrics: ":9",
 	LogLevel: slog.LevelDebug, LogFormat: "json",
-	AbandonAfter: time.Hour, WaitingFor: 3 * time.Hour, Daily: "vt100", MinTurnLimit: time.Second, KeepFinished: 2 * time.Hour, KeepAccounts: 5 * time.Hour,
+	AbandonAfter: time.Hour, Daily: "vt100", MinTurnLimit: time.Second, KeepFinished: 2 * time.Hour, KeepAccounts: 5 * time.Hour,
 	Proxies: "10.0.0.0/8", StopTimeout: 3 * time.Second, Stall: 5 * time.Second,
 }
 

@@ -31,7 +31,6 @@ func Add(flags *pflag.FlagSet, c *server.Config) {
 	flags.StringVar(&c.LogFormat, "log-format", c.LogFormat,
 		"`format` of the log, which goes to standard error: "+strings.Join(server.LogFormats, " or "))
 	Retention(flags, c)
-	flags.DurationVar(&c.WaitingFor, "waiting-for", c.WaitingFor, "time after which a game that is still waiting for players ends; it ends earlier, ten minutes after all have left")
 	flags.DurationVar(&c.MinTurnLimit, "min-turn-limit", c.MinTurnLimit, "shortest turn limit that a game may have, at most 5s")
 	flags.DurationVar(&c.BotPace, "bot-pace", c.BotPace, "delay before the move of a bot, so that people can follow")
 	flags.Var((*switchValue)(&c.Exhibition), "exhibition",

@@ -88,11 +88,11 @@ type Config struct {
 	Limits limits.Limits
 	// StopTimeout is how long a shutdown may wait for calls in progress.
 	StopTimeout time.Duration
-	// Stall is how long an HTTP client may read nothing before its connection is closed.
-	Stall time.Duration
 
 	// Listener, if set, replaces Listen. The server closes it.
 	Listener net.Listener
+	// Stall is how long an HTTP client may read nothing before its connection is closed.
+	Stall time.Duration
 	// LoopbackOnly makes the server refuse HTTP requests for host names that are not loopback
 	// ones, and those of other origins' pages, which could otherwise read the player's games.
 	LoopbackOnly bool

@@ -22,14 +22,14 @@ var other = map[string]string{
 	"listen": "localhost:1", "web-origins": "https://a.example", "public-url": "https://b.example", "data": "d", "store": "redis://r", "tls-cert": "c", "tls-key": "k", "metrics": ":9",
 	"log-level": "debug", "log-format": "json",
 	"abandon-after": "1h", "min-turn-limit": "1s", "bot-pace": "0s", "exhibition": "off", "reactions": "off", "daily": "vt100", "keep-finished": "2h", "keep-accounts": "5h",
-	"proxies": "10.0.0.0/8", "stop-timeout": "3s", "stall": "5s",
+	"proxies": "10.0.0.0/8", "stop-timeout": "3s",
 }
 
 var otherConfig = server.Config{
 	Listen: "localhost:1", WebOrigins: "https://a.example", PublicURL: "https://b.example", Store: "redis://r", Data: "d", TLSCert: "c", TLSKey: "k", Metrics: ":9",
 	LogLevel: slog.LevelDebug, LogFormat: "json",
 	AbandonAfter: time.Hour, Daily: "vt100", MinTurnLimit: time.Second, KeepFinished: 2 * time.Hour, KeepAccounts: 5 * time.Hour,
-	Proxies: "10.0.0.0/8", StopTimeout: 3 * time.Second, Stall: 5 * time.Second,
+	Proxies: "10.0.0.0/8", StopTimeout: 3 * time.Second, Stall: time.Minute,
 }
 
 func init() {
@@ -55,7 +55,7 @@ func TestFlags_Defaults(t *testing.T) {
 	set := flagSet(&defaults)
 
 	// Apply the default of each flag, as shown in the help, to a zero Config.
-	var fresh server.Config
+	fresh := server.Config{Stall: server.DefaultConfig().Stall} // without a flag
 	for i, limit := range limits.Table {
 		if limit.Flag == "" {
 			fresh.Limits[i] = limit.Default
@@ -79,7 +79,7 @@ func TestFlags_EverySetting(t *testing.T) {
 	defaults, changed := reflect.ValueOf(server.DefaultConfig()), reflect.ValueOf(config)
 	for i := range defaults.NumField() {
 		switch name := defaults.Type().Field(i).Name; name {
-		case "LoopbackOnly", "Listener", "Logger", "Now", "StoreNow": // set by programs, without flags
+		case "LoopbackOnly", "Listener", "Stall", "Logger", "Now", "StoreNow": // set by programs, without flags
 		default:
 			assert.NotEqual(t, defaults.Field(i).Interface(), changed.Field(i).Interface(), "no flag sets %s", name)
 		}

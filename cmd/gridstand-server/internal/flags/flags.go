@@ -41,9 +41,6 @@ func Add(flags *pflag.FlagSet, c *server.Config) {
 		"`addresses` and networks of trusted proxies, separated by commas; their x-forwarded-for headers name the "+
 			"address that limits apply to")
 	flags.DurationVar(&c.StopTimeout, "stop-timeout", c.StopTimeout, "how long a stop waits for calls in progress")
-	// This flag is hidden: it exists only so that tests can change the time.
-	flags.DurationVar(&c.Stall, "stall", c.Stall, "how long a client by HTTP may read nothing")
-	_ = flags.MarkHidden("stall") // cannot fail: the flag exists
 	Limits(flags, &c.Limits)
 	for _, limit := range limits.Table {
 		if limit.Flag != "" {

@@ -115,7 +115,7 @@ func TestThroughProxy_NotServing(t *testing.T) {
 func TestThroughProxy_Quiet(t *testing.T) {
 	t.Parallel()
 	env := newRedisEnv(t)
-	backend, g := env.serveMeasured("--proxies", "127.0.0.1", "--max-moves-per-second=0", "--stall=1h")
+	backend, g := env.serveMeasured("--proxies", "127.0.0.1", "--max-moves-per-second=0")
 	// The server sends something at least every 20 seconds, and later if the machine stalls.
 	front := throughProxy(t, backend, "timeout client 65s", "timeout client 35s")
 	player := env.player(front)

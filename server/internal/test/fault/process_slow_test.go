@@ -32,7 +32,7 @@ var unlimited = func() (flags []string) {
 // that they override those settings.
 func (env *env) serveProcess(flags ...string) *testServer {
 	env.t.Helper()
-	return env.serveProgram(slices.Concat(unlimited, []string{"--stall", "1h"}, flags)...)
+	return env.serveProgram(slices.Concat(unlimited, flags)...)
 }
 
 // serveMeasured starts the server's program with limits, metrics and profiles, and returns the

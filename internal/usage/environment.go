@@ -55,13 +55,13 @@ var projectVariables = []string{
 }
 
 // CheckEnvironment checks environ, in the form of os.Environ, for variables with the
-// project's prefix that are neither in known, the list of the program's variables, nor in
-// projectVariables. If one is similar to a variable of these, it is probably misspelled, and
-// CheckEnvironment returns an *Error. Otherwise it returns the names of the unknown
-// variables. An empty variable counts as unset. Variables that orchestrators set for services
+// project's prefix that are neither those of flags nor in projectVariables. If one is similar
+// to a variable of these, it is probably misspelled, and CheckEnvironment returns an *Error.
+// Otherwise it returns the names of the unknown variables. An empty variable counts as unset. Variables that orchestrators set for services
 // and ports, such as GRIDSTAND_SERVICE_HOST, are ignored.
-func CheckEnvironment(environ, known []string) (unknown []string, err error) {
-	known = slices.Concat(known, projectVariables)
+func CheckEnvironment(environ []string, flags *pflag.FlagSet) (unknown []string, err error) {
+	known := slices.Clone(projectVariables)
+	flags.VisitAll(func(f *pflag.Flag) { known = append(known, Variable(f)) })
 	for _, entry := range environ {
 		variable, value, _ := strings.Cut(entry, "=")
 		if value == "" || !strings.HasPrefix(variable, Prefix) || slices.Contains(known, variable) ||

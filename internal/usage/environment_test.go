@@ -15,7 +15,12 @@ import (
 
 func TestCheckEnvironment(t *testing.T) {
 	t.Parallel()
-	known := []string{"GRIDSTAND_LISTEN", "GRIDSTAND_MAX_MOVES_PER_SECOND", "GRIDSTAND_METRICS", "GRIDSTAND_STORE"}
+	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	for _, name := range []string{"listen", "max-moves-per-second", "metrics", "store"} {
+		flags.String(name, "", "")
+	}
+	usage.NameVariables(flags, usage.Prefix)
+	flags.Bool("version", false, "")
 	for name, tt := range map[string]struct {
 		environ, unknown []string
 		meant            string // the variable that the error suggests
@@ -36,7 +41,7 @@ func TestCheckEnvironment(t *testing.T) {
 		"like the client's":   {environ: []string{"GRIDSTAND_SERVR=a"}, meant: "GRIDSTAND_SERVER"},
 		"like the SSH host's": {environ: []string{"GRIDSTAND_SSH_HOSTKEY=a"}, meant: "GRIDSTAND_SSH_HOST_KEY"},
 	} {
-		unknown, err := usage.CheckEnvironment(tt.environ, known)
+		unknown, err := usage.CheckEnvironment(tt.environ, flags)
 		if tt.meant != "" {
 			var wrong *usage.Error
 			require.ErrorAs(t, err, &wrong, name)

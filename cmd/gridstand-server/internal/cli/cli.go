@@ -77,7 +77,7 @@ that limit clients. On the first SIGINT or SIGTERM the server finishes calls in
 progress; a second one ends it immediately.`,
 
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
-			unknown, err = usage.CheckEnvironment(os.Environ(), flags.Variables(cmd.Root().Flags()))
+			unknown, err = usage.CheckEnvironment(os.Environ(), cmd.Root().Flags())
 			if err != nil {
 				return err
 			}

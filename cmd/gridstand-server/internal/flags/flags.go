@@ -108,16 +108,6 @@ func TLSCert(flags *pflag.FlagSet, value *string) {
 	flags.StringVar(value, "tls-cert", *value, "`file` with the server's certificate and its chain, PEM; without it connections are not encrypted")
 }
 
-// Variables returns the names of the flags' environment variables.
-func Variables(flags *pflag.FlagSet) (variables []string) {
-	flags.VisitAll(func(f *pflag.Flag) {
-		if variable := usage.Variable(f); variable != "" {
-			variables = append(variables, variable)
-		}
-	})
-	return variables
-}
-
 // levelValue implements pflag.Value for a log level.
 type levelValue slog.Level
 

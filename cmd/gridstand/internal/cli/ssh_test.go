@@ -387,7 +387,7 @@ func TestSSHHost_Settings(t *testing.T) {
 	u.env, u.state = nil, "" // as without a home directory
 	u.fails(exitUsage, "--host-key must name a file; there is a default only if HOME is set", "ssh-host")
 	u.program(nil, nil).sshHostCommand().Flags().VisitAll(func(f *pflag.Flag) {
-		unknown, err := usage.CheckEnvironment([]string{usage.Variable(f) + "=1"}, nil)
+		unknown, err := usage.CheckEnvironment([]string{usage.Variable(f) + "=1"}, pflag.NewFlagSet("server", pflag.ContinueOnError))
 		require.NoError(t, err)
 		assert.Empty(t, unknown)
 	})

@@ -27,11 +27,7 @@ func HostKey(file string) (gossh.AlgorithmSigner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("host key %s: %w", file, err)
 	}
-	key, ok := signer.(gossh.AlgorithmSigner)
-	if !ok {
-		return nil, fmt.Errorf("host key %s: %s is not supported", file, signer.PublicKey().Type())
-	}
-	return key, nil
+	return signer.(gossh.AlgorithmSigner), nil // as all signers of that package are
 }
 
 // createHostKey writes a new key, unless another process has just written one, and returns

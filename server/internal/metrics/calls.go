@@ -38,10 +38,8 @@ func newCalls(with promauto.Factory) calls {
 func labelsOf(fullMethod string, clientStreams, serverStreams bool) []string {
 	kind := "unary"
 	switch {
-	case clientStreams && serverStreams:
+	case clientStreams: // No service has a method with a stream of requests only.
 		kind = "bidi_stream"
-	case clientStreams:
-		kind = "client_stream"
 	case serverStreams:
 		kind = "server_stream"
 	}

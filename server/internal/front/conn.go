@@ -103,16 +103,6 @@ func (c *conn) refused() {
 	c.front.Closed(limits.ReadsPerAddressPerSecond.String(), c.budget.address)
 }
 
-// Write implements net.Conn. If it fails, it closes the connection: gRPC would first handle
-// everything that the client had sent.
-func (c *conn) Write(b []byte) (int, error) {
-	n, err := c.Conn.Write(b)
-	if err != nil {
-		_ = c.Close()
-	}
-	return n, err
-}
-
 // NetConn returns the wrapped connection, like tls.Conn.NetConn.
 func (c *conn) NetConn() net.Conn { return c.Conn }
 

@@ -95,7 +95,8 @@ func Restore(ctx context.Context, c Config, r io.Reader, replace bool, progress 
 		return liveness.NewRecovery(c.background(s, c.NewLogger())).ReindexAll(ctx)
 	}
 	if path == "" {
-		return restored, c.restoreRedis(ctx, replace, fill)
+		err = c.restoreRedis(ctx, replace, fill)
+		return restored, err
 	}
 	err = sqlite.Restore(path, replace, func(partial string) error {
 		if isBackup {

@@ -108,7 +108,7 @@ func storeURL(o *goredis.UniversalOptions) string {
 	return address
 }
 
-// At startup the store pings Redis every retryEvery until it answers.
+// At startup the store sends a command to Redis every retryEvery until it answers.
 const (
 	retryEvery = 200 * time.Millisecond
 	// patience limits the wait for a Redis that cannot be reached. It is longer if the URL sets
@@ -127,7 +127,8 @@ func (c Clients) waitReady(ctx context.Context, wait, busyWait time.Duration) er
 	warned := false
 	var reason error
 	for started := time.Now(); ctx.Err() == nil; {
-		err := c.Appends.Ping(ctx).Err() // With retries, the error would only say that ctx is done.
+		// With retries, the error would only say that ctx is done. A cluster that is down answers a PING.
+		err := c.Appends.Exists(ctx, incompleteKey).Err()
 		if reason == nil || ctx.Err() == nil {
 			reason = err // more specific than a timeout
 		}
@@ -177,7 +178,7 @@ func untrusted(err error) bool {
 	return refused
 }
 
-// busy reports whether a ping failed although Redis could be reached: with an error reply, or
+// busy reports whether a command failed although Redis could be reached: with an error reply, or
 // because no reply came in time. A failed attempt to connect is a different kind of timeout.
 func busy(err error) bool {
 	var answer goredis.Error

@@ -78,6 +78,21 @@ func TestOpen_Waits(t *testing.T) {
 	}
 }
 
+// Ensure that the start waits while a Redis Cluster is down, although its nodes answer a ping.
+func TestOpen_ClusterDown(t *testing.T) {
+	t.Parallel()
+	server := redistest.StartRedis(t, "--cluster-enabled", "yes")
+	options, err := parseURL(server.URL() + "?cluster=true")
+	require.NoError(t, err)
+	clients, client := connect(options), redistest.NewClient(t, server.Addr())
+	log := &waiting{stop: func() { assert.NoError(t, client.ClusterAddSlotsRange(t.Context(), 0, 16383).Err()) }}
+	clients.Logger = slog.New(slog.NewTextHandler(log, nil))
+	require.NoError(t, clients.waitReady(t.Context(), 0, testPatience))
+	assert.Contains(t, log.String(), "CLUSTERDOWN")
+	require.NoError(t, checkComplete(t.Context(), clients))
+	require.NoError(t, clients.close())
+}
+
 // Ensure that the error says so if TLS is used for a Redis that may not speak it, or the reverse.
 func TestOpen_OtherScheme(t *testing.T) {
 	t.Parallel()

@@ -150,11 +150,9 @@ func (d dumper) dumpKeys(ctx context.Context, put func(store.Item) error) error 
 	return d.scan(ctx, keysKey("*"), func(pipe goredis.Pipeliner, playerID string) func() error {
 		expires := pipe.PExpireTime(ctx, playerKey(playerID))
 		return func() error {
-			k := keys{accounts(d)}
-			all, err := k.Keys(ctx, playerID)
+			all, err := keys{accounts(d)}.Keys(ctx, playerID)
 			for _, key := range all {
-				owner, ok, ownerErr := k.Owner(ctx, key.Fingerprint)
-				if err = errors.Join(err, ownerErr); err == nil && ok && owner.ID == playerID {
+				if err == nil {
 					err = put(store.Item{Key: &store.DumpedKey{Key: key, Expires: expiryOf(expires)}})
 				}
 			}

@@ -74,7 +74,7 @@ func (k keys) Create(ctx context.Context, a store.Account, keep time.Duration, f
 	if err == nil || errors.Is(err, store.ErrNameHeld) {
 		// Release the claim: the caller may retry with another name, and a new account
 		// ID.
-		if err := k.release(ctx, fingerprint, owner); err != nil {
+		if _, err := k.release(ctx, fingerprint, owner); err != nil {
 			return store.Account{}, err
 		}
 	}
@@ -105,9 +105,10 @@ func (k keys) take(ctx context.Context, fingerprint, wanted string, keep time.Du
 	return owner, store.Account{}, nil
 }
 
-// release removes a key's owner if it is still the given one.
-func (k keys) release(ctx context.Context, fingerprint, owner string) error {
-	return failed(releaseKeyScript.Run(ctx, k.client, []string{keyKey(fingerprint)}, owner).Err())
+// release removes a key's owner, and reports whether it was still the given one.
+func (k keys) release(ctx context.Context, fingerprint, owner string) (bool, error) {
+	released, err := releaseKeyScript.Run(ctx, k.client, []string{keyKey(fingerprint)}, owner).Bool()
+	return released, failed(err)
 }
 
 func (k keys) Link(ctx context.Context, key store.Key, limit int) (store.Key, error) {
@@ -162,7 +163,9 @@ func (k keys) Unlink(ctx context.Context, playerID, fingerprint string) (bool, e
 	if err != nil {
 		return false, failed(err)
 	}
-	return removed > 0, k.release(ctx, fingerprint, playerID)
+	// If the reply to HDEL was lost, the client has repeated it.
+	released, err := k.release(ctx, fingerprint, playerID)
+	return released || removed > 0, err
 }
 
 func (k keys) Keys(ctx context.Context, playerID string) ([]store.Key, error) {
@@ -173,6 +176,14 @@ func (k keys) Keys(ctx context.Context, playerID string) ([]store.Key, error) {
 	}
 	if exists.Val() == 0 {
 		return nil, nil
+	}
+	for fingerprint := range fields.Val() {
+		switch owner, err := k.client.Get(ctx, keyKey(fingerprint)).Result(); {
+		case err != nil && !errors.Is(err, goredis.Nil):
+			return nil, failed(err)
+		case owner != playerID: // A call to Link ended before it wrote the owner.
+			delete(fields.Val(), fingerprint)
+		}
 	}
 	parse := func(fingerprint, text string) (store.Key, error) { return parseKey(playerID, fingerprint, text) }
 	return parseAll(fields.Val(), parse, func(a, b store.Key) int {

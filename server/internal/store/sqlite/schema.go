@@ -89,8 +89,15 @@ const applicationAt = 68
 // pageSize is the size of a page in bytes.
 const pageSize = 4096
 
-// errForeign means that the file is a database, but not a store.
-var errForeign = errors.New("it is the database of another program")
+var (
+	// errForeign means that the file is a database, but not a store.
+	errForeign = errors.New("it is the database of another program")
+	// errNoTables means that the file is a database without tables.
+	errNoTables = errors.New("it has no tables; if a server is creating them, try again")
+)
+
+// loggedAt is the offset of the first page in a write-ahead log.
+const loggedAt = 56
 
 // look opens the file at path, and returns an error if it has tables and is not a store. It returns
 // nil if there is no file. It changes nothing, unlike SQLite.
@@ -108,16 +115,27 @@ func look(path string, flag int) (_ *os.File, err error) {
 		}
 	}()
 	var page [108]byte // the headers of the file and of its first page
+	magic := []byte("SQLite format 3\x00")
 	switch n, err := f.ReadAt(page[:], 0); {
 	case n == 0 && errors.Is(err, io.EOF):
 		return f, nil
-	case errors.Is(err, io.EOF) || err == nil && !bytes.HasPrefix(page[:], []byte("SQLite format 3\x00")):
+	case errors.Is(err, io.EOF) || err == nil && !bytes.HasPrefix(page[:], magic):
 		return nil, sqlite3.ResultNotADB.ToError()
 	case err != nil:
 		return nil, err
 	}
-	empty := page[100] == 13 && binary.BigEndian.Uint16(page[103:]) == 0 // The tables of a new store are only in its log.
-	if application := binary.BigEndian.Uint32(page[applicationAt:]); application != applicationID && (application != 0 || !empty) {
+	application := binary.BigEndian.Uint32(page[applicationAt:])
+	if empty := page[100] == 13 && binary.BigEndian.Uint16(page[103:]) == 0; empty && application == 0 {
+		application = applicationID
+		// The tables of a new database are only in its log, which begins with the first page.
+		if log, err := os.Open(path + walSuffix); err == nil {
+			if n, _ := log.ReadAt(page[:], loggedAt); n == len(page) && bytes.HasPrefix(page[:], magic) {
+				application = binary.BigEndian.Uint32(page[applicationAt:])
+			}
+			_ = log.Close()
+		}
+	}
+	if application != applicationID {
 		return nil, errForeign
 	}
 	return f, nil
@@ -141,22 +159,19 @@ func upgrade(c *sqlite3.Conn, upgrades []string) (err error) {
 		return err
 	}
 	defer end(&err)
-	version, err := number(c, "PRAGMA user_version")
-	if err != nil {
-		return err
-	}
-	tables, err := number(c, "SELECT count(*) FROM sqlite_schema")
-	if err != nil {
-		return err
-	}
 	latest := latestVersion(upgrades)
-	if version == 0 && tables == 0 {
+	current, err := supported(c, latest)
+	if errors.Is(err, errNoTables) {
 		if err := sqlitex.ExecuteScript(c, schema, nil); err != nil {
 			return err
 		}
 		return setPragmas(c, fmt.Sprintf("application_id = %d", applicationID), fmt.Sprintf("user_version = %d", latest))
 	}
-	if current, err := supported(c, latest); err != nil || current {
+	if err != nil || current {
+		return err
+	}
+	version, err := number(c, "PRAGMA user_version")
+	if err != nil {
 		return err
 	}
 	for _, step := range upgrades[version&(1<<formatBits-1)-1:] {
@@ -168,17 +183,23 @@ func upgrade(c *sqlite3.Conn, upgrades []string) (err error) {
 }
 
 // supported reports whether a file has the latest version. It returns an error if the
-// file has a newer one, or is not a store.
+// file has a newer one, or is not a store; errNoTables if it may become one.
 func supported(c *sqlite3.Conn, latest int64) (current bool, err error) {
 	version, err := number(c, "PRAGMA user_version")
 	if err != nil {
 		return false, err
 	}
 	application, err := number(c, "PRAGMA application_id")
+	if err != nil {
+		return false, err
+	}
+	found, err := has(c, "SELECT 1 FROM sqlite_schema")
 	const tables = 1<<formatBits - 1
 	switch {
 	case err != nil:
 		return false, err
+	case version == 0 && !found:
+		return false, errNoTables
 	case application != applicationID:
 		return false, errForeign
 	case version&tables > latest&tables:

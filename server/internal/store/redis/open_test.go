@@ -78,7 +78,8 @@ func TestOpen_Waits(t *testing.T) {
 	}
 }
 
-// Ensure that the start waits while a Redis Cluster is down, although its nodes answer a ping.
+// Ensure that the start waits while a Redis Cluster is down, although its nodes answer a ping, and that the
+// store does not answer if the cluster is down later.
 func TestOpen_ClusterDown(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartRedis(t, "--cluster-enabled", "yes")
@@ -91,6 +92,11 @@ func TestOpen_ClusterDown(t *testing.T) {
 	assert.Contains(t, log.String(), "CLUSTERDOWN")
 	require.NoError(t, checkComplete(t.Context(), clients))
 	require.NoError(t, clients.close())
+
+	s := openAt(t, server.Addr())
+	require.NoError(t, s.Ping(t.Context()))
+	require.NoError(t, client.Do(t.Context(), "cluster", "flushslots").Err())
+	assert.ErrorContains(t, s.Ping(t.Context()), "CLUSTERDOWN")
 }
 
 // Ensure that the error says so if TLS is used for a Redis that may not speak it, or the reverse.

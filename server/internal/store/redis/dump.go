@@ -3,8 +3,6 @@ package redis
 import (
 	"context"
 	"errors"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,12 +14,8 @@ import (
 // dumper implements store.Dumper. The dump is consistent only if no server is running.
 type dumper struct{ client goredis.UniversalClient }
 
-const (
-	// dumpEntries is the number of entries to read from each log at first. The rest of a
-	// longer log is read dumpLong entries at a time.
-	dumpEntries = 100
-	dumpLong    = 1000
-)
+// dumpEntries is the number of entries to read at a time.
+const dumpEntries = 1000
 
 func (d dumper) Dump(ctx context.Context, put func(store.Item) error) error {
 	for _, dump := range []func(context.Context, func(store.Item) error) error{
@@ -200,7 +194,6 @@ func (d dumper) dumpGames(ctx context.Context, put func(store.Item) error) error
 			}
 			dumped[id] = true
 			meta, expires := pipe.HMGet(ctx, metaKey(id), "last", "time", "head"), pipe.PExpireTime(ctx, key(id))
-			first := pipe.XRangeN(ctx, logKey(id), "-", "+", dumpEntries)
 			return func() error {
 				head := &store.DumpedHead{
 					GameID: id, Last: idOrNone(stringAt(meta.Val(), 0)),
@@ -210,7 +203,7 @@ func (d dumper) dumpGames(ctx context.Context, put func(store.Item) error) error
 				if head.Last.Version < 0 {
 					head.Last = store.Quarantined
 				}
-				return d.dumpGame(ctx, put, head, first.Val())
+				return d.dumpGame(ctx, put, head)
 			}
 		})
 		if err != nil {
@@ -220,39 +213,28 @@ func (d dumper) dumpGames(ctx context.Context, put func(store.Item) error) error
 	return nil
 }
 
-// dumpGame dumps a game, given its head and the first entries of its log.
-func (d dumper) dumpGame(ctx context.Context, put func(store.Item) error, head *store.DumpedHead, messages []goredis.XMessage) error {
-	if len(messages) == 0 && head.Last == (store.ID{}) {
+// dumpGame dumps a game, given its head.
+func (d dumper) dumpGame(ctx context.Context, put func(store.Item) error, head *store.DumpedHead) error {
+	for last, n := int32(0), dumpEntries; n == dumpEntries; {
+		entries, err := (&games{reads: d.client}).Entries(ctx, head.GameID, last+1, dumpEntries)
+		if _, damaged := errors.AsType[*store.CorruptError](err); damaged {
+			head.Last = store.Quarantined
+		} else if err != nil {
+			return err
+		}
+		if n = len(entries); n == 0 {
+			break
+		}
+		if head.Last == (store.ID{}) { // A missing head is dumped like an outdated one, which readers mend later.
+			head.Last, head.Time = entries[0].ID, entries[0].Time
+		}
+		if err := put(store.Item{Log: &store.DumpedLog{GameID: head.GameID, Entries: entries}}); err != nil {
+			return err
+		}
+		last = entries[n-1].ID.Version
+	}
+	if head.Last == (store.ID{}) {
 		return nil // The game has expired; a meta that contains only watchers may be left over.
 	}
-	last := int32(0)
-	for limit := dumpEntries; ; limit = dumpLong {
-		log := &store.DumpedLog{GameID: head.GameID}
-		damaged := slices.ContainsFunc(messages, func(m goredis.XMessage) bool {
-			r, err := parseRecord(m)
-			if err != nil || r.ID.Version <= last {
-				return true
-			}
-			if head.Last == (store.ID{}) { // A missing head is dumped like an outdated one, which readers mend later.
-				head.Last, head.Time = r.ID, r.Time
-			}
-			last, log.Entries = r.ID.Version, append(log.Entries, r)
-			return false
-		})
-		if damaged {
-			head.Last = store.Quarantined
-		}
-		if len(log.Entries) > 0 {
-			if err := put(store.Item{Log: log}); err != nil {
-				return err
-			}
-		}
-		if damaged || len(messages) < limit {
-			return put(store.Item{Head: head})
-		}
-		var err error
-		if messages, err = d.client.XRangeN(ctx, logKey(head.GameID), strconv.Itoa(int(last)+1), "+", dumpLong).Result(); err != nil {
-			return failed(err)
-		}
-	}
+	return put(store.Item{Head: head})
 }

@@ -297,6 +297,9 @@ func (g *games) Entries(ctx context.Context, gameID string, from int32, n int) (
 	records := make([]store.Record, 0, len(messages))
 	for _, m := range messages {
 		r, err := parseRecord(m)
+		if err == nil && r.ID.Version < from {
+			err = errors.New("there is another entry with its version")
+		}
 		if err != nil {
 			return records, &store.CorruptError{Version: from - 1, Err: err}
 		}

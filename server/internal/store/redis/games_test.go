@@ -278,6 +278,31 @@ func TestAppend_Time(t *testing.T) {
 	})
 }
 
+// Ensure that a second entry with a version is an unreadable one, and that a dump has the entries before it,
+// and the game in quarantine.
+func TestEntries_Repeated(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		gameID := name("a")
+		r.create(gameID, 4)
+		r.rewrite(gameID, func(log []goredis.XMessage) []goredis.XMessage {
+			repeated := log[1]
+			repeated.ID = "2-18446744073709551615"
+			return slices.Insert(log, 2, repeated)
+		})
+		entries, err := r.store.Games.Entries(t.Context(), gameID, 1, 10)
+		var corrupt *store.CorruptError
+		require.ErrorAs(t, err, &corrupt)
+		assert.EqualValues(t, 2, corrupt.Version)
+		require.Len(t, entries, 2)
+		var items []store.Item
+		require.NoError(t, r.store.Dumper.Dump(t.Context(), func(i store.Item) error { items = append(items, i); return nil }))
+		require.Len(t, items, 2)
+		assert.Equal(t, entries, items[0].Log.Entries)
+		assert.Equal(t, store.Quarantined, items[1].Head.Last)
+	})
+}
+
 // Ensure that errors which prove that nothing was written are distinguished from errors
 // after which the outcome is unknown.
 func TestAppendError(t *testing.T) {

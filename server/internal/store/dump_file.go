@@ -109,41 +109,38 @@ func ReadDump(ctx context.Context, r io.Reader, now time.Time, restore func(cont
 		size   int
 		counts Counts
 	)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			return counts, fmt.Errorf("%w (%w)", errDamaged, err)
-		}
+	for ended := false; !ended; {
 		var item struct {
 			Item
 			dumpEnd
 		}
-		if err := json.Unmarshal(line, &item); err != nil {
+		line, err := lines.ReadBytes('\n')
+		if err == nil {
+			err = json.Unmarshal(line, &item)
+		}
+		if err != nil {
 			return counts, fmt.Errorf("%w (%w)", errDamaged, err)
 		}
-		if item.End == nil {
+		if ended = item.End != nil; ended {
+			_, more := lines.ReadByte()
+			if *item.End != counts || item.SHA256 != hex.EncodeToString(digest.Sum(nil)) || !errors.Is(more, io.EOF) {
+				return counts, errDamaged
+			}
+		} else {
 			counts.add(item.Item)
 			item.renew(header.Time, max(0, now.Sub(header.Time)))
 			batch, size = append(batch, item.Item), size+len(line)
 			digest.Write(line)
-		} else if *item.End != counts || item.SHA256 != hex.EncodeToString(digest.Sum(nil)) {
-			return counts, errDamaged
 		}
-		if size >= restoreBytes || item.End != nil {
+		if size >= restoreBytes || ended {
 			if err := restore(ctx, batch); err != nil {
 				return counts, err
 			}
 			progress(counts)
 			batch, size = nil, 0
 		}
-		if item.End == nil {
-			continue
-		}
-		if _, err := lines.ReadByte(); !errors.Is(err, io.EOF) {
-			return counts, errDamaged
-		}
-		return counts, nil
 	}
+	return counts, nil
 }
 
 // readHeader reads the first line of a dump, and adds it to the digest.

@@ -54,6 +54,9 @@ func (q queue) Remove(ctx context.Context, gameID string) error {
 	return q.exec(ctx, "removing a job", "DELETE FROM jobs WHERE game = ?", gameID)
 }
 
+// leaseJobs changes the times of the jobs that have been due for longest, and returns their games.
+const leaseJobs = "UPDATE jobs SET due = ? WHERE game IN (SELECT game FROM jobs WHERE due <= ? ORDER BY due LIMIT ?) RETURNING game"
+
 // Lease implements store.Queue. It writes only if a job is due, because an idle server
 // calls it twice a second.
 func (q queue) Lease(ctx context.Context, n int, d time.Duration) (jobs []store.Job, err error) {
@@ -64,14 +67,9 @@ func (q queue) Lease(ctx context.Context, n int, d time.Duration) (jobs []store.
 		err = q.db.writeUnsynced(ctx, func(c *sqlite3.Conn) (err error) {
 			now := q.db.now()
 			expires := now.Add(d).Truncate(time.Millisecond)
-			jobs, err = all(c, "SELECT game FROM jobs WHERE due <= ? ORDER BY due LIMIT ?", func(s *sqlite3.Stmt) store.Job {
+			jobs, err = all(c, leaseJobs, func(s *sqlite3.Stmt) store.Job {
 				return store.Job{GameID: s.ColumnText(0), Leased: now, Expires: expires}
-			}, now, n)
-			for _, job := range jobs {
-				if err == nil {
-					err = exec(c, "UPDATE jobs SET due = ? WHERE game = ?", expires, job.GameID)
-				}
-			}
+			}, expires, now, n)
 			return err
 		})
 	}

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -18,41 +19,77 @@ type dumper struct{ client goredis.UniversalClient }
 const dumpEntries = 1000
 
 func (d dumper) Dump(ctx context.Context, put func(store.Item) error) error {
-	for _, dump := range []func(context.Context, func(store.Item) error) error{
-		d.dumpSecrets, d.dumpServers, d.dumpAccounts, d.dumpNames, d.dumpKeys, d.dumpSessions, d.dumpChallenges, d.dumpGames,
-	} {
-		if err := dump(ctx, put); err != nil {
-			return err
-		}
-	}
-	return nil
+	w := &walk{dumper: d, put: put, games: map[string]bool{}}
+	w.shared(ctx)
+	w.fail(scanKeys(ctx, d.client, "*", func(keys []string) error { return w.visit(ctx, keys) }))
+	return w.err
 }
 
-// scan reads all keys that match a pattern. For each key, read queues commands in a
-// pipeline, and returns a function that is called with their replies. id is the part of
-// the key that matches the "*" in the pattern.
-func (d dumper) scan(ctx context.Context, pattern string, read func(pipe goredis.Pipeliner, id string) (then func() error)) error {
-	return scanKeys(ctx, d.client, pattern, func(keys []string) error {
-		pipe, then := d.client.Pipeline(), make([]func() error, len(keys))
-		for i, key := range keys {
-			then[i] = read(pipe, between(key, pattern))
-		}
-		if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, goredis.Nil) {
-			return failed(err)
-		}
-		for _, then := range then {
-			if err := then(); err != nil {
-				return err
+// walk is a dump that has begun.
+type walk struct {
+	dumper
+	put   func(store.Item) error
+	err   error           // the first error, after which nothing is put
+	games map[string]bool // the games that were dumped; each has two keys, and a scan may return a key twice
+}
+
+func (w *walk) fail(err error) { w.err = cmp.Or(w.err, err) }
+
+// add puts an item.
+func (w *walk) add(i store.Item) {
+	if w.err == nil {
+		w.err = w.put(i)
+	}
+}
+
+// walked holds the patterns of the keys that are dumped. For each such key, read queues commands in a
+// pipeline, and returns a function that is called with their replies. id is the part of the key that
+// matches the "*" in the pattern.
+var walked = []struct {
+	pattern string
+	read    func(w *walk, ctx context.Context, pipe goredis.Pipeliner, key, id string) (then func())
+}{
+	{secretKey("*"), (*walk).secret},
+	{playerKey("*"), (*walk).account},
+	{nameKey("*"), (*walk).name},
+	{keysKey("*"), (*walk).keys},
+	{sessionsKey("*"), (*walk).sessions},
+	{challengeKey("*"), (*walk).challenge},
+	{logKey("*"), (*walk).game},
+	{metaKey("*"), (*walk).game},
+}
+
+// visit dumps what is stored at the given keys.
+func (w *walk) visit(ctx context.Context, keys []string) error {
+	pipe, replied := w.client.Pipeline(), []func(){}
+	for _, key := range keys {
+		for _, kind := range walked {
+			if id := between(key, kind.pattern); id != "" {
+				replied = append(replied, kind.read(w, ctx, pipe, key, id))
 			}
 		}
-		return nil
-	})
+	}
+	commands, _ := pipe.Exec(ctx) // Each command has its own error.
+	for _, c := range commands {
+		if err := c.Err(); !errors.Is(err, goredis.Nil) {
+			w.fail(failed(err))
+		}
+	}
+	for _, then := range replied {
+		then()
+	}
+	return w.err
 }
 
-// between returns the part of a key that matches the "*" in pattern.
+// between returns the part of a key that matches the "*" in pattern, or "" if the key does not match.
 func between(key, pattern string) string {
 	before, after, _ := strings.Cut(pattern, "*")
-	return strings.TrimSuffix(strings.TrimPrefix(key, before), after)
+	part, begins := strings.CutPrefix(key, before)
+	part, ends := strings.CutSuffix(part, after)
+	if !begins || !ends {
+		return ""
+	}
+	return part
 }
 
 // expiryOf returns the time at which a key expires, or zero if it never does.
@@ -63,164 +100,118 @@ func expiryOf(reply *goredis.DurationCmd) time.Time {
 	return time.UnixMilli(reply.Val().Milliseconds()).UTC()
 }
 
-// dumpSecrets dumps secrets, credentials and hidden players.
-func (d dumper) dumpSecrets(ctx context.Context, put func(store.Item) error) error {
-	err := d.scan(ctx, secretKey("*"), func(pipe goredis.Pipeliner, name string) func() error {
-		secret := pipe.Get(ctx, secretKey(name))
-		return func() error {
-			return put(store.Item{Secret: &store.DumpedSecret{Name: name, Secret: []byte(secret.Val())}})
-		}
-	})
-	if err != nil {
-		return err
-	}
-	all, err := credentials(d).All(ctx)
+// shared dumps the credentials, the hidden players and the servers, which share keys.
+func (w *walk) shared(ctx context.Context) {
+	all, err := credentials(w.dumper).All(ctx)
+	w.fail(err)
 	for _, c := range all {
-		if err == nil {
-			err = put(store.Item{Credential: &c})
-		}
+		w.add(store.Item{Credential: &c})
 	}
-	if err != nil {
-		return err
-	}
-	hidden, err := d.client.SMembers(ctx, hiddenKey).Result()
-	err = failed(err)
+	hidden, err := w.client.SMembers(ctx, hiddenKey).Result()
+	w.fail(failed(err))
 	for _, id := range hidden {
-		if err == nil {
-			err = put(store.Item{Hidden: &store.DumpedPlayer{PlayerID: id}})
-		}
+		w.add(store.Item{Hidden: &store.DumpedPlayer{PlayerID: id}})
 	}
-	return err
-}
-
-func (d dumper) dumpServers(ctx context.Context, put func(store.Item) error) error {
-	now, err := heartbeats{client: d.client}.Servers(ctx)
+	now, err := heartbeats{client: w.client}.Servers(ctx)
+	w.fail(err)
 	for id, server := range now.Servers {
-		if err == nil {
-			err = put(store.Item{Server: &store.DumpedServer{ServerID: id, ServerHeartbeat: server}})
+		w.add(store.Item{Server: &store.DumpedServer{ServerID: id, ServerHeartbeat: server}})
+	}
+}
+
+func (w *walk) secret(ctx context.Context, pipe goredis.Pipeliner, key, name string) func() {
+	secret := pipe.Get(ctx, key)
+	return func() { w.add(store.Item{Secret: &store.DumpedSecret{Name: name, Secret: []byte(secret.Val())}}) }
+}
+
+// account dumps an account with its profile.
+func (w *walk) account(ctx context.Context, pipe goredis.Pipeliner, key, id string) func() {
+	fields, expires := pipe.HMGet(ctx, key, accountFields...), pipe.PExpireTime(ctx, key)
+	profileOf := pipe.HMGet(ctx, key, profileFields...)
+	return func() {
+		account, ok, err := parseAccount(id, fields.Val())
+		w.fail(err)
+		if ok {
+			w.add(store.Item{Account: &store.DumpedAccount{Account: account, Expires: expiryOf(expires)}})
+		}
+		if p := parseProfile(profileOf.Val()); ok && p.Revision > 0 {
+			w.add(store.Item{Profile: &store.DumpedProfile{PlayerID: id, Profile: p}})
 		}
 	}
-	return err
 }
 
-func (d dumper) dumpAccounts(ctx context.Context, put func(store.Item) error) error {
-	return d.scan(ctx, playerKey("*"), func(pipe goredis.Pipeliner, id string) func() error {
-		key := playerKey(id)
-		fields, expires := pipe.HMGet(ctx, key, accountFields...), pipe.PExpireTime(ctx, key)
-		profileOf := pipe.HMGet(ctx, key, profileFields...)
-		return func() error {
-			account, ok, err := parseAccount(id, fields.Val())
-			if err != nil || !ok {
-				return err
-			}
-			err = put(store.Item{Account: &store.DumpedAccount{Account: account, Expires: expiryOf(expires)}})
-			if p := parseProfile(profileOf.Val()); err == nil && p.Revision > 0 {
-				err = put(store.Item{Profile: &store.DumpedProfile{PlayerID: id, Profile: p}})
-			}
-			return err
-		}
-	})
-}
-
-// dumpNames dumps the held names. It skips names that are only claimed temporarily.
-func (d dumper) dumpNames(ctx context.Context, put func(store.Item) error) error {
-	return d.scan(ctx, nameKey("*"), func(pipe goredis.Pipeliner, name string) func() error {
-		holder, expires := pipe.Get(ctx, nameKey(name)), pipe.PExpireTime(ctx, nameKey(name))
-		return func() error {
-			switch err := holder.Err(); {
-			case errors.Is(err, goredis.Nil) || err == nil && expires.Val() != -1:
-				return nil
-			case err != nil:
-				return failed(err)
-			}
-			return put(store.Item{Name: &store.HeldName{Name: name, AccountID: holder.Val()}})
-		}
-	})
-}
-
-// dumpKeys dumps the SSH keys. It skips keys whose account has expired, and keys that are
-// only partly linked.
-func (d dumper) dumpKeys(ctx context.Context, put func(store.Item) error) error {
-	return d.scan(ctx, keysKey("*"), func(pipe goredis.Pipeliner, playerID string) func() error {
-		expires := pipe.PExpireTime(ctx, playerKey(playerID))
-		return func() error {
-			all, err := keys{accounts(d)}.Keys(ctx, playerID)
-			for _, key := range all {
-				if err == nil {
-					err = put(store.Item{Key: &store.DumpedKey{Key: key, Expires: expiryOf(expires)}})
-				}
-			}
-			return err
-		}
-	})
-}
-
-// dumpSessions dumps the sessions of the accounts that exist.
-func (d dumper) dumpSessions(ctx context.Context, put func(store.Item) error) error {
-	return d.scan(ctx, sessionsKey("*"), func(_ goredis.Pipeliner, playerID string) func() error {
-		return func() error {
-			all, err := sessions{accounts(d)}.all(ctx, playerID)
-			for _, session := range all {
-				if err == nil {
-					err = put(store.Item{Session: &session})
-				}
-			}
-			return err
-		}
-	})
-}
-
-func (d dumper) dumpChallenges(ctx context.Context, put func(store.Item) error) error {
-	return d.scan(ctx, challengeKey("*"), func(pipe goredis.Pipeliner, id string) func() error {
-		fields := pipe.HMGet(ctx, challengeKey(id), challengeFields...)
-		return func() error {
-			c, ok, err := parseChallenge(id, fields.Val())
-			if err != nil || !ok {
-				return err
-			}
-			return put(store.Item{Challenge: &c})
-		}
-	})
-}
-
-// dumpGames dumps the games that have a log, and then the heads of those that have none:
-// their log is lost, or they were quarantined before their first entry.
-func (d dumper) dumpGames(ctx context.Context, put func(store.Item) error) error {
-	dumped := map[string]bool{} // a scan may return a key twice
-	for _, key := range []func(gameID string) string{logKey, metaKey} {
-		err := d.scan(ctx, key("*"), func(pipe goredis.Pipeliner, id string) func() error {
-			if dumped[id] {
-				return func() error { return nil }
-			}
-			dumped[id] = true
-			meta, expires := pipe.HMGet(ctx, metaKey(id), "last", "time", "head"), pipe.PExpireTime(ctx, key(id))
-			return func() error {
-				head := &store.DumpedHead{
-					GameID: id, Last: idOrNone(stringAt(meta.Val(), 0)),
-					Encoded: []byte(stringAt(meta.Val(), 2)), Expires: expiryOf(expires),
-				}
-				head.Time, _ = parseTime(stringAt(meta.Val(), 1))
-				if head.Last.Version < 0 {
-					head.Last = store.Quarantined
-				}
-				return d.dumpGame(ctx, put, head)
-			}
-		})
-		if err != nil {
-			return err
+// name dumps a held name, unless it is only claimed temporarily.
+func (w *walk) name(ctx context.Context, pipe goredis.Pipeliner, key, name string) func() {
+	holder, expires := pipe.Get(ctx, key), pipe.PExpireTime(ctx, key)
+	return func() {
+		if holder.Err() == nil && expires.Val() == -1 {
+			w.add(store.Item{Name: &store.HeldName{Name: name, AccountID: holder.Val()}})
 		}
 	}
-	return nil
 }
 
-// dumpGame dumps a game, given its head.
-func (d dumper) dumpGame(ctx context.Context, put func(store.Item) error, head *store.DumpedHead) error {
-	for last, n := int32(0), dumpEntries; n == dumpEntries; {
-		entries, err := (&games{reads: d.client}).Entries(ctx, head.GameID, last+1, dumpEntries)
+// keys dumps the SSH keys of an account, unless it has expired.
+func (w *walk) keys(ctx context.Context, pipe goredis.Pipeliner, _, playerID string) func() {
+	expires := pipe.PExpireTime(ctx, playerKey(playerID))
+	return func() {
+		all, err := keys{accounts(w.dumper)}.Keys(ctx, playerID)
+		w.fail(err)
+		for _, key := range all {
+			w.add(store.Item{Key: &store.DumpedKey{Key: key, Expires: expiryOf(expires)}})
+		}
+	}
+}
+
+// sessions dumps the sessions of an account, unless it has expired.
+func (w *walk) sessions(ctx context.Context, _ goredis.Pipeliner, _, playerID string) func() {
+	return func() {
+		all, err := sessions{accounts(w.dumper)}.all(ctx, playerID)
+		w.fail(err)
+		for _, session := range all {
+			w.add(store.Item{Session: &session})
+		}
+	}
+}
+
+func (w *walk) challenge(ctx context.Context, pipe goredis.Pipeliner, key, id string) func() {
+	fields := pipe.HMGet(ctx, key, challengeFields...)
+	return func() {
+		c, ok, err := parseChallenge(id, fields.Val())
+		w.fail(err)
+		if ok {
+			w.add(store.Item{Challenge: &c})
+		}
+	}
+}
+
+// game dumps a game. If it has no log, that is lost, or the game was quarantined before its first entry.
+func (w *walk) game(ctx context.Context, pipe goredis.Pipeliner, key, id string) func() {
+	if w.games[id] {
+		return func() {}
+	}
+	w.games[id] = true
+	meta, expires := pipe.HMGet(ctx, metaKey(id), "last", "time", "head"), pipe.PExpireTime(ctx, key)
+	return func() {
+		head := &store.DumpedHead{
+			GameID: id, Last: idOrNone(stringAt(meta.Val(), 0)),
+			Encoded: []byte(stringAt(meta.Val(), 2)), Expires: expiryOf(expires),
+		}
+		head.Time, _ = parseTime(stringAt(meta.Val(), 1))
+		if head.Last.Version < 0 {
+			head.Last = store.Quarantined
+		}
+		w.logAndHead(ctx, head)
+	}
+}
+
+// logAndHead dumps a game, given its head.
+func (w *walk) logAndHead(ctx context.Context, head *store.DumpedHead) {
+	for last, n := int32(0), dumpEntries; n == dumpEntries && w.err == nil; {
+		entries, err := (&games{reads: w.client}).Entries(ctx, head.GameID, last+1, dumpEntries)
 		if _, damaged := errors.AsType[*store.CorruptError](err); damaged {
 			head.Last = store.Quarantined
-		} else if err != nil {
-			return err
+		} else {
+			w.fail(err)
 		}
 		if n = len(entries); n == 0 {
 			break
@@ -228,13 +219,10 @@ func (d dumper) dumpGame(ctx context.Context, put func(store.Item) error, head *
 		if head.Last == (store.ID{}) { // A missing head is dumped like an outdated one, which readers mend later.
 			head.Last, head.Time = entries[0].ID, entries[0].Time
 		}
-		if err := put(store.Item{Log: &store.DumpedLog{GameID: head.GameID, Entries: entries}}); err != nil {
-			return err
-		}
+		w.add(store.Item{Log: &store.DumpedLog{GameID: head.GameID, Entries: entries}})
 		last = entries[n-1].ID.Version
 	}
-	if head.Last == (store.ID{}) {
-		return nil // The game has expired; a meta that contains only watchers may be left over.
+	if head.Last != (store.ID{}) { // else the game has expired; a meta that contains only watchers may be left over
+		w.add(store.Item{Head: head})
 	}
-	return put(store.Item{Head: head})
 }

@@ -83,7 +83,7 @@ func (s *Challenges) Seen(ctx context.Context, c *Challenge, now time.Time) erro
 // waits with a player present, or a new race, which draft returns for its id. A player who waits alone leaves
 // that race for an older one. Before Now enters or creates a race, it calls admit with the number of races that
 // it creates, more than once if the roster changes concurrently, and returns its error. A caller who leaves
-// once it is the call's turn has entered, too.
+// after that has entered, too.
 //
 // Players who call at the same time meet: the calls of a server take turns, and all servers derive
 // the ids of new races from the time.

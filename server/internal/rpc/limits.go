@@ -50,10 +50,13 @@ func (s *Service) takeGames(ctx context.Context, playerID string, games, challen
 
 // takesGame returns a function that counts the player's next game with takeGames, and the given number of new
 // public challenges. It may be called again if another call changes the race that the player enters, and counts
-// the game only once.
+// the game only once. It returns an error if the caller has left, who may have left the race in another call since.
 func (s *Service) takesGame(ctx context.Context, playerID string) func(challenges int) error {
 	games := 1
 	return func(challenges int) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		err := s.takeGames(ctx, playerID, games, challenges)
 		if err == nil {
 			games = 0

@@ -19,6 +19,7 @@ import (
 // JoinChallenge implements pb.ChallengeServiceServer.
 func (s *Service) JoinChallenge(ctx context.Context, request *pb.JoinChallengeRequest) (*pb.JoinChallengeResponse, error) {
 	by, requestID := caller(ctx), request.GetRequestId()
+	admit := s.takesGame(ctx, by.ID) // A bot counts toward the limits on new games of the player who adds it.
 	join := func(ctx context.Context, c *challenge.Challenge) (*challenge.Challenge, error) {
 		if requestID != "" && !id.Valid(requestID) {
 			return nil, errRequestID
@@ -34,8 +35,7 @@ func (s *Service) JoinChallenge(ctx context.Context, request *pb.JoinChallengeRe
 				entrant.GameID = id.Derive([]byte("entrant"), []byte(c.ID), []byte(by.ID), []byte(requestID), []byte(entrant.Bot))
 			}
 		}
-		// A bot counts toward the limits on new games of the player who adds it.
-		return s.Challenges.Join(ctx, c.ID, by.ID, entrant, s.takesGame(ctx, by.ID))
+		return s.Challenges.Join(ctx, c.ID, by.ID, entrant, admit)
 	}
 	joined, err := s.changeRace(ctx, request.GetChallengeId(), join)
 	return &pb.JoinChallengeResponse{Challenge: joined}, err

@@ -236,6 +236,26 @@ func TestRaces_Attempts(t *testing.T) {
 	}
 }
 
+// Ensure that a caller who leaves does not enter a race, or add a bot to it, in a later try.
+func TestJoinChallenge_Left(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, kept *store.Store) {
+		for bot, player := range map[string]string{"": "bob", "rote": "ann"} {
+			races := &leaving{Challenges: &overtaken{Challenges: kept.Challenges}, leave: func() {}}
+			s := newRacing(kept, races, &creating{}, limits.Limits{})
+			raceID, err := create(by(t.Context(), "ann"), s, &pb.CreateChallengeRequest{})
+			require.NoError(t, err)
+			races.Challenges.(*overtaken).updates = 1
+			ctx, leave := context.WithCancel(t.Context())
+			races.leave = leave
+			require.ErrorIs(t, join(by(ctx, player), s, raceID, bot, false), context.Canceled)
+			c, _, err := s.Challenges.Get(t.Context(), raceID)
+			require.NoError(t, err)
+			assert.Len(t, c.Entrants, 1)
+		}
+	})
+}
+
 // Ensure that a race starts although the caller whose call starts it leaves when the roster is written.
 func TestRaces_Started(t *testing.T) {
 	t.Parallel()

@@ -258,6 +258,7 @@ var (
 	ErrNotFound       = errors.New("no such challenge")
 	ErrNoDaily        = errors.New("the variant has no daily game")
 	ErrNoDay          = errors.New("there is no daily game on this day")
+	ErrNoVariant      = errors.New("the variant no longer exists")
 	ErrClosed         = errors.New("the challenge is closed")
 	ErrStarted        = errors.New("the race has started")
 	ErrFull           = errors.New("the race is full")

@@ -145,7 +145,7 @@ func (s *Challenges) Create(ctx context.Context, c Challenge, now time.Time) (*C
 	if c.Seed.IsZero() {
 		rules, ok := variants.Current(c.Variant)
 		if !ok {
-			return nil, fmt.Errorf("no variant %q", c.Variant)
+			return nil, ErrNoVariant
 		}
 		c.Revision, c.Seed = rules.Revision, game.NewSeed()
 	}

@@ -180,6 +180,7 @@ var failures = map[error]*failure{
 	challenge.ErrNotFound:       notFound(pb.ReasonChallengeNotFound, "there is no challenge with this id, or it has expired"),
 	challenge.ErrNoDaily:        notFound(pb.ReasonChallengeNotFound, "this server has no such daily game"),
 	challenge.ErrNoDay:          notFound(pb.ReasonChallengeNotFound, "there is no daily game on this day, or it has expired"),
+	challenge.ErrNoVariant:      errVariantNotFound,
 	challenge.ErrClosed:         precondition(pb.ReasonChallengeClosed, "the challenge is closed"),
 	challenge.ErrStarted:        precondition(pb.ReasonChallengeStarted, "the race has started"),
 	challenge.ErrFull:           precondition(pb.ReasonChallengeFull, "the race is full"),

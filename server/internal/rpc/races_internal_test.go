@@ -321,6 +321,27 @@ func TestRaces_StartedLater(t *testing.T) {
 	})
 }
 
+// Ensure that no race follows one of a variant that the server no longer has.
+func TestCreateChallenge_NoVariant(t *testing.T) {
+	t.Parallel()
+	storetest.EachClock(t, func(t *testing.T, kept *store.Store, forward func(time.Duration)) {
+		s := newRacing(kept, kept.Challenges, &creating{}, limits.Limits{})
+		ann := by(t.Context(), "ann")
+		_, now, err := s.Challenges.Get(t.Context(), raceID(0))
+		require.ErrorIs(t, err, challenge.ErrNotFound)
+		_, err = s.Challenges.Create(t.Context(), challenge.Challenge{
+			ID: raceID(1), Kind: replay.Race, Creator: seated(caller(ann)), Variant: "chess", Seed: game.NewSeed(), Limit: time.Minute,
+			Entrants: []challenge.Entrant{{Bot: "greedy", GameID: raceID(2)}},
+		}, now)
+		require.NoError(t, err)
+		_, err = s.Challenges.Start(t.Context(), raceID(1), true, func(*challenge.Challenge) error { return nil })
+		require.NoError(t, err)
+		forward(challenge.Countdown)
+		_, err = create(ann, s, &pb.CreateChallengeRequest{PreviousChallengeId: raceID(1)})
+		assert.Same(t, errVariantNotFound, s.toStatus(t.Context(), "", err))
+	})
+}
+
 // Ensure that of equal scores, the one of the attempt that ended earlier ranks first, and that running ones and
 // those which the race's close ends keep the order of the roster, in whatever order players move and servers end them.
 func TestRankEntrants_Ties(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
@@ -115,11 +118,16 @@ var (
 	errGameIDForm      = notFound(pb.ReasonGameNotFound, "there is no game with this id; a complete id has "+strconv.Itoa(id.Length)+" characters")
 	errPlayerNotFound  = notFound(pb.ReasonPlayerNotFound, "there is no player with this id")
 	errNameNotFound    = notFound(pb.ReasonPlayerNotFound, "there is no player with this name")
-	errVariantNotFound = notFound(pb.ReasonVariantNotFound, "there is no variant with this id; ListVariants returns the variants")
+	errVariantNotFound = notFound(pb.ReasonVariantNotFound, "there is no variant with this id; the variants are "+variantIDs())
 	errNoToken         = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: "this call needs a token; CreatePlayer returns one"}
 	errBadToken        = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: "the token is not valid"}
 	errTokenForm       = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: `the authorization header must be "Bearer", a space and the token`}
 )
+
+// variantIDs lists the ids of the variants in a sentence.
+func variantIDs() string {
+	return strings.Join(convert.All(variants.All(), func(v game.Variant) string { return v.ID }), ", ")
+}
 
 // Errors for calls by SSH hosts and calls about SSH keys.
 var (

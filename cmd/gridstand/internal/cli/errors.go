@@ -68,9 +68,6 @@ func (p *program) explain(err error) string {
 		}
 		return fmt.Sprintf("%v: it %s at %s", err, what, at.UTC().Format(exactTime))
 	}
-	if errors.Is(err, client.ErrVariantNotFound) { // the server's message names the call for programs
-		return fmt.Sprintf("there is no variant with this id; %s lists them", p.typed("variants"))
-	}
 	cause := client.CauseOf(err)
 	if cause == client.CauseUnknown && !errors.Is(err, client.ErrUnreachable) {
 		return err.Error()

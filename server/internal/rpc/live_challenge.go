@@ -65,6 +65,9 @@ type liveChallenge struct {
 	total     int32
 	finished  bool // whether all attempts at the race are over
 
+	attendAt time.Time     // when attend tries again after a failure
+	delay    time.Duration // how long it waits until then; longer after each failure
+
 	entrants map[string]*entrantGame // games that the server follows, by ID; nil if the game is unreadable
 }
 

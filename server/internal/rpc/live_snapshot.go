@@ -100,8 +100,14 @@ func (l *liveChallenge) update(ctx context.Context) error {
 		}
 	}
 	if l.c.Kind == replay.Race {
-		if err := l.attend(ctx); err != nil { // The stream shows the race nevertheless, and the next update tries again.
-			l.service.Logger.Debug("cannot attend to a waiting race", "challenge", l.id, "error", err)
+		// If this fails, the stream shows the race nevertheless, and a later update tries again.
+		if err := l.attend(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			l.delay = min(2*l.delay+time.Second, 15*time.Second)
+			l.attendAt = time.Now().Add(l.delay)
+			l.service.notStarted.Do(func() {
+				l.service.Logger.Warn("cannot start a race, or record who waits; will retry",
+					"id", "race-not-started", "challenge", l.id, "error", err)
+			})
 		}
 		states, err := l.states(ctx)
 		if err != nil {
@@ -126,7 +132,7 @@ func (l *liveChallenge) update(ctx context.Context) error {
 // attend records that players of a waiting race watch it, and starts it if it is due.
 func (l *liveChallenge) attend(ctx context.Context) error {
 	s := l.service
-	if l.stage() != challenge.Waiting || !l.attended() {
+	if l.stage() != challenge.Waiting || !l.attended() || time.Now().Before(l.attendAt) {
 		return nil
 	}
 	if !l.c.Due(l.now) {

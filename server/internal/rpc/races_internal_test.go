@@ -1,10 +1,12 @@
 package rpc
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -318,6 +320,38 @@ func TestRaces_StartedLater(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, starts, !c.OpenTime.IsZero())
 		}
+	})
+}
+
+// Ensure that a race that cannot start is tried less and less often, with one warning.
+func TestLiveChallenge_NotStarted(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, kept *store.Store) {
+		planner, log := &creating{}, &bytes.Buffer{}
+		s := newRacing(kept, kept.Challenges, planner, limits.Limits{})
+		s.Logger = slog.New(slog.NewTextHandler(log, nil))
+		ann := by(t.Context(), "ann")
+		waiting, err := s.RaceNow(ann, &pb.RaceNowRequest{}) // with a bot, which is ready
+		require.NoError(t, err)
+		planner.fail(1 << 30)
+		raceID := waiting.GetChallenge().GetId()
+		require.Error(t, join(ann, s, raceID, "", true))
+		l := s.addStream(ann, raceID, "")
+		defer s.removeStream(l, caller(ann).ID, "")
+		for range 2 {
+			tried := planner.wanted
+			require.NoError(t, l.update(ann))
+			assert.Less(t, tried, planner.wanted)
+			before := l.delay
+			tried = planner.wanted
+			require.NoError(t, l.update(ann))
+			assert.Zero(t, planner.wanted-tried)
+			l.attendAt = time.Time{}
+			require.NoError(t, l.update(ann))
+			assert.Less(t, before, l.delay)
+			l.attendAt = time.Time{}
+		}
+		assert.Equal(t, 1, strings.Count(log.String(), "id=race-not-started"))
 	})
 }
 

@@ -99,8 +99,9 @@ type Service struct {
 	// given key.
 	acting *pacer
 	// damaged and tooNew limit log messages about calls on damaged games and on games that
-	// need a newer server, so that repeated calls do not flood the log.
-	damaged, tooNew rate.Sometimes
+	// need a newer server, and notStarted those about races that do not start, so that repeated calls do not
+	// flood the log.
+	damaged, tooNew, notStarted rate.Sometimes
 
 	// pages keeps pages of public lists.
 	pages   directory.Shared[ranked]
@@ -115,12 +116,13 @@ type Service struct {
 // New returns a Service with the given configuration.
 func New(c Config) *Service {
 	s := &Service{
-		Config:  c,
-		acting:  newPacer(&limits.ExceededError{Value: 1}, actingEvery),
-		damaged: rate.Sometimes{First: 10, Interval: time.Second},
-		tooNew:  rate.Sometimes{First: 10, Interval: time.Second},
-		fanouts: fanouts{latest: map[*match.Match]*fanout{}},
-		live:    liveChallenges{all: map[string]*liveChallenge{}, watched: map[string]int{}},
+		Config:     c,
+		acting:     newPacer(&limits.ExceededError{Value: 1}, actingEvery),
+		damaged:    rate.Sometimes{First: 10, Interval: time.Second},
+		tooNew:     rate.Sometimes{First: 10, Interval: time.Second},
+		notStarted: rate.Sometimes{Interval: time.Minute},
+		fanouts:    fanouts{latest: map[*match.Match]*fanout{}},
+		live:       liveChallenges{all: map[string]*liveChallenge{}, watched: map[string]int{}},
 	}
 	l := &s.Limits
 	s.moves = newPacer(l.Exceeded(limits.MovesPerSecond, "moves a second", 0), time.Second)

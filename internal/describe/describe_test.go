@@ -56,6 +56,8 @@ func TestOutcome(t *testing.T) {
 		{"You win: 2048 reached", one, -1, goal, []int32{0}},
 		{"Game over: no moves left", one, 0, stuck, nil},
 		{"Game over: resigned", one, -1, resigned, nil},
+		{"You win: the others resigned", three, 0, resigned, []int32{0}},
+		{"Game over: red greedy wins, the others resigned", three, 0, resigned, []int32{1}},
 		{"You win: no moves left", three, 0, stuck, []int32{0}},
 		{"You win: blue ada and green minimax share the win, no moves left", three, 0, stuck, []int32{0, 2}},
 		{"Game over: red greedy wins, no moves left", three, 0, stuck, []int32{1}},

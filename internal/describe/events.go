@@ -53,6 +53,9 @@ func Outcome(g *pb.Game, seat int, name func(*pb.Seat) string) (title, reason st
 	if won {
 		title = words.YouWin
 	}
+	if len(g.GetSeats()) > 1 && g.GetResult().GetReason() == pb.Result_REASON_RESIGNED {
+		reason = words.OthersResigned
+	}
 	if who := Winners(g, name); who != "" && len(winners) > 0 && !(won && len(winners) == 1) {
 		reason = who + ", " + reason
 	}

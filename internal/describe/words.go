@@ -35,7 +35,7 @@ var squares = []rune("⬛⬛🟦🟦🟩🟩🟧🟧🟥🟪🟨⬜")
 // words holds the other texts that the page uses, too. Each %s stands for a parameter.
 var words = struct {
 	Open, YouWin, GameOver                                string
-	NoWinner, Wins, ShareWin, And                         string
+	NoWinner, Wins, ShareWin, And, OthersResigned         string
 	Joins, UndoneTo, Resigns, RanOut, Extended, Abandoned string
 	Watching, NoWatchers, Ago, JustNow                    string
 	Kept, Beat, Level, Behind, Tie                        string
@@ -47,11 +47,12 @@ var words = struct {
 	// Titles of the end of a game. GameOver also stands for reasons that are not in endings.
 	YouWin:   "You win",
 	GameOver: "Game over",
-	// Winners
-	NoWinner: "No winner",
-	Wins:     "%s wins",
-	ShareWin: "%s share the win",
-	And:      " and ",
+	// Winners, and why there is one if the game has several seats and was not played to its end
+	NoWinner:       "No winner",
+	Wins:           "%s wins",
+	ShareWin:       "%s share the win",
+	And:            " and ",
+	OthersResigned: "the others resigned",
 	// Events
 	Joins:     "%s joins",
 	UndoneTo:  "undone, back to move %s",

@@ -114,7 +114,7 @@ func rateLimited(e *limits.ExceededError) *failure {
 }
 
 var (
-	errGameNotFound    = notFound(pb.ReasonGameNotFound, "there is no game with this id")
+	errGameNotFound    = notFound(pb.ReasonGameNotFound, "there is no game with this id; a finished game is deleted after some time, but its score stays")
 	errGameIDForm      = notFound(pb.ReasonGameNotFound, "there is no game with this id; a complete id has "+strconv.Itoa(id.Length)+" characters")
 	errPlayerNotFound  = notFound(pb.ReasonPlayerNotFound, "there is no player with this id")
 	errNameNotFound    = notFound(pb.ReasonPlayerNotFound, "there is no player with this name")

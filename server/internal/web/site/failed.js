@@ -36,8 +36,6 @@ export function failed(root, e) {
       heading && h('h1', heading),
       h('p', { role: 'alert' }, explain(e)),
       end && h('p', `Hidden for another ${wait(until(end))}.`),
-      e.reason === 'GAME_NOT_FOUND' &&
-        h('p', 'A finished game is deleted after some time; its score stays.'),
       heading
         ? h(
             'a.button.primary',

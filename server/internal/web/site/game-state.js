@@ -80,7 +80,7 @@ export const scoreText = (position) => (position?.scores || []).map(comma).join(
 export const cellName = (cell) => `${(cell.x || 0).toString(36)},${cell.y || 0}`;
 
 /** Describes how a game ended. @param {any} game */
-export const ending = (game) => words.endings[game.result?.reason] || words.gameOver;
+export const ending = (game) => words.endings[game.result.reason] || words.gameOver;
 
 /**
  * Describes how a game ended for the player of a seat, or for a watcher if seat is negative. Returns
@@ -89,14 +89,16 @@ export const ending = (game) => words.endings[game.result?.reason] || words.game
  * @returns {[text: string, color: string]}
  */
 export function outcome(game, seat) {
-  const { winners = [] } = game.result || {};
+  const { winners = [], reason } = game.result;
   const several = game.seats.length > 1;
   const won = winners.includes(several ? seat : 0);
   const names = several ? winners.map((/** @type {number} */ w) => actor(game, w)) : [];
   let who = '';
   if (names[1]) who = `${words.shareWin(names.join(words.and))}, `;
   else if (names[0] && !won) who = `${words.wins(names[0])}, `;
-  const text = `${won ? words.youWin : words.gameOver}: ${who}${ending(game).toLowerCase()}`;
+  const left = several && reason === 'REASON_RESIGNED';
+  const why = left ? words.othersResigned : ending(game).toLowerCase();
+  const text = `${won ? words.youWin : words.gameOver}: ${who}${why}`;
   return [text, won ? 'good' : 'bad'];
 }
 

@@ -64,10 +64,10 @@ test('an attempt is refused if the challenge that the server shows is not that o
   ];
   for (const [fields, verdict, changed] of attempts) {
     const { events } = new Writer([ada], 0, fields).move().abandon();
-    const { version, position } = events.at(-1);
+    const { version, position, result } = events.at(-1);
     const { seats, variant } = events[0].created;
     const status = 'GAME_STATUS_FINISHED';
-    const game = { id: events[0].gameId, variant, seats, version, position, status };
+    const game = { id: events[0].gameId, variant, seats, version, position, status, result };
     if (changed) game.challengeId = 'c';
     const { seedCommitment } = events[0].created;
     const challenge = { id: 'c', variant, seedCommitment, seed: events.at(-1).seed, ...changed };

@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -15,8 +14,9 @@ import (
 	"github.com/gridstand/gridstand/server/internal/challenge"
 )
 
-// challenge returns the message that describes c at the time now, by the store's clock.
-func (s *Service) challenge(c *challenge.Challenge, now time.Time) *pb.Challenge {
+// challengeAt returns the message that describes c at the time now, by the store's clock, with the names that
+// the players had when they entered.
+func challengeAt(c *challenge.Challenge, now time.Time) *pb.Challenge {
 	commitment := c.Seed.Commitment()
 	m := &pb.Challenge{
 		Id: c.ID, Kind: pb.ChallengeKind(c.Kind), Variant: c.Variant, Status: pb.ChallengeStatus(c.Status(now)),
@@ -41,50 +41,40 @@ func (s *Service) challenge(c *challenge.Challenge, now time.Time) *pb.Challenge
 	return m
 }
 
-// named returns the message that describes c, with present names, at the time now, by the store's clock.
-func (s *Service) named(ctx context.Context, c *challenge.Challenge, now time.Time) (*pb.Challenge, error) {
-	named, _, err := s.present(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return s.challenge(named[0], now), nil
+// challenge is like challenges for one challenge.
+func (s *Service) challenge(ctx context.Context, c *challenge.Challenge, now time.Time) (*pb.Challenge, map[string]bool, error) {
+	all, hidden, err := s.challenges(ctx, now, c)
+	return all[0], hidden, err
 }
 
-// present returns copies of challenges with the present names of the creators, entrants and target's
-// players, who may have had other names when they entered. It also returns which of them an operator has
-// hidden, by player ID: these get the name of a guest.
-func (s *Service) present(ctx context.Context, all ...*challenge.Challenge) ([]*challenge.Challenge, map[string]bool, error) {
-	named := make([]*challenge.Challenge, len(all))
-	var shown []*replay.Player
-	for i, c := range all {
-		copied := *c
-		named[i] = &copied
-		shown = append(shown, &copied.Creator)
-		copied.Entrants = slices.Clone(c.Entrants)
-		for j := range copied.Entrants {
-			shown = append(shown, &copied.Entrants[j].Player)
-		}
-		if c.Target != nil {
-			target := *c.Target
-			copied.Target = &target
-			shown = append(shown, &target.Player)
-		}
-	}
-	ids := convert.All(shown, func(p *replay.Player) string { return p.ID })
+// challenges returns the messages that describe challenges at the time now, by the store's clock, with the present
+// names of the players. It also returns which of these an operator has hidden, by player ID: they get the name of a
+// guest.
+func (s *Service) challenges(
+	ctx context.Context, now time.Time, all ...*challenge.Challenge,
+) ([]*pb.Challenge, map[string]bool, error) {
+	var shown []*pb.Player
+	messages := convert.All(all, func(c *challenge.Challenge) *pb.Challenge {
+		m := challengeAt(c, now)
+		shown = append(shown, m.GetCreator(), m.GetTarget().GetPlayer())
+		shown = append(shown, convert.All(m.GetEntrants(), (*pb.Entrant).GetPlayer)...)
+		return m
+	})
+	ids := convert.All(shown, (*pb.Player).GetId) // empty for a bot
 	players, err := s.Accounts.Players(ctx, ids)
 	if err != nil {
-		return nil, nil, err
+		return messages, nil, err
 	}
 	hidden, err := s.Leaderboard.Hidden(ctx, ids...)
 	for _, p := range shown {
-		if known, ok := players[p.ID]; ok {
+		if known, ok := players[p.GetId()]; ok {
 			p.Name = known.Name
 		}
-		if hidden[p.ID] {
-			p.Name = names.Guest(p.ID)
+		if hidden[p.GetId()] {
+			p.Name = names.Guest(p.GetId())
 		}
 	}
-	return named, hidden, err
+	return messages, hidden, err
 }
 
 // attempt returns the message for an attempt at c whose game has the given state.

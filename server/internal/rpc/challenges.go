@@ -39,13 +39,13 @@ func (s *Service) GetChallenge(ctx context.Context, request *pb.GetChallengeRequ
 	if err != nil {
 		return nil, err
 	}
-	named, err := s.named(ctx, c, now)
+	named, _, err := s.challenge(ctx, c, now)
 	if err != nil {
 		return nil, err
 	}
 	response := &pb.GetChallengeResponse{Challenge: named, Now: timestamppb.New(now)}
 	if next != nil {
-		response.Next = s.challenge(next, now)
+		response.Next = challengeAt(next, now)
 	}
 	if c.Kind == replay.Daily {
 		response.DailyVariants = s.Challenges.Dailies
@@ -87,15 +87,15 @@ func (s *Service) ListChallenges(ctx context.Context, request *pb.ListChallenges
 			return nil, err
 		}
 	}
-	named, hidden, err := s.present(ctx, all...)
+	messages, hidden, err := s.challenges(ctx, now, all...)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range named { // Like the list of games, this list omits players whom an operator has hidden.
+	for i, c := range all { // Like the list of games, this list omits players whom an operator has hidden.
 		if hidden[c.Creator.ID] || c.Absent(now) {
 			continue
 		}
-		response.Challenges = append(response.Challenges, s.challenge(c, now))
+		response.Challenges = append(response.Challenges, messages[i])
 	}
 	return response, nil
 }

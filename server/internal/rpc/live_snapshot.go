@@ -115,7 +115,7 @@ func (l *liveChallenge) update(ctx context.Context) error {
 		}
 		l.rank(states)
 	}
-	m := &pb.WatchChallengeResponse{Challenge: l.service.challenge(l.c, l.now), Standings: l.standings, Total: l.total}
+	m := &pb.WatchChallengeResponse{Challenge: l.message, Standings: l.standings, Total: l.total}
 	encoded, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	if err != nil {
 		return err
@@ -151,14 +151,14 @@ func (l *liveChallenge) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	named, hidden, err := s.present(ctx, c)
+	message, hidden, err := s.challenge(ctx, c, now)
 	if err == nil && c.Kind != replay.Race {
 		var board *pb.ListStandingsResponse
 		board, err = s.standingsPage(ctx, c, "", firstStandings)
 		l.standings, l.total = board.GetStandings(), board.GetTotal()
 	}
 	if err == nil {
-		l.readAt, l.c, l.hidden, l.now, l.ahead = began, named[0], hidden, now, time.Until(now)
+		l.readAt, l.c, l.message, l.hidden, l.now, l.ahead = began, c, message, hidden, now, time.Until(now)
 	}
 	return err
 }
@@ -173,7 +173,7 @@ func (l *liveChallenge) final() bool {
 
 // rank updates the standings of a race from the states of its entrants' games.
 func (l *liveChallenge) rank(states []*replay.State) {
-	l.standings = rankEntrants(l.c, states, l.hidden)
+	l.standings = rankEntrants(l.c, l.message.GetEntrants(), states, l.hidden)
 	l.total = int32(len(l.standings))
 	l.finished = !slices.ContainsFunc(states, func(state *replay.State) bool {
 		return state == nil || state.Status != replay.Finished

@@ -127,7 +127,8 @@ func (s *Service) changed(ctx context.Context, c *challenge.Challenge, now time.
 	if err != nil {
 		return nil, err
 	}
-	return s.named(ctx, c, now)
+	m, _, err := s.challenge(ctx, c, now)
+	return m, err
 }
 
 // startRace starts a race if a host asks for that or if it is due, unless it has already started. The race opens

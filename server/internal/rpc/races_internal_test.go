@@ -395,7 +395,7 @@ func TestRankEntrants_Ties(t *testing.T) {
 		for _, state := range states {
 			state.Status = status
 		}
-		for _, line := range rankEntrants(c, states, nil) {
+		for _, line := range rankEntrants(c, challengeAt(c, closed).GetEntrants(), states, nil) {
 			order += line.GetGameId()
 		}
 		assert.Equal(t, want, order)

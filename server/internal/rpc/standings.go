@@ -13,7 +13,6 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 	"github.com/gridstand/gridstand/internal/convert"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/proto/translate"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/invalid"
@@ -50,13 +49,13 @@ func (s *Service) ListStandings(ctx context.Context, request *pb.ListStandingsRe
 			return nil, err
 		}
 	}
-	c, _, err := s.Challenges.Get(ctx, given)
+	c, now, err := s.Challenges.Get(ctx, given)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case c.Kind == replay.Race:
-		return s.listRace(ctx, c, request, player, size)
+		return s.listRace(ctx, c, now, request, player, size)
 	case around:
 		entries, _, total, err := s.Leaderboard.Rank(ctx, boardOf(c), player, request.GetNeighbors())
 		if err != nil {
@@ -112,9 +111,9 @@ func (s *Service) boardStandings(ctx context.Context, board []leaderboard.Entry)
 // listRace implements ListStandings for a race. It returns a page, or a player's entry
 // and its neighbors.
 func (s *Service) listRace(
-	ctx context.Context, c *challenge.Challenge, request *pb.ListStandingsRequest, playerID string, size int,
+	ctx context.Context, c *challenge.Challenge, now time.Time, request *pb.ListStandingsRequest, playerID string, size int,
 ) (*pb.ListStandingsResponse, error) {
-	named, hidden, err := s.present(ctx, c)
+	m, hidden, err := s.challenge(ctx, c, now)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +121,7 @@ func (s *Service) listRace(
 	if err != nil {
 		return nil, err
 	}
-	lines := rankEntrants(named[0], states, hidden) // Those whose attempts do not count come last.
+	lines := rankEntrants(c, m.GetEntrants(), states, hidden) // Those whose attempts do not count come last.
 	response := &pb.ListStandingsResponse{Total: int32(len(lines))}
 	if playerID != "" {
 		own := slices.IndexFunc(lines, func(line *pb.Standing) bool { return line.GetPlayer().GetId() == playerID })
@@ -164,12 +163,14 @@ func (s *Service) states(ctx context.Context, ids []string) ([]*replay.State, er
 }
 
 // rankEntrants returns the standings of c without hidden players. Of equal scores, the one of the attempt
-// that ended earlier ranks first, or else of the entrant who joined earlier. states holds the states
-// of the entrants' games; the state of an unreadable game is nil.
-func rankEntrants(c *challenge.Challenge, states []*replay.State, hidden map[string]bool) []*pb.Standing {
+// that ended earlier ranks first, or else of the entrant who joined earlier. entrants and states hold the messages and
+// the games' states of c's entrants; the state of an unreadable game is nil.
+func rankEntrants(
+	c *challenge.Challenge, entrants []*pb.Entrant, states []*replay.State, hidden map[string]bool,
+) []*pb.Standing {
 	lines := make([]*pb.Standing, 0, len(states))
 	for i, state := range states {
-		if e := c.Entrants[i]; !hidden[e.Player.ID] {
+		if e := entrants[i]; !hidden[e.GetPlayer().GetId()] {
 			lines = append(lines, raceStanding(e, state))
 		}
 	}
@@ -195,15 +196,15 @@ func rankEntrants(c *challenge.Challenge, states []*replay.State, hidden map[str
 
 // raceStanding returns the standings entry for e, given the state of e's game, or nil if
 // the game is unreadable. The entry's rank is 1 if the attempt counts, otherwise 0.
-func raceStanding(e challenge.Entrant, state *replay.State) *pb.Standing {
-	line := &pb.Standing{GameId: e.GameID, Rank: 1, Who: &pb.Standing_Bot{Bot: e.Bot}}
-	if e.Bot == "" {
-		line.Who = &pb.Standing_Player{Player: translate.Player(e.Player)}
+func raceStanding(e *pb.Entrant, state *replay.State) *pb.Standing {
+	line := &pb.Standing{GameId: e.GetGameId(), Rank: 1, Who: &pb.Standing_Bot{Bot: e.GetBot()}}
+	if e.GetBot() == "" {
+		line.Who = &pb.Standing_Player{Player: e.GetPlayer()}
 	}
 	if state == nil {
 		return line
 	}
-	if e.Bot == "" && !state.Ranked {
+	if e.GetBot() == "" && !state.Ranked {
 		line.Rank = 0
 	}
 	line.Score = state.Position.Scores()[0]

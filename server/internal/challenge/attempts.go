@@ -15,7 +15,7 @@ import (
 // KeptUntil returns the expiry time of an attempt's challenge, or zero if the challenge no
 // longer exists.
 func (s *Challenges) KeptUntil(ctx context.Context, attempt *replay.State) (time.Time, error) {
-	c, err := s.Remembered(ctx, attempt.Attempt.ChallengeID)
+	c, _, err := s.Read(ctx, attempt.Attempt.ChallengeID)
 	if errors.Is(err, ErrNotFound) {
 		return time.Time{}, nil
 	} else if err != nil {

@@ -83,8 +83,9 @@ func (s *Challenges) GetAll(ctx context.Context, ids ...string) ([]*Challenge, t
 	return all, now, err
 }
 
-// read returns the stored challenge and the store's time.
-func (s *Challenges) read(ctx context.Context, challengeID string) (*Challenge, time.Time, error) {
+// Read is like Get, but credits no outage to a race, so that it may be called in a transaction. The CloseTime of a
+// race may still change.
+func (s *Challenges) Read(ctx context.Context, challengeID string) (*Challenge, time.Time, error) {
 	return single(s.readAll(ctx, challengeID))
 }
 
@@ -97,17 +98,6 @@ func single(found []*Challenge, now time.Time, err error) (*Challenge, time.Time
 		return nil, now, ErrNotFound
 	}
 	return found[0], now, nil
-}
-
-// Remembered is like Get, but may return outdated data, so the caller must only use fields
-// that never change. It does not credit outages to a race. It may return a cached challenge
-// that has expired.
-func (s *Challenges) Remembered(ctx context.Context, challengeID string) (*Challenge, error) {
-	if c, ok := s.known.Get(challengeID); ok && c.Kind != replay.Race {
-		return c, nil
-	}
-	c, _, err := s.read(ctx, challengeID)
-	return c, err
 }
 
 // readAll reads the given challenges from the store. It returns those that exist, in the given
@@ -175,7 +165,7 @@ func (s *Challenges) Create(ctx context.Context, c Challenge, now time.Time) (*C
 	if kept.Listed && c.Kind == replay.Race {
 		s.recents.Forget(replay.Race) // Now must find the race at once.
 	}
-	created, _, err := s.read(ctx, c.ID) // Another call may have created it.
+	created, _, err := s.Read(ctx, c.ID) // Another call may have created it.
 	return created, err
 }
 
@@ -186,7 +176,7 @@ var errUnchanged = errors.New("unchanged")
 // changed in the meantime, change retries.
 func (s *Challenges) change(ctx context.Context, challengeID string, do func(c *Challenge, now time.Time) error) (*Challenge, error) {
 	for {
-		known, now, err := s.read(ctx, challengeID)
+		known, now, err := s.Read(ctx, challengeID)
 		if err != nil {
 			return nil, err
 		}

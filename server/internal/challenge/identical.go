@@ -15,7 +15,7 @@ const comparedMoves = 100
 // Identical returns groups of at least two games in a challenge's standings that begin with the
 // same 100 moves. Games with fewer moves are ignored.
 func (s *Challenges) Identical(ctx context.Context, boards *leaderboard.Boards, challengeID string) ([][]string, error) {
-	c, _, err := s.read(ctx, challengeID)
+	c, _, err := s.Read(ctx, challengeID)
 	if err != nil {
 		return nil, err
 	}

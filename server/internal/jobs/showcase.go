@@ -89,7 +89,7 @@ func (m *Manager) playing(ctx context.Context) (games, showcases int, err error)
 			showcases++
 		case state.Position.MoveCount() > 0:
 			if state.IsAttempt() {
-				c, err := m.Challenges.Remembered(ctx, state.Attempt.ChallengeID)
+				c, _, err := m.Challenges.Read(ctx, state.Attempt.ChallengeID)
 				if errors.Is(err, challenge.ErrNotFound) || err == nil && c.Private {
 					continue
 				}

@@ -133,7 +133,7 @@ func (s *Profiles) results(ctx context.Context, final *replay.State) ([]Result, 
 	if len(results) == 0 || !final.IsAttempt() || final.Attempt.Kind == replay.Daily {
 		return results, nil
 	}
-	c, err := s.Challenges.Remembered(ctx, final.Attempt.ChallengeID)
+	c, _, err := s.Challenges.Read(ctx, final.Attempt.ChallengeID)
 	switch {
 	case errors.Is(err, challenge.ErrNotFound):
 		return nil, nil

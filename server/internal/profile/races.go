@@ -17,7 +17,7 @@ const MaxRaces = 50
 // recordRace adds a race to the profiles of its players if it is over and not private. It is idempotent.
 func (s *Profiles) recordRace(ctx context.Context, challengeID string) error {
 	// If all attempts are over, no outage can still postpone the close.
-	race, err := s.Challenges.Remembered(ctx, challengeID)
+	race, _, err := s.Challenges.Read(ctx, challengeID)
 	if errors.Is(err, challenge.ErrNotFound) {
 		return nil
 	}

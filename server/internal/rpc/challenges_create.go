@@ -188,7 +188,7 @@ func (s *Service) rematch(ctx context.Context, c *challenge.Challenge, givenID s
 	// challenge.
 	c.Private = c.Private || state.Private
 	if state.IsAttempt() {
-		of, err := s.Challenges.Remembered(ctx, state.Attempt.ChallengeID)
+		of, _, err := s.Challenges.Read(ctx, state.Attempt.ChallengeID)
 		if err != nil {
 			return err
 		}

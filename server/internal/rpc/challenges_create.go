@@ -181,37 +181,25 @@ func (s *Service) rematch(ctx context.Context, c *challenge.Challenge, givenID s
 	if !challengeable(state.Variant) {
 		return invalid.Field("game_id", "must be a game of 2048")
 	}
-	if c.Seed = state.RevealedSeed(); c.Seed.IsZero() {
-		return s.seedHidden(ctx, state)
-	}
-	// The list of challenges must not reveal a game that is private or part of a private
-	// challenge.
-	c.Private = c.Private || state.Private
+	of := &challenge.Challenge{}
 	if state.IsAttempt() {
-		of, _, err := s.Challenges.Read(ctx, state.Attempt.ChallengeID)
-		if err != nil {
+		if of, _, err = s.Challenges.Get(ctx, state.Attempt.ChallengeID); err != nil {
 			return err
 		}
-		c.Private = c.Private || of.Private
 	}
+	if c.Seed = state.RevealedSeed(); c.Seed.IsZero() {
+		f := precondition(pb.ReasonSeedHidden, "the game is not over")
+		if state.Status == replay.Finished {
+			f.message = "this attempt's seed is hidden until its challenge is closed"
+			f.metadata = map[string]string{"challenge_id": of.ID, "close_time": of.CloseTime.UTC().Format(timeFormat)}
+		}
+		return f
+	}
+	// The list of challenges must not reveal a game that is private or part of a private challenge.
+	c.Private = c.Private || state.Private || of.Private
 	c.Variant, c.Revision = state.Variant.ID, state.Variant.Revision
 	c.Target = &challenge.Target{GameID: state.ID, Player: state.Seats[0].Player, Score: state.Position.Scores()[0]}
 	return nil
-}
-
-// seedHidden returns the failure for a rematch of a game whose seed is not public yet. If the
-// game is a finished attempt, it tells when the challenge closes.
-func (s *Service) seedHidden(ctx context.Context, state *replay.State) error {
-	if state.Status != replay.Finished || !state.IsAttempt() {
-		return precondition(pb.ReasonSeedHidden, "the game is not over")
-	}
-	of, _, err := s.Challenges.Get(ctx, state.Attempt.ChallengeID)
-	if err != nil {
-		return err
-	}
-	f := precondition(pb.ReasonSeedHidden, "this attempt's seed is hidden until its challenge is closed")
-	f.metadata = map[string]string{"challenge_id": of.ID, "close_time": of.CloseTime.UTC().Format(timeFormat)}
-	return f
 }
 
 // sameChallenge reports whether a and b were created by requests for the same challenge.

@@ -70,6 +70,8 @@ func TestDo_Attempt(t *testing.T) {
 		assert.Equal(t, first, m.do(t, move(state, 0)), "a repeated move returns the same event after the close")
 		end := m.do(t, Call{Version: 2, Seat: 0, Action: replay.TimedOut{}, NotBefore: at})
 		assert.Equal(t, game.TimedOut, end.State.Reason)
+		_, err = m.Join(t.Context(), bob, game.NoSeat)
+		require.ErrorIs(t, err, ErrSeatTaken, "the answer does not tell other players that the attempt is over")
 		assert.True(t, end.State.Ranked)
 		assert.True(t, end.State.RevealedSeed().IsZero())
 		assert.Equal(t, sd.SeedBytes(), end.State.Reveal(sd).RevealedSeed().SeedBytes())

@@ -249,10 +249,10 @@ func (m *Match) Join(ctx context.Context, player replay.Player, seat int) (*repl
 		switch {
 		case mine && (state.Status == replay.Finished || !state.Seats[chosen].Lent()):
 			return nil, nil, nil
+		case chosen == game.NoSeat && (state.Status != replay.Finished || state.IsAttempt()):
+			return nil, nil, ErrSeatTaken // Whether an attempt is over may be secret.
 		case state.Status == replay.Finished:
 			return nil, nil, replay.ErrGameOver
-		case chosen == game.NoSeat:
-			return nil, nil, ErrSeatTaken
 		}
 		draft, err := tip.Draft(replay.Entry{Seat: chosen, Action: replay.Joined{Player: player}}, time.Time{}, nil)
 		return nil, draft, err

@@ -168,12 +168,6 @@ func (s *Service) JoinGame(ctx context.Context, request *pb.JoinGameRequest) (*p
 		return nil, err
 	}
 	defer m.Release()
-	if m.State().IsAttempt() && len(m.State().SeatsOf(player.ID)) == 0 {
-		if _, err := m.Confirm(ctx); err != nil { // The attempt may have been removed since it was loaded.
-			return nil, err
-		}
-		return nil, match.ErrSeatTaken // not ErrGameOver, because whether the attempt is over may be secret
-	}
 	before := m.State().Version
 	state, err := m.Join(ctx, seated(player), seat)
 	if err == nil && state.Version != before { // else the game is listed, if need be by its job

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,7 +13,6 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -45,11 +42,10 @@ player id.`,
 		RunE: p.onAccount(p.addKey),
 	}
 	remove := &cobra.Command{
-		Use:   "remove [fingerprint]",
+		Use:   "remove <fingerprint>",
 		Short: "Remove (revoke) an SSH key of your account",
 		Long: `Remove an SSH key from your account, given by its fingerprint in
-` + name + ` account keys. Without a fingerprint, the command asks whether to
-remove the only key. Servers may accept the key for another 30 seconds.`,
+` + name + ` account keys. Servers may accept the key for another 30 seconds.`,
 		RunE: p.onAccount(p.removeKey),
 	}
 	cmd.AddCommand(add, remove)
@@ -134,38 +130,10 @@ func (p *program) listKeys(ctx context.Context, c *client.Client, _ *pb.Player, 
 	}.print(p)
 }
 
-// removeKey removes the key of the account whose fingerprint is the argument; without one, the only key, if the
-// user agrees.
+// removeKey removes the key of the account whose fingerprint is the argument.
 func (p *program) removeKey(ctx context.Context, c *client.Client, _ *pb.Player, args []string) error {
-	fingerprint := first(args)
-	if fingerprint == "" {
-		var err error
-		if fingerprint, err = p.onlyKey(ctx, c); err != nil {
-			return err
-		}
-	}
-	if _, err := c.Players.RemoveKey(ctx, &pb.RemoveKeyRequest{Fingerprint: fingerprint}); err != nil {
+	if _, err := c.Players.RemoveKey(ctx, &pb.RemoveKeyRequest{Fingerprint: args[0]}); err != nil {
 		return err
 	}
-	return p.printKey(&pb.Key{Fingerprint: fingerprint}, "removed")
-}
-
-// onlyKey asks on the terminal whether to remove the account's only key, and returns its fingerprint. If
-// the account has several keys, or without a terminal, the error lists the commands that remove them.
-func (p *program) onlyKey(ctx context.Context, c *client.Client) (string, error) {
-	reply, err := c.Players.ListKeys(ctx, &pb.ListKeysRequest{})
-	keys := reply.GetKeys()
-	if err != nil || len(keys) == 0 {
-		return "", cmp.Or(err, missingf("your account has no SSH keys"))
-	}
-	if len(keys) == 1 && p.terminal(p.in) {
-		question := "Remove " + clean(keys[0].GetFingerprint(), maxFingerprint) + ", the only SSH key of your account?"
-		return keys[0].GetFingerprint(), p.confirm(ctx, question, errors.New("the key was not removed"))
-	}
-	text := "remove needs the fingerprint of a key:"
-	for _, key := range keys {
-		label := strings.TrimPrefix(clean(key.GetComment(), maxKeyComment)+": ", ": ") // A key may have no comment.
-		text += "\n" + label + p.typed("account", "keys", "remove", clean(key.GetFingerprint(), maxFingerprint))
-	}
-	return "", usage.Errorf("%s", text)
+	return p.printKey(&pb.Key{Fingerprint: args[0]}, "removed")
 }

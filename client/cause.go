@@ -1,30 +1,32 @@
 package client
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 )
 
-// Cause is the reason why no server could be reached, if gRPC's message reveals it.
-type Cause int
+// Cause is the reason why no server could be reached, if gRPC's message reveals it: a
+// predicate that follows the server's name in a sentence.
+type Cause string
 
 const (
 	// CauseUnknown means any other cause, such as a refused connection.
-	CauseUnknown Cause = iota
+	CauseUnknown Cause = ""
 	// CauseNoTLS means that the client asked for TLS but the server does not use it.
-	CauseNoTLS
+	CauseNoTLS Cause = "answers, but without TLS"
 	// CauseNoPlainText means that the peer closes a clear-text connection or responds
 	// with something other than gRPC, as a TLS server does.
-	CauseNoPlainText
+	CauseNoPlainText Cause = "answers, but not like a server without TLS"
 	// CauseUntrusted means that the server's certificate cannot be verified.
-	CauseUntrusted
+	CauseUntrusted Cause = "answers, but its certificate is not trusted"
 	// CauseSilent means that the peer accepts connections but sends nothing, as a suspended
 	// server does.
-	CauseSilent
+	CauseSilent Cause = "accepts connections but does not answer"
 	// CauseNotGridstand means that the peer is a web server, not a Gridstand server.
-	CauseNotGridstand
+	CauseNotGridstand Cause = "answers, but is not a Gridstand server"
 	// CauseNoBackend means that the peer is a proxy that cannot reach a server.
-	CauseNoBackend
+	CauseNoBackend Cause = "answers, but is a proxy that cannot reach a server"
 )
 
 // CauseOf returns the reason why no server was reached, or CauseUnknown if err does not
@@ -36,25 +38,8 @@ func CauseOf(err error) Cause {
 	return CauseUnknown
 }
 
-// String describes the cause as a predicate that follows the server's name in a sentence.
-func (c Cause) String() string {
-	switch c {
-	case CauseNoTLS:
-		return "answers, but without TLS"
-	case CauseNoPlainText:
-		return "answers, but not like a server without TLS"
-	case CauseUntrusted:
-		return "answers, but its certificate is not trusted"
-	case CauseSilent:
-		return "accepts connections but does not answer"
-	case CauseNotGridstand:
-		return "answers, but is not a Gridstand server"
-	case CauseNoBackend:
-		return "answers, but is a proxy that cannot reach a server"
-	default:
-		return "does not answer"
-	}
-}
+// String returns the predicate, also for CauseUnknown.
+func (c Cause) String() string { return cmp.Or(string(c), "does not answer") }
 
 // causeIn derives the cause from the message of a gRPC status, which may have been
 // through plainMessage. encrypted reports whether the client asked for TLS.

@@ -118,7 +118,7 @@ func TestWatchChallenge(t *testing.T) {
 			if u.Snapshot != nil {
 				got = append(got, u.Snapshot.GetEtag())
 			} else {
-				got = append(got, u.Connection.State.String())
+				got = append(got, string(u.Connection.State))
 			}
 		}
 		if tc.err == nil {

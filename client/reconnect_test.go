@@ -107,6 +107,6 @@ func describe(u client.Update) string {
 	case u.Connection.State == client.Reconnecting:
 		return fmt.Sprintf("reconnecting %d", u.Connection.Attempt)
 	default:
-		return u.Connection.State.String()
+		return string(u.Connection.State)
 	}
 }

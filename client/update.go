@@ -23,30 +23,18 @@ type WatchOptions struct {
 }
 
 // ConnectionState is the state of a Watch's connection.
-type ConnectionState uint8
+type ConnectionState string
 
 // The possible states of a connection.
 const (
 	// Connecting is the state before the first connection is made.
-	Connecting ConnectionState = iota
+	Connecting ConnectionState = ""
 	// Live is the state while events arrive as they happen.
-	Live
+	Live ConnectionState = "live"
 	// Reconnecting is the state after the connection was lost or could not be made, until
 	// a retry succeeds.
-	Reconnecting
+	Reconnecting ConnectionState = "reconnecting"
 )
-
-// String returns a human-readable name of the state.
-func (s ConnectionState) String() string {
-	switch s {
-	case Live:
-		return "live"
-	case Reconnecting:
-		return "reconnecting"
-	default:
-		return "connecting"
-	}
-}
 
 // Connection describes a Watch's connection at the time of an Update.
 type Connection struct {

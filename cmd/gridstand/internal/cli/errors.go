@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"google.golang.org/grpc/codes"
+
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/app"
 	"github.com/gridstand/gridstand/internal/loopback"
@@ -43,12 +45,9 @@ func exitCode(ctx context.Context, err error) int {
 		return exitInterrupted
 	case errors.As(err, &wrong), errors.Is(err, client.ErrInvalid):
 		return exitUsage
-	case isMissing(err), errors.Is(err, verify.ErrOpen), errors.Is(err, verify.ErrLive), errors.Is(err, verify.ErrSealed),
-		errors.Is(err, client.ErrGameNotFound), errors.Is(err, client.ErrPlayerNotFound),
-		errors.Is(err, client.ErrVariantNotFound), errors.Is(err, client.ErrNoScore),
-		errors.Is(err, client.ErrSessionNotFound), errors.Is(err, client.ErrKeyNotFound),
-		errors.Is(err, client.ErrChallengeNotFound), errors.Is(err, client.ErrChallengeOpen),
-		errors.Is(err, client.ErrChallengeNotOpen), errors.Is(err, client.ErrSeedHidden):
+	case isMissing(err), client.FromError(err).Code == codes.NotFound,
+		errors.Is(err, verify.ErrOpen), errors.Is(err, verify.ErrLive), errors.Is(err, verify.ErrSealed),
+		errors.Is(err, client.ErrChallengeOpen), errors.Is(err, client.ErrChallengeNotOpen), errors.Is(err, client.ErrSeedHidden):
 		return exitMissing
 	default:
 		return exitFailed

@@ -169,7 +169,7 @@ func unknown(cmd *cobra.Command, rest, all []string) error {
 		return Errorf("%s is now: %s %s", rest[0], cmd.Name(), now)
 	}
 	meant := cmd.SuggestionsFor(rest[0])
-	if slices.Contains(cmd.SuggestFor, rest[0]) {
+	if len(meant) == 0 && slices.Contains(cmd.SuggestFor, rest[0]) {
 		meant = append(meant, cmd.CommandPath())
 	}
 	if len(meant) > 0 {

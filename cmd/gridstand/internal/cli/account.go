@@ -17,8 +17,9 @@ import (
 
 func (p *program) accountCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "account [@player]",
-		Short: "Show your account; --help: name, token, keys",
+		Use:        "account [@player]",
+		SuggestFor: []string{"profile", "me", "stats", "rename", "keys", "link", "token", "import", "export", "transfer"},
+		Short:      "Show your account; --help: name, token, keys",
 		Long: `Show your account on this server and what you have achieved, or what another
 player has: games and best scores, both also of attempts at challenges, the
 latest scores as bars, the daily games of the last 60 days, and the boards of
@@ -67,7 +68,7 @@ asks before it changes the name.`,
 	}
 	token := &cobra.Command{
 		Use:        "token",
-		SuggestFor: []string{"export", "move"},
+		SuggestFor: []string{"export", "move", "transfer"},
 		Short:      "Print the token, to use the account elsewhere",
 		RunE:       p.onAccount(p.printToken),
 	}
@@ -96,8 +97,9 @@ machine. A name has 1 to 24 letters, digits, spaces and - _ .`,
 func (p *program) importCommand() *cobra.Command {
 	var replace bool
 	cmd := &cobra.Command{
-		Use:   "import [-]",
-		Short: "Use an account that you already have",
+		Use:        "import [-]",
+		SuggestFor: []string{"login", "use"},
+		Short:      "Use an account that you already have",
 		Long: `Use an account that you already have, for example in a browser. The command asks
 for the account's token or, if standard input is not a terminal, reads it from
 the first line. ` + name + ` account token prints the token of the account stored

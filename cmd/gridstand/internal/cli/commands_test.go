@@ -40,6 +40,9 @@ func TestLeaderboard(t *testing.T) {
 	ada.fails(exitUsage, "did you mean top?", "yesterday")
 	ada.fails(exitUsage, "did you mean play?", "server")
 	ada.fails(exitUsage, "did you mean import or token?", "account", "export")
+	ada.fails(exitUsage, "did you mean account?", "transfer")
+	ada.fails(exitMissing, "If you have one elsewhere: gridstand account import", "account")
+	ada.fails(exitUsage, `"bo" is too short: give at least 6 characters of the id; nor is there a player with this name`, "watch", "bo")
 
 	ada.ok("account", "new", "ada")
 	ada.finished(13)

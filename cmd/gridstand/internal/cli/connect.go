@@ -169,7 +169,8 @@ func (p *program) known(ctx context.Context, c *client.Client) (*pb.Player, erro
 		return nil, err
 	}
 	if !found || cred.Token == "" {
-		return nil, missingf("you have no account on %s yet. Create one: %s", c.Target(), p.typed("account", "new", "<name>"))
+		return nil, missingf("you have no account on %s yet. Create one: %s. If you have one elsewhere: %s",
+			c.Target(), p.typed("account", "new", "<name>"), p.typed("account", "import"))
 	}
 	p.warnExposed(c)
 	player, err := client.Restore(ctx, c, p.store)

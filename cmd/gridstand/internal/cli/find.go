@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 
 	"github.com/gridstand/gridstand/client"
@@ -36,8 +37,11 @@ func (p *program) resolve(ctx context.Context, c *client.Client, r reference) (s
 	}
 	gameID, err := c.Resolve(ctx, r.id)
 	if !r.game && (errors.Is(err, client.ErrGameNotFound) || errors.Is(err, client.ErrInvalid)) {
-		if _, missing := c.PlayerByName(ctx, r.id); missing == nil {
+		switch _, missing := c.PlayerByName(ctx, r.id); {
+		case missing == nil:
 			return p.currentGame(ctx, c, r.id)
+		case errors.Is(missing, client.ErrPlayerNotFound):
+			err = fmt.Errorf("%w; nor is there a player with this name", err)
 		}
 	}
 	return gameID, err

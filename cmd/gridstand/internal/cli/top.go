@@ -50,7 +50,7 @@ func (p *program) topCommand() *cobra.Command {
 	var o topOptions
 	cmd := &cobra.Command{
 		Use:        "top [variant|daily|yesterday]",
-		SuggestFor: []string{"leaderboard", "ranking", "rank", "scores", "yesterday"},
+		SuggestFor: []string{"leaderboard", "ranking", "rank", "score", "scores", "yesterday"},
 		Short:      "Show a ranking; also: a link, 2026-11-21",
 		Long: `Show a ranking: the best games of a variant (` + defaultVariant + ` by default), or the
 attempts at a challenge, given by its id or a link. daily is today's daily game,

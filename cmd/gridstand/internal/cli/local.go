@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -154,8 +153,7 @@ func (o *localFlags) listen(address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// ownHost returns the address that other machines can most likely use to reach this one, or
-// the host name if it finds no address.
+// ownHost returns the address that other machines can most likely use to reach this one.
 func ownHost() string {
 	// Use the source address of the route to the Internet. Dialing UDP does not send a
 	// packet.
@@ -165,8 +163,17 @@ func ownHost() string {
 			return udp.IP.String()
 		}
 	}
-	if host, err := os.Hostname(); err == nil {
-		return host
+	addresses, _ := net.InterfaceAddrs()
+	return addressOf(addresses)
+}
+
+// addressOf returns the first address that other machines can use, or "localhost". The name of this
+// machine is no substitute, because other machines usually do not know it.
+func addressOf(addresses []net.Addr) string {
+	for _, address := range addresses {
+		if network, ok := address.(*net.IPNet); ok && network.IP.IsGlobalUnicast() {
+			return network.IP.String()
+		}
 	}
 	return "localhost"
 }

@@ -143,6 +143,19 @@ func TestPlayLocal_Share(t *testing.T) {
 	friend.ends(exitOK)
 }
 
+// Ensure that --share finds an address without a route to the Internet.
+func TestShare_NoRoute(t *testing.T) {
+	t.Parallel()
+	var addresses []net.Addr
+	for _, text := range []string{"127.0.0.1/8", "::1/128", "fe80::1/64", "192.168.7.9/24", "10.0.0.1/8"} {
+		ip, network, err := net.ParseCIDR(text)
+		require.NoError(t, err)
+		addresses = append(addresses, &net.IPNet{IP: ip, Mask: network.Mask})
+	}
+	assert.Equal(t, "192.168.7.9", addressOf(addresses))
+	assert.Equal(t, "localhost", addressOf(addresses[:3]))
+}
+
 // Ensure that play --local refuses options that contradict each other, and does not mistake another
 // program on the port for a server.
 func TestPlayLocal_Wrong(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/gridstand/gridstand/client"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -21,14 +20,9 @@ func (p *program) link(ctx context.Context, c *client.Client, challengeID string
 
 // site returns the URL of the server's web pages, or "" if the user cannot use it.
 func (p *program) site(ctx context.Context, c *client.Client) string {
-	ctx, cancel := context.WithTimeout(ctx, infoTimeout)
-	defer cancel()
 	info, _ := p.info(ctx, c)
 	return cmp.Or(info.GetWebUrl(), p.dialedSite(c))
 }
-
-// infoTimeout is the timeout for asking the server for its address. Tests change it.
-var infoTimeout = 3 * time.Second
 
 // info returns what the server reports about itself, without an address that is not valid.
 func (p *program) info(ctx context.Context, c *client.Client) (*pb.GetServerInfoResponse, error) {

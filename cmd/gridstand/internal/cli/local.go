@@ -18,11 +18,9 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// Timeouts for the server in this program. Tests change them.
-var (
-	findTimeout = 3 * time.Second // to find a running server
-	stopTimeout = 2 * time.Second // to end watchers' calls when the server stops
-)
+// stopTimeout limits how long the server in this program waits for watchers' calls to end when it stops.
+// Tests change it.
+var stopTimeout = 2 * time.Second
 
 // localFlags are the flags for the server in this program.
 type localFlags struct {
@@ -187,8 +185,6 @@ func findLocal(ctx context.Context, address string) bool {
 		return false
 	}
 	defer func() { _ = c.Close() }()
-	ctx, cancel := context.WithTimeout(ctx, findTimeout)
-	defer cancel()
 	_, err = c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{})
 	return err == nil
 }

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	// On a busy machine, the timeouts of the program and of its connections are too short.
 	dialOptions = append(dialOptions, grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: limit}))
 	for _, timeout := range []*time.Duration{
-		&findTimeout, &stopTimeout, &infoTimeout, &sshCheckTimeout, &sshStopTimeout, &identifyTimeout,
+		&stopTimeout, &sshStopTimeout,
 	} {
 		*timeout = limit
 	}

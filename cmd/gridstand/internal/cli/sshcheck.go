@@ -8,7 +8,6 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"time"
 
 	"golang.org/x/crypto/ssh"
 
@@ -40,15 +39,9 @@ func readCredential(file string) (string, error) {
 	return credential, nil
 }
 
-// sshCheckTimeout is the timeout of the call that checks the server and the credential when
-// a host starts. It is short, because SSH clients wait for it. Tests change it.
-var sshCheckTimeout = 5 * time.Second
-
 // checkHost checks whether the server answers and accepts the credential, and logs what
 // the operator has to do if not. It reports whether people can play.
 func checkHost(ctx context.Context, c *client.Client, credential string, host ssh.PublicKey, log *slog.Logger) bool {
-	ctx, cancel := context.WithTimeout(ctx, sshCheckTimeout)
-	defer cancel()
 	if credential == "" {
 		log.Warn("there is no service credential, so people can only watch", "id", "ssh-credential-missing",
 			"remedy", "write one to a file with "+createCredential+", and set --credential-file to the file")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
-	"time"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshhost"
@@ -53,16 +52,11 @@ func (p *program) overSSH(s *sshhost.Session, c *client.Client, credential, comm
 	}
 }
 
-// identifyTimeout is the timeout of the call that looks up the account of a key. Tests change it.
-var identifyTimeout = 10 * time.Second
-
 // identify looks up the account of the session's key, which may not have one yet.
 func (p *program) identify(ctx context.Context, log *slog.Logger) error {
 	if p.over.refusal != nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, identifyTimeout)
-	defer cancel()
 	_, err := p.client.Me(ctx)
 	switch {
 	case err == nil, errors.Is(err, client.ErrKeyNotLinked):

@@ -18,11 +18,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Lengths of a profile's graphs: the latest games, and the days in the calendar of daily games.
-const (
-	profileGames = 100
-	profileDays  = 60
-)
+// profileDays is the number of days in the calendar of daily games.
+const profileDays = 60
 
 // Most recent games that a profile shows beside each other, and the maximum width of them.
 const (
@@ -95,7 +92,7 @@ func profileText(profile *pb.GetProfileResponse, now time.Time) string {
 		}
 		line(clean(v.GetVariant(), 24), describe.Phrases(best, describe.Plural(v.GetGames(), "game"), wins))
 	}
-	if latest := last(profile.GetLatest(), profileGames); len(latest) > 1 {
+	if latest := profile.GetLatest(); len(latest) > 1 {
 		var bars []rune
 		bests := bestOf(latest)
 		for _, g := range latest {
@@ -152,6 +149,3 @@ func bestOf[R interface {
 	}
 	return bests
 }
-
-// last returns the last n elements, or all.
-func last[T any](all []T, n int) []T { return all[max(len(all)-n, 0):] }

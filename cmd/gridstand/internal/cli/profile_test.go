@@ -15,8 +15,8 @@ import (
 func TestProfileText(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	latest := make([]*pb.FinishedGame, 0, profileGames+3)
-	for range profileGames {
+	latest := make([]*pb.FinishedGame, 0, 100)
+	for range 97 {
 		latest = append(latest, &pb.FinishedGame{Variant: "classic", Score: 800})
 	}
 	latest = append(latest, &pb.FinishedGame{Variant: "classic", Score: 0}, &pb.FinishedGame{Variant: "3x3", Score: 80},

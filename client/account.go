@@ -52,12 +52,6 @@ func (c *Client) createPlayer(ctx context.Context, name, secret string, bot bool
 	return response.GetPlayer(), token, nil
 }
 
-// me returns the account that a token belongs to.
-func (c *Client) me(ctx context.Context, token string) (*pb.Player, error) {
-	response, err := c.Players.GetPlayer(withToken(ctx, token), &pb.GetPlayerRequest{PlayerId: "me"})
-	return response.GetPlayer(), err
-}
-
 // Rename gives the account that the client acts for another name. The error is ErrNameTaken or
 // ErrInvalid if another name might be accepted, or ErrRenamedRecently.
 func (c *Client) Rename(ctx context.Context, name string) (*pb.Player, error) {

@@ -53,7 +53,7 @@ func Adopt(ctx context.Context, c *Client, store *Store, token string) (Credenti
 	if err := (login{client: c, store: store}).mayUse(cred); err != nil {
 		return Credential{}, err
 	}
-	known, err := c.me(ctx, token)
+	known, err := c.Me(withToken(ctx, token))
 	if err != nil {
 		return Credential{}, err
 	}

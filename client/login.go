@@ -164,7 +164,7 @@ func (l login) restore(ctx context.Context, cred Credential) (Credential, *pb.Pl
 		if err := l.mayUse(candidate); err != nil {
 			return Credential{}, nil, err
 		}
-		player, err := l.client.me(ctx, candidate.Token)
+		player, err := l.client.Me(withToken(ctx, candidate.Token))
 		switch {
 		case err == nil:
 			candidate.TLS = candidate.TLS || l.client.encrypted

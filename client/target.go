@@ -98,7 +98,7 @@ func parseAddress(s string) (string, error) {
 		}
 	}
 	if ip, err := netip.ParseAddr(host); err == nil {
-		host = ip.String() // in lower case, except for a zone
+		host = ip.Unmap().String() // short and in lower case, except for a zone
 	} else if host = strings.ToLower(host); host == "" || strings.ContainsAny(host, " /@\\?#%\"[]") {
 		return "", errors.New("give host:port, a comma-separated list of these, or dns:///name")
 	}

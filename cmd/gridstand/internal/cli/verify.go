@@ -20,8 +20,9 @@ func (p *program) verifyCommand() *cobra.Command {
 		Use:   "verify <game>|-",
 		Short: "Recompute a finished game from its seed",
 		Long: `Recompute a finished game on this machine: the commitment, every new tile, every
-board and every score. It reports what it checked, or the first difference. The
-argument - reads the output of ` + name + ` watch <game> --from 0 --json.
+board and every score. It reports what it checked, or the first difference.
+` + name + ` games --mine lists your games. The argument - reads the output of
+` + name + ` watch <game> --from 0 --json.
 
 This proves that the seed was fixed before the first move, and that every tile
 follows from it. It cannot prove who made the moves, or that the seed was chosen

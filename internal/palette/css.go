@@ -7,10 +7,11 @@ import (
 )
 
 // CSS returns a style sheet that defines the colors as custom properties: those of Light, or those
-// of Dark if the user prefers dark pages. Tile 2 has --tile-2 and --ink-2. Elements of the class
-// owner-0 have the colors of seat 0: --owner, --owner-ink, and --fresh for cells of the last jump.
-// For other elements, --owner-ink and --fresh are the colors of letters on such cells. An element
-// with the attribute data-theme has the colors of the theme with that name.
+// of Dark if the user prefers dark pages. The tile that is 2 to the power of 11 has --tile-11 and
+// --ink-11; short names keep the page small. Elements of the class owner-0 have the colors of seat
+// 0: --owner, --owner-ink, and --fresh for cells of the last jump. For other elements, --owner-ink
+// and --fresh are the colors of letters on such cells. An element with the attribute data-theme has
+// the colors of the theme with that name.
 func CSS() string {
 	css := Light.rules() + "@media (prefers-color-scheme:dark){\n" + Dark.rules() + "}\n"
 	for _, t := range Themes {
@@ -23,7 +24,7 @@ func CSS() string {
 func tiles(tones *[17]Tone) string {
 	var b strings.Builder
 	for i, t := range tones {
-		fmt.Fprintf(&b, "\n--tile-%d:%s;--ink-%d:%s;", 2<<i, Hex(t.Ground), 2<<i, Hex(t.Ink))
+		fmt.Fprintf(&b, "\n--tile-%d:%s;--ink-%d:%s;", i+1, Hex(t.Ground), i+1, Hex(t.Ink))
 	}
 	return b.String()
 }

@@ -23,6 +23,9 @@ export const createBoard = (kind, onCell) => ({
   ...(kind === 'tribolo' ? tribolo(onCell) : twenty48()),
 });
 
+/** Makes the frame of a small board that others describe. @param {Board} board */
+export const mini = (board) => h('div.board.mini', { 'aria-hidden': 'true' }, board.element);
+
 /** Sets a custom property. @param {any} element @param {string} name @param {number} value */
 const set = (element, name, value) => element.style.setProperty(`--${name}`, value);
 
@@ -55,7 +58,7 @@ function twenty48() {
   function paint(tile, value) {
     if (tile.value === value) return;
     const face = tile.firstChild;
-    const color = Math.min(value, 131072);
+    const color = Math.min(Math.log2(value), 17);
     tile.value = face.textContent = value;
     set(tile, 'd', Math.max(`${value}`.length, 2));
     face.style.background = `var(--tile-${color})`;

@@ -2,10 +2,8 @@
 // player's streak, and their place on another day.
 import { call, look } from './api.js';
 import { place } from './challenge-words.js';
-import { h, svg } from './dom.js';
+import { bars, h } from './dom.js';
 import { comma, plural } from './game-state.js';
-
-const height = 60; // of the distribution
 
 /**
  * Returns the player's place in the daily game of a day: "3rd of 87". Throws if they have none.
@@ -37,30 +35,15 @@ export async function showDistribution(challengeId, own) {
   const most = Math.max(...distribution);
   const mine = own === undefined ? -1 : Math.floor((own * n) / (best + 1));
   const from = (/** @type {number} */ i) => comma(Math.ceil((i * (best + 1)) / n));
-  const bars = distribution.map((count, i) => {
-    const tall = Math.max((height * (count || 0)) / most, 1).toFixed(1);
-    const color = `var(--${i === mine ? 'tile-2048' : 'faint'})`;
-    const box = { x: i + 0.05, y: height - +tall, width: 0.9, height: tall, fill: color };
-    return svg(
-      'rect',
-      box,
-      svg('title', `From ${from(i)} points: ${plural(count || 0, 'result')}`),
-    );
-  });
+  const columns = distribution.map((count, i) => ({
+    share: count / most,
+    color: i === mine ? 'tile-11' : 'faint',
+    title: `From ${from(i)} points: ${plural(count || 0, 'result')}`,
+  }));
   const who = mine < 0 ? '' : 'yours among ';
   const label = `The results by score, from 0 to ${comma(best)}`;
   return [
-    svg(
-      'svg',
-      {
-        viewBox: `0 0 ${n} ${height}`,
-        preserveAspectRatio: 'none',
-        class: 'graph',
-        role: 'img',
-        'aria-label': label,
-      },
-      bars,
-    ),
+    bars(columns, n, label),
     h(
       'p.range.dim',
       ['0', who + plural(total, 'result'), comma(best)].map((text) => h('span', text)),

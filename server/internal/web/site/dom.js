@@ -39,6 +39,29 @@ export function h(tag, ...content) {
 export const svg = (tag, ...content) =>
   fill(document.createElementNS('http://www.w3.org/2000/svg', tag), content);
 
+const tall = 60; // of a picture of bars
+/**
+ * Draws bars, with a height that is the share of the highest one.
+ * @param {{share: number, color: string, title: string}[]} all
+ * @param {number} width the number of bars that there is room for @param {string} label
+ */
+export const bars = (all, width, label) =>
+  svg(
+    'svg',
+    {
+      viewBox: `0 0 ${width} ${tall}`,
+      preserveAspectRatio: 'none',
+      class: 'graph',
+      role: 'img',
+      'aria-label': label,
+    },
+    all.map(({ share, color, title }, i) => {
+      const height = Math.max(1, tall * (share || 0)).toFixed(1);
+      const box = { x: i + 0.1, y: tall - +height, width: 0.8, height, fill: `var(--${color})` };
+      return svg('rect', box, svg('title', title));
+    }),
+  );
+
 const spoken = h('p.hidden', { 'aria-live': 'polite' });
 const note = h('p.toast', { role: 'status' });
 /** The element for links that are shown on top of a page. */

@@ -7,7 +7,7 @@ import * as words from './game-state.js';
 import { celebrate, sound, soundKey } from './moments.js';
 import { createMoves, createScores, rankOf } from './panel.js';
 import { persist } from './persist.js';
-import { rematch } from './places.js';
+import { placeIn, rematch } from './places.js';
 import { offer, rise } from './reactions.js';
 import { createReplay } from './replay.js';
 import { verifyInSlices } from './verify.js';
@@ -187,7 +187,7 @@ export default function show(root, { id = '' }, own) {
     outcome.className = color;
     sit.hidden = own || state.over || !(open || mine);
     sit.textContent = mine ? 'Continue' : 'Take a seat';
-    sit.href = game.challengeId ? `/c/${game.challengeId}` : `/play/${game.variant}?game=${id}`;
+    sit.href = placeIn(game);
     moves.show(replay.past.length >= version ? replay.past : state.events, replay.at || version);
     status();
   }

@@ -1,5 +1,5 @@
 // The panel beside the board of a game: the seats with their scores, and the moves.
-import { account, look } from './api.js';
+import { account, isMine, look } from './api.js';
 import { h } from './dom.js';
 import { comma, happened, highest, largestTile } from './game-state.js';
 import { link } from './names.js';
@@ -12,6 +12,34 @@ const listLimit = 40;
 
 /** Makes the score of an entry, with a link to its game. @param {any} entry */
 export const scoreLink = ({ gameId, score }) => h('a', { href: `/g/${gameId}` }, comma(score));
+
+/**
+ * Makes the table of a leaderboard, or of a challenge's standings.
+ * @param {any[]} entries
+ * @param {Record<string, (entry: any) => any>} more makes what further columns show, by their headings
+ */
+export const ranking = (entries, more) =>
+  h(
+    'table',
+    h(
+      'thead',
+      h(
+        'tr',
+        ['Rank', 'Player', ...Object.keys(more)].map((text) => h('th', { scope: 'col' }, text)),
+      ),
+    ),
+    h(
+      'tbody',
+      entries.map((e) => {
+        const cells = Object.values(more).map((cell) => cell(e));
+        return h(
+          'tr',
+          { class: isMine(e) && 'me' },
+          [e.rank ? comma(e.rank) : '–', link(e), ...cells].map((cell) => h('td', cell)),
+        );
+      }),
+    ),
+  );
 
 /**
  * Returns a player's entry on a leaderboard and its neighbors, or nothing if the player has no score of

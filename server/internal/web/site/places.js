@@ -25,18 +25,24 @@ const place = (href, who, what, join) =>
     { 'data-key': [href, ...(join ? who.map(seatName) : [])].join() },
     h('span', h('b.cut', join ? names(who) : 'Your place'), h('small.cut', what)),
     join
-      ? action('button', `Join ${who.map(seatName).join(', ')}`, 'Join', async () => {
-          await join();
-          return href;
-        })
+      ? action(
+          'button',
+          'Join',
+          async () => {
+            await join();
+            return href;
+          },
+          `Join ${who.map(seatName).join(', ')}`,
+        )
       : h('a.button', { href }, 'Return'),
   );
 
 /**
  * Makes a button that signs the player in and opens the page whose address go returns.
- * @param {string} tag @param {string} label @param {string} text @param {() => Promise<string>} go
+ * @param {string} tag @param {string} text @param {() => Promise<string>} go
+ * @param {string} [label] says what the text alone does not
  */
-function action(tag, label, text, go) {
+function action(tag, text, go, label) {
   const enable = () => {
     button.disabled = false;
   };
@@ -87,6 +93,12 @@ export function showPlaces(element, most) {
 /** Returns the address at which a player takes a seat. @param {Game} g */
 export const seatLink = (g) => `/play/${g.variant}?game=${g.id}`;
 
+/** Returns the address at which a game is played. @param {Game} g */
+export const placeIn = (g) => (g.challengeId ? `/c/${g.challengeId}` : seatLink(g));
+
+/** Returns the address of a game: where it is played if it is the player's own. @param {Game} g */
+export const playAddress = (g) => (g.seats.some(isMine) ? placeIn(g) : `/g/${g.id}`);
+
 /** @param {Game} g */
 function seatPlace(g) {
   const here = g.seats.filter((s) => !s.open);
@@ -128,7 +140,7 @@ export function noteWaiting() {
     note?.remove();
     if (!race) return;
     const text = `${players(race)[0]} waits for a race: join`;
-    note = action('button.primary.reminder', text, text, async () => {
+    note = action('button.primary.reminder', text, async () => {
       await join(race);
       return address(race);
     });
@@ -195,15 +207,13 @@ export async function listPlaces(element, most) {
 
 /** Makes the button that opens a new rematch of a game. @param {string} gameId @param {string} [tag] */
 export function rematch(gameId, tag = 'button') {
-  const text = 'Beat this score';
   const requestId = draw();
-  return action(tag, text, text, async () => {
+  return action(tag, 'Beat this score', async () => {
     const kind = 'CHALLENGE_KIND_REMATCH';
     return address((await persist('CreateChallenge', { kind, gameId, requestId })).challenge);
   });
 }
 
-const nowText = 'Race somebody now';
 /** Makes the button that enters the player into a race with others. @param {string} [tag] */
 export const raceNow = (tag = 'button.large') =>
-  action(tag, nowText, nowText, async () => address((await persist('RaceNow', {})).challenge));
+  action(tag, 'Race somebody now', async () => address((await persist('RaceNow', {})).challenge));

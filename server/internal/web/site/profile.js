@@ -1,5 +1,5 @@
 // What a player has achieved: best scores, daily games, and the latest scores.
-import { h, svg } from './dom.js';
+import { bars, h, svg } from './dom.js';
 import { comma, plural, until } from './game-state.js';
 import { link } from './names.js';
 
@@ -8,11 +8,10 @@ import { link } from './names.js';
 const days = 60; // in the calendar
 const games = 100; // in the graph
 const cell = 16; // of the calendar, with a gap
-const height = 60; // of the graph
 const dayTime = 864e5;
 
-/** The tiles whose colors the variants have, by the order of the variants. */
-const faces = [2048, 16, 512, 64, 1024, 128, 32, 256];
+/** The tiles whose colors the variants have, as powers of 2, by the order of the variants. */
+const faces = [11, 4, 9, 6, 10, 7, 5, 8];
 
 /** @param {number} i */
 const face = (i) => faces[i % faces.length];
@@ -60,7 +59,7 @@ function calendar({ results = [] }, now) {
           width: cell - 3,
           height: cell - 3,
           rx: 3,
-          fill: `var(--${day.length ? 'tile-2048' : 'empty'})`,
+          fill: `var(--${day.length ? 'tile-11' : 'empty'})`,
           'fill-opacity': day.length ? 0.4 + 0.6 * share : 1,
         },
         svg('title', `${date}: ${texts || 'not played'}`),
@@ -80,32 +79,13 @@ function graph(latest, order) {
   /** @type {Record<string, number>} */
   const best = {};
   for (const g of latest) best[g.variant] = Math.max(best[g.variant] || 1, g.score || 0);
-  const width = Math.max(latest.length, games / 4);
-  const bars = latest.map((g, i) => {
-    const tall = Math.max(1, (height * (g.score || 0)) / best[g.variant]);
-    return svg(
-      'rect',
-      {
-        x: i + 0.1,
-        y: (height - tall).toFixed(1),
-        width: 0.8,
-        height: tall.toFixed(1),
-        fill: `var(--tile-${face(order.indexOf(g.variant))})`,
-      },
-      svg('title', `${g.time.slice(0, 10)}, ${g.variant}: ${plural(g.score || 0, 'point')}`),
-    );
-  });
-  return svg(
-    'svg',
-    {
-      viewBox: `0 0 ${width} ${height}`,
-      preserveAspectRatio: 'none',
-      class: 'graph',
-      role: 'img',
-      'aria-label': `Scores of ${plural(latest.length, 'game')}`,
-    },
-    bars,
-  );
+  const columns = latest.map((g) => ({
+    share: (g.score || 0) / best[g.variant],
+    color: `tile-${face(order.indexOf(g.variant))}`,
+    title: `${g.time.slice(0, 10)}, ${g.variant}: ${plural(g.score || 0, 'point')}`,
+  }));
+  const label = `Scores of ${plural(latest.length, 'game')}`;
+  return bars(columns, Math.max(latest.length, games / 4), label);
 }
 
 /** Shows the results against the latest rivals. @param {RaceRecord} races */

@@ -1,11 +1,12 @@
 // The standings of a challenge: the boards of all entrants of a race, or the first attempts at
 // other challenges.
-import { isMine, look, watch } from './api.js';
-import { createBoard } from './board.js';
+import { look, watch } from './api.js';
+import { createBoard, mini } from './board.js';
 import { ordinal } from './challenge-words.js';
 import { facts, h } from './dom.js';
 import { comma, plural, State } from './game-state.js';
-import { link, names } from './names.js';
+import { names } from './names.js';
+import { ranking, scoreLink } from './panel.js';
 
 /** @import { Challenge, Entrant, Standing } from '../types' */
 /**
@@ -30,22 +31,13 @@ export function createLines() {
       if (now === shown) return;
       shown = now;
       const below = mine && !standings.some((s) => s.gameId === mine.gameId);
-      const rows = (below ? [...standings, mine] : standings).map((s) => {
-        const score = comma(s.score || 0);
-        const cells = [
-          s.rank ? comma(s.rank) : '–',
-          link(s),
-          readable ? h('a', { href: `/g/${s.gameId}` }, score) : score,
-        ];
-        return h('tr', { class: isMine(s) && 'me' }, ...cells.map((c) => h('td', c)));
-      });
-      const heads = ['Rank', 'Player', 'Score'].map((text) => h('th', { scope: 'col' }, text));
+      const rows = below ? [...standings, mine] : standings;
       if (!rows.length) {
         const free = 'No results yet: the first place is free.';
         return element.replaceChildren(h('p.dim', closed ? 'Nobody has played it.' : free));
       }
       element.replaceChildren(
-        h('table', h('thead', h('tr', heads)), h('tbody', rows)),
+        ranking(rows, { Score: readable ? scoreLink : (s) => comma(s.score) }),
         ...(total > rows.length ? [h('p.dim', plural(total, 'result'))] : []),
       );
     },
@@ -70,8 +62,7 @@ export function createBoards(own) {
     const board = createBoard('twenty48');
     const name = h('b', names([entrant]));
     const about = h('small');
-    const mini = h('div.board.mini', { 'aria-hidden': 'true' }, board.element);
-    const item = h('li', h('a.gamerow', { href: `/g/${id}` }, mini, h('span', name, about)));
+    const item = h('li', h('a.gamerow', { href: `/g/${id}` }, mini(board), h('span', name, about)));
     board.show({});
     /** @type {Standing | undefined} */
     let standing;

@@ -3,9 +3,9 @@ import { account, look } from './api.js';
 import { ordinal } from './challenge-words.js';
 import { h } from './dom.js';
 import { failed } from './failed.js';
-import { ago, comma, plural } from './game-state.js';
+import { ago, plural } from './game-state.js';
 import { link } from './names.js';
-import { rankOf, scoreLink } from './panel.js';
+import { ranking, rankOf, scoreLink } from './panel.js';
 
 /** @import { Entry, Variant, Window } from '../types' */
 
@@ -85,17 +85,10 @@ async function list(variant, window) {
     const take = h('a', { href: `/play/${variant}` }, 'Take it');
     podium.push(h('li.free', h('small', ordinal(rank)), take));
   }
-  const rows = [...entries.slice(3), ...around].map((e) =>
-    h(
-      'tr',
-      { class: e.player.id === playerId && 'me' },
-      [comma(e.rank), link(e), scoreLink(e), ago(e.time)].map((cell) => h('td', cell)),
-    ),
-  );
-  const heads = ['Rank', 'Player', 'Score', 'When'].map((text) => h('th', { scope: 'col' }, text));
+  const rows = [...entries.slice(3), ...around];
   return [
     h('ol.podium', podium),
-    rows.length && h('table', h('thead', h('tr', heads)), h('tbody', rows)),
+    rows.length && ranking(rows, { Score: scoreLink, When: (e) => ago(e.time) }),
     h(
       'p.dim',
       plural(top.total, 'player'),

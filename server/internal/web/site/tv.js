@@ -1,12 +1,12 @@
 // The start page: TV, which shows a game worth watching, ways to play, and other live games.
 import { isMine, look, watch } from './api.js';
-import { createBoard, kindOf } from './board.js';
+import { createBoard, kindOf, mini } from './board.js';
 import { createDaily } from './daily-card.js';
 import { announce, facts, h, keys } from './dom.js';
 import * as words from './game-state.js';
 import { celebrate, soundKey } from './moments.js';
 import { names } from './names.js';
-import { listPlaces, raceNow } from './places.js';
+import { listPlaces, playAddress, raceNow } from './places.js';
 import { offer, rise } from './reactions.js';
 import { variantCard } from './variant-card.js';
 import * as table from './words.js';
@@ -51,12 +51,6 @@ function choose(all, seen) {
   return other || best[0];
 }
 
-/** Returns the address of a game: where it is played if it is the player's own. @param {any} g */
-function address(g) {
-  if (!g.seats.some(isMine)) return `/g/${g.id}`;
-  return g.challengeId ? `/c/${g.challengeId}` : `/play/${g.variant}?game=${g.id}`;
-}
-
 /**
  * Makes a row for a list of games, with a small board.
  * @param {any} game @param {boolean} [named] whether it says who plays
@@ -65,9 +59,8 @@ export function gameRow(game, named = true) {
   const board = createBoard(kindOf(game.position));
   const name = h('b.cut');
   const about = h('small');
-  const mini = h('div.board.mini', { 'aria-hidden': 'true' }, board.element);
   const text = h('span', name, about);
-  const element = h('li', h('a.gamerow', { href: address(game) }, mini, text));
+  const element = h('li', h('a.gamerow', { href: playAddress(game) }, mini(board), text));
   const update = (/** @type {any} */ g) => {
     board.show(g.position);
     const score = words.scoreText(g.position);
@@ -140,12 +133,12 @@ export default function show(root) {
     close();
     state = new words.State(2);
     const mine = !words.isOver(game) && game.seats.some(isMine);
-    reason.replaceChildren(mine ? h('a.button', { href: address(game) }, 'Continue') : why);
+    reason.replaceChildren(mine ? h('a.button', { href: playAddress(game) }, 'Continue') : why);
     largest = words.largestTile(game.position);
     since = performance.now();
     seen.push(game.id);
     seen.splice(0, seen.length - 100);
-    stage.href = address(game);
+    stage.href = playAddress(game);
     take({ game });
     if (!running()) return;
     offer(react, () => running() && state.game.id);

@@ -1,5 +1,5 @@
 // Cards of variants, each with a drawn board.
-import { createBoard } from './board.js';
+import { createBoard, mini } from './board.js';
 import { h } from './dom.js';
 import { plural } from './game-state.js';
 
@@ -54,7 +54,7 @@ export function variantCard(v, index, { game, points = 0, brief } = {}) {
   return h(
     'a.card',
     { href: `/play/${v.id}` },
-    h('div.board.mini', { 'aria-hidden': 'true' }, board.element),
+    mini(board),
     h('b.cut', v.id),
     !brief && h('span.dim', v.summary),
     game && h('em', `Continue at ${plural(points, 'point')}`),

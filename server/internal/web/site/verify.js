@@ -276,17 +276,15 @@ export function* recompute(events, rules) {
 
 /**
  * Verifies all events of a finished game in slices of 8 ms, so that the page stays responsive.
- * @param {Event[]} events @param {(done: number) => void} [progress] is called with values from 0
- * to 1
+ * @param {Event[]} events
  */
-export async function verifyInSlices(events, progress) {
+export async function verifyInSlices(events) {
   const rules = events[0]?.created?.variant === 'tribolo' ? tribolo : twenty48;
   const steps = recompute(events, rules);
   for (let start = performance.now(); ; ) {
     const { done, value } = steps.next();
     if (done) return value;
     if (performance.now() - start < 8) continue;
-    progress?.(value / events.length);
     await new Promise((resume) => setTimeout(resume));
     start = performance.now();
   }

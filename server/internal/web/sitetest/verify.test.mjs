@@ -78,21 +78,15 @@ test('problems describe the wrong field', () => {
   assert.match(problem, /^position\.twenty48\.tiles\.5 is \d+, recomputed \d+$/);
 });
 
-test('slices let other tasks run, and report progress', async (t) => {
+test('slices let other tasks run', async (t) => {
   const events = transcript('6x6', 100);
   let milliseconds = 0; // so that slices do not depend on the machine's speed
   t.mock.method(performance, 'now', () => milliseconds++);
-  const told = [];
   let ticks = 0;
   const ticking = setInterval(() => ticks++);
-  const verdict = await verifyInSlices(events, (done) => told.push(done));
+  const verdict = await verifyInSlices(events);
   clearInterval(ticking);
   assert.deepEqual(verdict, verifyTranscript(events));
-  assert.ok(told.length > 1 && ticks > 1);
-  assert.deepEqual(
-    told,
-    told.toSorted((a, b) => a - b),
-  );
-  assert.ok(told.every((done) => done > 0 && done < 1));
+  assert.ok(ticks > 1);
   assert.equal((await verifyInSlices(events.slice(1))).ok, false);
 });

@@ -294,6 +294,7 @@ export function watch(of, { after, everyEvent, preview, onUpdate, onEnd, onState
 
   document.addEventListener('visibilitychange', visible, leave);
   addEventListener('online', now, leave);
+  addEventListener('offline', () => open?.abort(), leave);
   addEventListener('focus', focused, leave);
   now();
   return close;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mockTime, settle } from './dom.mjs';
+import { dispatch, mockTime, settle } from './dom.mjs';
 
 test('a browser that denies storage, and with it channels to other windows, follows a game', async () => {
   globalThis.BroadcastChannel = class {
@@ -41,14 +41,32 @@ test('a page without a network leaves connections for when it returns', async (t
   assert.ok(made < 7, `${made} connections`);
 });
 
-test('a page reconnects when it hears nothing for longer than the server is ever silent', async (t) => {
-  mockTime(t);
+/** Makes the server's streams open and silent. */
+function silence() {
   globalThis.fetch = async (_, { signal }) => {
     const body = new ReadableStream({
       start: (c) => signal.addEventListener('abort', () => c.error(signal.reason)),
     });
     return { ok: true, status: 200, headers: new Headers(), body };
   };
+}
+
+test('a page that has lost its network is not live', async (t) => {
+  mockTime(t);
+  silence();
+  const { watch } = await import('../site/api.js');
+  const states = [];
+  const close = watch('g/g', { onUpdate: () => undefined, onState: (s) => states.push(s) });
+  await settle();
+  dispatch('offline');
+  await settle();
+  assert.deepEqual(states, ['connecting', 'live', 'offline']);
+  close();
+});
+
+test('a page reconnects when it hears nothing for longer than the server is ever silent', async (t) => {
+  mockTime(t);
+  silence();
   const { watch } = await import('../site/api.js');
   const states = [];
   const close = watch('g/g', { onUpdate: () => undefined, onState: (s) => states.push(s) });

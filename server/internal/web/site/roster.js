@@ -97,6 +97,7 @@ export function createRoster(changed) {
           return h(
             'li.card',
             h('b.cut', link(e)),
+            isMine(e) && h('span', '(you)'),
             e.bot
               ? h('small', words.bots[e.bot])
               : h(e.ready ? 'small.good' : 'small', e.ready ? '✓ ready' : 'not ready'),

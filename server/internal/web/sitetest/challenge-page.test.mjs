@@ -60,6 +60,19 @@ test("the player's own action does not set the clock back", async (t) => {
   assert.match(root.textContent, /It starts in 0:30/);
 });
 
+test("a race's roster marks the player's own place", async (t) => {
+  const bob = { player: { id: 'bob', name: 'bob' }, gameId: 'h' };
+  const challenge = { ...race, entrants: [ada, bob] };
+  const root = await show(t, (method) =>
+    method === 'GetChallenge' ? { challenge, now: created } : { variants: [] },
+  );
+  const cards = root.all().filter((e) => e.className === 'card');
+  assert.deepEqual(
+    cards.map((card) => card.textContent),
+    ['ada(you)not ready', 'bobnot ready'],
+  );
+});
+
 test('the page says that it has lost its connection, until it has one again', async (t) => {
   let connected = false;
   const root = await show(

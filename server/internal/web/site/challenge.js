@@ -1,5 +1,5 @@
 // The page of a challenge: the daily game, a race, a link, or a rematch.
-import { account, call, watch } from './api.js';
+import { account, call, isMine, watch } from './api.js';
 import { createBoard } from './board.js';
 import * as words from './challenge-words.js';
 import { placeOn, showDistribution } from './daily-more.js';
@@ -174,7 +174,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     else if (now === 'OPEN' && !race) start();
     else {
       lines.element.classList.add('all');
-      const href = race ? '/race' : '/daily';
+      const href = race ? '/race' : daily ? '/daily' : `/play/${c.variant}`;
       const go = now === 'CLOSED' && h('p', h('a.button.primary', { href }, 'Play'));
       const page = `div.stack${race ? '' : '.narrow'}`;
       root.replaceChildren(h(page, heading(), aside, go, share));
@@ -352,6 +352,9 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
 
   function draw() {
     const closed = c.status.endsWith('CLOSED');
+    // The player may have taken another name since the last news.
+    for (const s of [news.mine, ...(news.standings || [])])
+      if (s?.player && isMine(s)) s.player.name = account()?.name || '';
     if (race || news.etag) lines.show(news, closed || words.is(c, 'REMATCH') || !!own.game?.result);
     let state = '';
     if (closed) state = 'closed';

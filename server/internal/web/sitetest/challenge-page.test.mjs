@@ -73,6 +73,21 @@ test("a race's roster marks the player's own place", async (t) => {
   );
 });
 
+test('a closed challenge leads to a page that every server has', async (t) => {
+  for (const [kind, href] of [
+    ['RACE', '/race'],
+    ['DAILY', '/daily'],
+    ['LINK', '/play/3x3'],
+    ['REMATCH', '/play/3x3'],
+  ]) {
+    const closed = { ...race, kind: `CHALLENGE_KIND_${kind}`, variant: '3x3' };
+    closed.status = 'CHALLENGE_STATUS_CLOSED';
+    const root = await show(t, () => ({ challenge: closed, now: created }), undefined, null);
+    assert.equal(root.find('a', 'Play').href, href);
+    t.mock.timers.reset();
+  }
+});
+
 test('the page says that it has lost its connection, until it has one again', async (t) => {
   let connected = false;
   const root = await show(
@@ -222,4 +237,18 @@ test('a race asks a guest for a name only after a result with points', async (t)
   send({ standings: [mine], total: 2 });
   await settle();
   assert.match(root.textContent, /A good result/);
+});
+
+test("the standings have the player's new name as soon as it is chosen", async (t) => {
+  const link = { ...race, kind: 'CHALLENGE_KIND_LINK', status: 'CHALLENGE_STATUS_CLOSED' };
+  const player = { id: 'ada', name: 'guest-abc234' };
+  const mine = { player, gameId: 'g', rank: 9, score: 4, finished: true };
+  const { root, send } = await finished(t, link, mine, player, 'REASON_TIMED_OUT');
+  send({ standings: [mine], total: 9 });
+  await settle();
+  assert.match(root.textContent, /9guest-abc2344/);
+  setAccount({ id: 'ada', name: 'ada', token: 'a.b' });
+  pass(t, 1e3);
+  await settle();
+  assert.match(root.textContent, /9ada4/);
 });

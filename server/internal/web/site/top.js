@@ -41,7 +41,11 @@ export default async function show(root, { id }) {
     });
     list(variant, asked[2]).then(
       (parts) => asked === now && board.replaceChildren(...parts),
-      (e) => asked === now && failed(board, e),
+      (e) => {
+        if (asked !== now) return;
+        if (e.reason !== 'VARIANT_NOT_FOUND') return failed(board, e);
+        board.replaceChildren(h('p', `There is no variant ${variant}. Choose another one above.`));
+      },
     );
   };
   addEventListener('hashchange', draw);

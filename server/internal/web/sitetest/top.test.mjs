@@ -56,6 +56,21 @@ test('a page of something unknown leads to the start of the pages of its kind', 
   assert.equal(root.find('a', 'Scores')?.href, '/top', root.textContent);
 });
 
+test('a ranking of an unknown variant leads to the others', async () => {
+  const failure = {
+    code: 'not_found',
+    message: 'there is no variant with this id; ListVariants …',
+  };
+  failure.details = [{ debug: { reason: 'VARIANT_NOT_FOUND' } }];
+  serve((method) => (method === 'ListScores' ? failure : { variants: [{ id: 'classic' }] }));
+  const root = element();
+  await show(root, { id: 'nosuch' });
+  await settle();
+  assert.match(root.textContent, /There is no variant nosuch\. Choose another one above\./);
+  assert.doesNotMatch(root.textContent, /ListVariants/);
+  assert.equal(root.find('a', 'classic').href, '/top/classic');
+});
+
 test("a player's page counts one race and one game", () => {
   const root = element();
   const latest = [{ variant: 'classic', score: 4, time: '2026-11-20T12:00:00Z' }];

@@ -195,6 +195,19 @@ const cut = `(() => {
 	return found.filter(Boolean).join() + (page.scrollWidth > innerWidth ? " page " + page.scrollWidth : "");
 })()`
 
+// hidden is an expression for the number of the board's cells whose numbers a moment hides.
+const hidden = `(() => {
+	const [play, note] = [document.querySelector(".play .board"), document.createElement("p")];
+	note.className = "moment";
+	note.textContent = "a-name-of-24-characters. overtakes you";
+	play.append(note);
+	const over = note.getBoundingClientRect();
+	const covered = [...play.querySelectorAll("i")].map((cell) => cell.getBoundingClientRect()).filter((r) =>
+		(r.top + r.bottom) / 2 < over.bottom && (r.left + r.right) / 2 > over.left && (r.left + r.right) / 2 < over.right);
+	note.remove();
+	return covered.length;
+})()`
+
 // Ensure that all pages look the same as before, that none is wider than its window, also if the viewer
 // has chosen larger letters, and that every board fits its window. Run make golden to accept changes.
 func TestScreens(t *testing.T) {
@@ -204,6 +217,9 @@ func TestScreens(t *testing.T) {
 		assert.LessOrEqual(t, width, devices[device].Width, "%s is wider than its window", p.name)
 		if !p.unrecorded {
 			compare(t, tab, p.name+"-"+device)
+		}
+		if p.name == "play" {
+			assert.Zero(t, browsertest.Eval[int](tab, hidden), "a moment hides tiles that the player needs")
 		}
 		for _, size := range windows {
 			small := devices[device]

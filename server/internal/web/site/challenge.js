@@ -173,7 +173,6 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     else if (own.id) play(own.id);
     else if (now === 'OPEN' && !race) start();
     else {
-      lines.element.classList.add('all');
       const href = race ? '/race' : daily ? '/daily' : `/play/${c.variant}`;
       const go = now === 'CLOSED' && h('p', h('a.button.primary', { href }, 'Play'));
       const page = `div.stack${race ? '' : '.narrow'}`;

@@ -49,7 +49,7 @@ export function createLines() {
  * @param {{id?: string, game?: any}} own the player's game, which the page already shows
  */
 export function createBoards(own) {
-  const element = h('ol.wall');
+  const element = h('ol.wall.all');
   /** @type {Map<string, ReturnType<typeof row>>} */
   const rows = new Map();
   let live = false;
@@ -60,7 +60,7 @@ export function createBoards(own) {
     const id = entrant.gameId;
     const state = new State(1);
     const board = createBoard('twenty48');
-    const name = h('b', names([entrant]));
+    const name = h('b.cut', names([entrant]));
     const about = h('small');
     const item = h('li', h('a.gamerow', { href: `/g/${id}` }, mini(board), h('span', name, about)));
     board.show({});

@@ -39,7 +39,9 @@ func registerConnect(mux *http.ServeMux, c Config) {
 		connect.WithCodec(protoCodec),
 		connect.WithCodec(jsonCodec),
 		connect.WithCompressMinBytes(compressFrom),
-		connect.WithCompression(compression, func() connect.Decompressor { return &unpacker{limitedReader: limitedReader{limit: limit}} }, newPacker),
+		connect.WithCompression(compression, func() connect.Decompressor {
+			return &unpacker{messageReader: messageReader{request: context.Background(), limit: limit}}
+		}, newPacker),
 		connect.WithConditionalHandlerOptions(func(spec connect.Spec) []connect.HandlerOption {
 			if spec.StreamType == connect.StreamTypeUnary {
 				return nil
@@ -70,39 +72,31 @@ func limitBody(r *http.Request, kind string, limit int) {
 	if kind != unaryPrefix+"json" && kind != unaryPrefix+"proto" {
 		most += envelopeBytes
 	}
-	r.Body = limitedReader{http.MaxBytesReader(nil, bodyReader{r.Body, r}, most), limit}
+	r.Body = messageReader{http.MaxBytesReader(nil, r.Body, most), r.Context(), limit}
 }
 
-// bodyReader reads the body of a request. If the body is malformed, its error says that this is
-// the client's mistake. Package connect by itself would report an unknown error, status 500.
-type bodyReader struct {
+// messageReader reads a message from a reader that fails as soon as the message exceeds the limit. Package
+// connect sends its errors to the client. If the message is malformed, they say that this is the client's
+// mistake: package connect by itself would report an unknown error, status 500.
+type messageReader struct {
 	io.ReadCloser
-	request *http.Request
+	request context.Context
+	limit   int
 }
 
 // Read implements io.Reader.
-func (b bodyReader) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if errors.Is(err, os.ErrDeadlineExceeded) { // whose text contains the server's own address
-		return n, connect.NewError(connect.CodeDeadlineExceeded, errors.New("the request did not arrive in time"))
-	}
-	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || b.request.Context().Err() != nil {
-		return n, err // Package connect recognizes clients that have left.
-	}
-	return n, connect.NewError(connect.CodeInvalidArgument, fmt.Errorf("malformed request body: %w", err))
-}
-
-// limitedReader reads a message from a reader that fails as soon as the message exceeds the limit.
-type limitedReader struct {
-	io.ReadCloser
-	limit int
-}
-
-// Read implements io.Reader. Package connect sends the error to the client.
-func (l limitedReader) Read(p []byte) (int, error) {
-	n, err := l.ReadCloser.Read(p)
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return n, tooLarge(l.limit)
+func (m messageReader) Read(p []byte) (int, error) {
+	n, err := m.ReadCloser.Read(p)
+	_, exceeds := errors.AsType[*http.MaxBytesError](err)
+	switch {
+	case exceeds:
+		err = tooLarge(m.limit)
+	case errors.Is(err, os.ErrDeadlineExceeded): // whose text contains the server's own address
+		err = connect.NewError(connect.CodeDeadlineExceeded, errors.New("the request did not arrive in time"))
+	case err == nil, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), m.request.Err() != nil:
+		// Package connect recognizes clients that have left.
+	default:
+		err = connect.NewError(connect.CodeInvalidArgument, fmt.Errorf("malformed request body: %w", err))
 	}
 	return n, err
 }
@@ -110,7 +104,7 @@ func (l limitedReader) Read(p []byte) (int, error) {
 // unpacker decompresses a request. It fails as soon as the decompressed data exceeds the
 // limit, whereas package connect by itself would read an oversized request to the end.
 type unpacker struct {
-	limitedReader
+	messageReader
 	gzip gzip.Reader
 }
 

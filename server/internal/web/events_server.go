@@ -26,19 +26,13 @@ func (s *Server) start(e *eventStream) bool {
 	s.group.Add(1)
 	e.view.Start(func(err error) {
 		defer s.group.Done()
-		s.remove(e)
+		s.mu.Lock()
+		delete(s.streams, e)
+		s.mu.Unlock()
 		e.end(err)
 		e.close()
 	})
 	return true
-}
-
-func (s *Server) remove(e *eventStream) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if delete(s.streams, e); len(s.streams) == 0 {
-		s.streams = map[*eventStream]struct{}{} // A map does not shrink.
-	}
 }
 
 // Run ends the streams of disconnected clients until ctx is done. Then it ends all event

@@ -64,12 +64,11 @@ func (c Config) about(ctx context.Context, page, id string) (Meta, error) {
 type description struct {
 	Meta
 	poster picture.Poster
-	// age is how long clients may cache the picture.
-	age time.Duration
+	final  bool // whether the picture no longer changes
 }
 
 // describe describes what a page shows as it appears to a caller without a token. If the game,
-// challenge or player cannot be read, it returns the error of the call.
+// challenge or player cannot be read, it returns the error of the call. Other pages have no description.
 func (c Config) describe(ctx context.Context, page, id string) (description, error) {
 	switch page {
 	case "game":
@@ -93,7 +92,7 @@ func (c Config) describe(ctx context.Context, page, id string) (description, err
 		list, err := anonymously(ctx, c, pb.GameService_ListGames_FullMethodName, c.Service.ListGames, latest)
 		return describePlayer(response.GetPlayer(), list.GetGames()), err
 	default:
-		return description{}, errNotDescribed
+		return description{}, nil
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"compress/gzip"
 	"context"
 	"embed"
-	"errors"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -64,45 +63,27 @@ type shell struct {
 }
 
 // about returns the description of a page for link previews, given its name and the ID
-// of what it shows. If the page has no specific description, the error is errNotDescribed.
-// If the page shows something that does not exist, the error has the code NotFound.
+// of what it shows, or an empty one if the page has no specific description. If the page
+// shows something that does not exist, the error has the code NotFound.
 type about func(ctx context.Context, page, id string) (Meta, error)
-
-// errNotDescribed is the error for a page without a specific description.
-var errNotDescribed = errors.New("the page has no specific description")
 
 // find returns the IDs of the games that a link with a short ID may mean.
 type find func(ctx context.Context, prefix string) (map[string]bool, error)
 
-// kinds are the kinds of pages: each has a pattern for paths, whose id identifies what the page shows, its name
-// in main.js, and a description for pages without a specific one.
-var kinds = []struct {
-	pattern, page string
-	Meta
-}{
-	{"/{$}", "tv", Meta{
-		Title:       "Gridstand",
-		Description: "Watch 2048 and Tribolo live, move by move, and play in the browser or the terminal.",
-	}},
-	{"/g/{id}", "game", Meta{Title: "Game – Gridstand", Description: "Watch this game, live or from its first move."}},
-	{"/c/{id}", "challenge", Meta{Title: "Challenge – Gridstand", Description: "Play the same tiles as others."}},
-	{"/daily", "daily", daily},
-	{"/daily/{id}", "daily", daily},
-	{"/race", "race", Meta{Title: "Race – Gridstand", Description: "Play the same tiles as others, at the same time."}},
-	{"/play", "play", play},
-	{"/play/{id}", "play", play},
-	{"/top", "top", top},
-	{"/top/{id}", "top", top},
-	{"/p/{id}", "player", Meta{Title: "Player – Gridstand", Description: "A player's games."}},
-	{"/link", "link", Meta{Title: "Link – Gridstand", Description: "Continue with your account in this browser."}},
-	{"/account", "account", Meta{Title: "Account – Gridstand", Description: "Your name, and the token that signs you in elsewhere."}},
+// kinds are the kinds of pages: each has patterns for paths, whose id identifies what the page shows, its name
+// in main.js, and a title and description for pages without specific ones.
+var kinds = []struct{ patterns, page, title, description string }{
+	{"/{$}", "tv", "Gridstand", "Watch 2048 and Tribolo live, move by move, and play in the browser or the terminal."},
+	{"/g/{id}", "game", "Game – Gridstand", "Watch this game, live or from its first move."},
+	{"/c/{id}", "challenge", "Challenge – Gridstand", "Play the same tiles as others."},
+	{"/daily /daily/{id}", "daily", "Daily game – Gridstand", "The same tiles for everyone, with a new game every day."},
+	{"/race", "race", "Race – Gridstand", "Play the same tiles as others, at the same time."},
+	{"/play /play/{id}", "play", "Play – Gridstand", "Play with arrow keys or by swiping; others can watch."},
+	{"/top /top/{id}", "top", "Best scores – Gridstand", "The best scores of today, of this week and of all time."},
+	{"/p/{id}", "player", "Player – Gridstand", "A player's games."},
+	{"/link", "link", "Link – Gridstand", "Continue with your account in this browser."},
+	{"/account", "account", "Account – Gridstand", "Your name, and the token that signs you in elsewhere."},
 }
-
-var (
-	daily = Meta{Title: "Daily game – Gridstand", Description: "The same tiles for everyone, with a new game every day."}
-	play  = Meta{Title: "Play – Gridstand", Description: "Play with arrow keys or by swiping; others can watch."}
-	top   = Meta{Title: "Best scores – Gridstand", Description: "The best scores of today, of this week and of all time."}
-)
 
 // pages serves an HTML shell for each page, and the files that the pages load. public is the public URL of
 // the pages, or empty.
@@ -112,10 +93,12 @@ func pages(about about, find find, public string) http.Handler {
 	s := site{shells, directory, about, find, public}
 	mux := http.NewServeMux()
 	for _, kind := range kinds {
-		page := shell{Meta: kind.Meta, Page: kind.page}
-		mux.HandleFunc("GET "+kind.pattern, func(w http.ResponseWriter, r *http.Request) { s.page(w, r, page) })
-		if kind.pattern != "/{$}" {
-			mux.HandleFunc("GET "+kind.pattern+"/{$}", withoutSlash)
+		page := shell{Meta: Meta{Title: kind.title, Description: kind.description}, Page: kind.page}
+		for pattern := range strings.FieldsSeq(kind.patterns) {
+			mux.HandleFunc("GET "+pattern, func(w http.ResponseWriter, r *http.Request) { s.page(w, r, page) })
+			if pattern != "/{$}" {
+				mux.HandleFunc("GET "+pattern+"/{$}", withoutSlash)
+			}
 		}
 	}
 	for _, name := range atRoot {
@@ -166,7 +149,7 @@ func (s site) page(w http.ResponseWriter, r *http.Request, page shell) {
 		page.Site = s.public
 	}
 	meta, err := s.about(r.Context(), page.Page, page.ID)
-	if err == nil {
+	if err == nil && meta.Title != "" {
 		page.Meta = meta
 	}
 	code := http.StatusOK

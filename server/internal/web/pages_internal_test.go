@@ -29,7 +29,7 @@ var adasPages = pages(aboutAda, findNothing, "")
 // aboutAda describes every game's page as Ada's, and no other page.
 func aboutAda(_ context.Context, page, _ string) (Meta, error) {
 	if page != "game" {
-		return Meta{}, errNotDescribed
+		return Meta{}, nil
 	}
 	return Meta{Title: "ada <script>", Description: "Live now", Image: "/g/x/picture.png"}, nil
 }

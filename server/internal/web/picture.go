@@ -39,9 +39,9 @@ type pictures struct {
 
 // drawing is a drawn picture.
 type drawing struct {
-	png  []byte
-	etag string
-	age  time.Duration // how long clients may cache it
+	png   []byte
+	etag  string
+	final bool // whether it no longer changes
 }
 
 // ServeHTTP serves the picture of what the page at the same path shows. The picture of a
@@ -55,7 +55,11 @@ func (p *pictures) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		WriteError(w, r, err)
 		return
 	}
-	serveContent(w, r, "image/png", cachedFor(d.age), d.etag, d.png)
+	age := liveAge
+	if d.final {
+		age = finishedAge
+	}
+	serveContent(w, r, "image/png", cachedFor(age), d.etag, d.png)
 }
 
 // cachedFor returns the header with which anybody may cache a response for the given time.
@@ -76,23 +80,13 @@ func (p *pictures) picture(ctx context.Context, kind, id string) (drawing, error
 			return drawing{}, err
 		}
 		var b bytes.Buffer
-		if err := p.draw(&b, of.poster); err != nil {
-			return drawing{}, err
-		}
-		return drawing{png: b.Bytes(), etag: digest(b.Bytes()), age: of.age}, nil
+		err := p.draw(&b, of.poster)
+		return drawing{png: b.Bytes(), etag: digest(b.Bytes()), final: of.final}, err
 	})
 }
 
 // pictured maps the first parts of the paths of pages with pictures to the pages' modules.
 var pictured = map[string]string{"g": "game", "c": "challenge", "p": "player"}
-
-// ageOf returns how long a picture may be served.
-func ageOf(finished bool) time.Duration {
-	if finished {
-		return finishedAge
-	}
-	return liveAge
-}
 
 // digest returns a short digest of a file's content.
 func digest(data []byte) string {

@@ -37,7 +37,7 @@ func newGallery() *gallery {
 	g.pictures = &pictures{describe: func(_ context.Context, page, id string) (description, error) {
 		if found := g.games[id]; found != nil && page == "game" {
 			poster := picture.Poster{Title: id, About: strconv.Itoa(int(found.GetVersion()))}
-			return description{poster: poster, age: ageOf(found.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED)}, nil
+			return description{poster: poster, final: found.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED}, nil
 		}
 		return description{}, status.Error(codes.NotFound, "no such game")
 	}, charge: func(_ context.Context, reads int) error {

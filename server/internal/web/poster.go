@@ -25,7 +25,7 @@ func describeChallenge(c *pb.Challenge) description {
 		m.Title += ": " + strings.ToLower(poster.Foot[:1]) + poster.Foot[1:]
 		m.Description = sameTiles + " at the same time: " + strings.Join(poster.Lines, ", ") + "."
 	}
-	return description{m, poster, ageOf(c.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED)}
+	return description{m, poster, c.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED}
 }
 
 // race reports whether a challenge is a race.
@@ -75,7 +75,7 @@ func describeGame(g *pb.Game) description {
 	return description{Meta{
 		Title: poster.Title + ", " + poster.About, Description: poster.Foot + ": " + strings.Join(poster.Lines, ", "),
 		Image: pictureOf("g", g.GetId(), poster),
-	}, poster, ageOf(g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED)}
+	}, poster, g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED}
 }
 
 // gamePoster returns the poster of a game: its players, their scores, and whether it is live or how it
@@ -113,7 +113,7 @@ func describePlayer(p *pb.Player, latest []*pb.Game) description {
 		text = poster.Foot + ": " + strings.Join(poster.Lines, ", ") + " in " + poster.About + ". All games, live and finished."
 	}
 	return description{
-		Meta{Title: p.GetName() + " · Gridstand", Description: text, Image: pictureOf("p", p.GetName(), poster)}, poster, liveAge,
+		Meta{Title: p.GetName() + " · Gridstand", Description: text, Image: pictureOf("p", p.GetName(), poster)}, poster, false,
 	}
 }
 

@@ -45,8 +45,14 @@ func checkCalls(limit int, next http.Handler) http.Handler {
 				"calls must use POST, not "+r.Method)
 			return
 		case !slices.Contains(accepted(streams), kind):
-			w.Header().Set("Accept-Post", strings.Join(accepted(streams), ", "))
-			writeStatus(w, http.StatusUnsupportedMediaType, connect.CodeInvalidArgument, wrongType(r, streams))
+			types := strings.Join(accepted(streams), ", ")
+			w.Header().Set("Accept-Post", types)
+			message := "the content type must be one of " + types + ", not " +
+				cmp.Or(r.Header.Get("Content-Type"), "none")
+			if streams {
+				message += "; GET /g/<id>/events and /c/<id>/events return the same as Server-Sent Events"
+			}
+			writeStatus(w, http.StatusUnsupportedMediaType, connect.CodeInvalidArgument, message)
 			return
 		}
 		limitBody(r, kind, limit)
@@ -106,15 +112,4 @@ func contentType(r *http.Request) string {
 		r.Header.Set("Content-Type", kind)
 	}
 	return kind
-}
-
-// wrongType returns an error message that lists the content types that a call may have.
-func wrongType(r *http.Request, streams bool) string {
-	types := accepted(streams)
-	message := "the content type must be " + types[0] + " or " + types[1] + " (Connect), or application/grpc-web+proto (gRPC-Web), not " +
-		cmp.Or(r.Header.Get("Content-Type"), "none")
-	if streams {
-		message += "; GET /g/<id>/events and /c/<id>/events return the same as Server-Sent Events"
-	}
-	return message
 }

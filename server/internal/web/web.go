@@ -134,9 +134,7 @@ func (c Config) entry(next http.Handler) http.Handler {
 		}
 		md := metadata.MD{}
 		for _, name := range forwarded {
-			if values := r.Header.Values(name); len(values) > 0 {
-				md[name] = values
-			}
+			md[name] = r.Header.Values(name)
 		}
 		next.ServeHTTP(w, r.WithContext(metadata.NewIncomingContext(r.Context(), md)))
 	})

@@ -37,11 +37,11 @@ func TestEntry_Panics(t *testing.T) {
 }
 
 // Ensure that the response to a request that arrives too slowly does not name the server's own address.
-func TestBodyReader_Slow(t *testing.T) {
+func TestMessageReader_Slow(t *testing.T) {
 	t.Parallel()
 	slow := iotest.ErrReader(&net.OpError{Op: "read", Source: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}, Err: os.ErrDeadlineExceeded})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel() // as package net/http does when it cannot read on
-	_, err := bodyReader{io.NopCloser(slow), httptest.NewRequestWithContext(gone, http.MethodPost, "/", nil)}.Read(nil)
+	_, err := messageReader{io.NopCloser(slow), gone, 1}.Read(nil)
 	assert.EqualError(t, err, "deadline_exceeded: the request did not arrive in time")
 }

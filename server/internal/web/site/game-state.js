@@ -99,7 +99,7 @@ export function outcome(game, seat) {
   const left = several && reason === 'REASON_RESIGNED';
   const why = left ? words.othersResigned : ending(game).toLowerCase();
   const text = `${won ? words.youWin : words.gameOver}: ${who}${why}`;
-  return [text, won ? 'good' : 'bad'];
+  return [text, won ? 'good' : seat < 0 ? '' : 'bad'];
 }
 
 /** Describes an event. Empty for the creation of the game. @param {any} game @param {any} e */

@@ -36,6 +36,7 @@ async function games(orderBy, status = 'ACTIVE', pageSize = 20) {
 /** Returns the reason why a game is shown. @param {any} game */
 function reasonFor(game) {
   if (game.exhibition) return 'an exhibition: only bots play';
+  if (words.rank(game) > 2) return 'a game in progress';
   return words.rank(game) ? `the best live ${game.variant} game` : 'the most watched live game';
 }
 

@@ -9,7 +9,8 @@ const { default: show, gameRow } = await import('../site/tv.js');
 
 const at = (time) => new Date(Date.parse('2026-11-20T12:00:00Z') + time);
 
-test('the title of the wall follows the games on it', async (t) => {
+/** Shows the page at a time with two games whose last moves were at the time 0. */
+function open(t, now) {
   globalThis.BroadcastChannel = undefined; // It would keep the test running.
   globalThis.requestAnimationFrame = () => 1;
   t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
@@ -24,9 +25,21 @@ test('the title of the wall follows the games on it', async (t) => {
   const { fetch } = globalThis;
   globalThis.fetch = (url, options) =>
     url.includes('/events') ? new Promise(() => {}) : fetch(url, options);
-  hear(at(10e3).toUTCString());
+  hear(at(now).toUTCString());
   const root = element();
   show(root);
+  return root;
+}
+
+test('a game without moves for minutes is not called live', async (t) => {
+  const root = open(t, 600e3);
+  await settle();
+  assert.match(root.textContent, /a game in progress/);
+  assert.doesNotMatch(root.textContent, /best live/);
+});
+
+test('the title of the wall follows the games on it', async (t) => {
+  const root = open(t, 10e3);
   for (const [time, title] of [
     [11e3, 'Live now'],
     [60e3, 'Games in progress'],

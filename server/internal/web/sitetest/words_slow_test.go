@@ -40,7 +40,14 @@ func (m moment) words() words {
 	var outcomes [][2]string
 	for _, seat := range []int{-1, 0, 2} {
 		title, reason, won := describe.Outcome(m.game, seat, describe.Seat)
-		outcomes = append(outcomes, [2]string{title + ": " + reason, map[bool]string{true: "good", false: "bad"}[won]})
+		color := "bad"
+		switch {
+		case won:
+			color = "good"
+		case seat < 0:
+			color = "" // The end of another player's game is not bad for a watcher.
+		}
+		outcomes = append(outcomes, [2]string{title + ": " + reason, color})
 	}
 	return words{
 		Players: describe.Players(m.game, describe.Seat), Ending: describe.Ending(m.game), Outcomes: outcomes,

@@ -114,8 +114,11 @@ func (s *State) Outcome(t ui.Theme, me string) (string, lipgloss.Style) {
 	}
 	title, reason, won := describe.Outcome(s.Game.Game, own, SeatName)
 	look := t.Bad()
-	if won {
+	switch {
+	case won:
 		look = t.Good()
+	case own < 0: // not bad for a watcher
+		look = t.Bold()
 	}
 	return title + ": " + reason, look.Bold(true)
 }

@@ -196,11 +196,13 @@ func choose(all []*pb.Game, seen []string, now time.Time) []*pb.Game {
 
 // reason returns the reason for showing a game.
 func reason(g *pb.Game, now time.Time) string {
-	switch {
+	switch rank := gamestate.RankOf(g, now); {
 	case g.GetExhibition():
 		return "an exhibition: only bots play"
-	case gamestate.RankOf(g, now) == gamestate.Watched:
+	case rank == gamestate.Watched:
 		return "the most watched live game"
+	case rank > gamestate.InMotion:
+		return "a game in progress"
 	}
 	s := gamestate.New(g)
 	return "the best live " + s.Variant() + " game"

@@ -134,6 +134,8 @@ func (s *Service) changed(ctx context.Context, c *challenge.Challenge, now time.
 // startRace starts a race if a host asks for that or if it is due, unless it has already started. The race opens
 // only after all entrants' attempts exist and are scheduled.
 func (s *Service) startRace(ctx context.Context, challengeID string, asked bool) (*challenge.Challenge, error) {
+	ctx, cancel := lasting(ctx)
+	defer cancel()
 	return s.Challenges.Start(ctx, challengeID, asked, func(c *challenge.Challenge) error {
 		var group errgroup.Group
 		for _, e := range c.Entrants {

@@ -296,30 +296,35 @@ func TestRaces_Started(t *testing.T) {
 }
 
 // Ensure that a race whose entrants are all ready starts for a player who watches it, if the call that made them so could
-// not start it, and that players see the race also while it cannot start.
+// not start it, and although the player leaves then, and that players see the race also while it cannot start.
 func TestRaces_StartedLater(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, kept *store.Store) {
-		planner := &creating{}
-		s := newRacing(kept, kept.Challenges, planner, limits.Limits{})
+		planner, races := &creating{}, &leaving{Challenges: kept.Challenges, leave: func() {}}
+		s := newRacing(kept, races, planner, limits.Limits{})
 		ann := by(t.Context(), "ann")
 		waiting, err := s.RaceNow(ann, &pb.RaceNowRequest{}) // with a bot, which is ready
 		require.NoError(t, err)
 		planner.fail(1 << 30)
 		raceID := waiting.GetChallenge().GetId()
 		require.Error(t, join(ann, s, raceID, "", true))
-		for _, starts := range []bool{false, true} {
-			if starts {
-				planner.fail(0)
-			}
-			l := s.addStream(ann, raceID, "")
-			_, err = l.first(ann)
-			s.removeStream(l, caller(ann).ID, "")
-			require.NoError(t, err)
+		watches := func(ctx context.Context) (opened bool, _ error) {
+			l := s.addStream(ctx, raceID, "")
+			_, failed := l.first(ctx)
+			s.removeStream(l, caller(ctx).ID, "")
 			c, _, err := s.Challenges.Get(t.Context(), raceID)
 			require.NoError(t, err)
-			assert.Equal(t, starts, !c.OpenTime.IsZero())
+			return !c.OpenTime.IsZero(), failed
 		}
+		opened, err := watches(ann)
+		require.NoError(t, err)
+		assert.False(t, opened)
+		planner.fail(0)
+		ctx, leave := context.WithCancel(ann)
+		races.leave = leave
+		opened, _ = watches(ctx)
+		require.Error(t, ctx.Err())
+		assert.True(t, opened)
 	})
 }
 
@@ -339,16 +344,14 @@ func TestLiveChallenge_NotStarted(t *testing.T) {
 		l := s.addStream(ann, raceID, "")
 		defer s.removeStream(l, caller(ann).ID, "")
 		for range 2 {
-			tried := planner.wanted
+			tried, before, began := planner.wanted, l.delay, time.Now()
 			require.NoError(t, l.update(ann))
 			assert.Less(t, tried, planner.wanted)
-			before := l.delay
-			tried = planner.wanted
-			require.NoError(t, l.update(ann))
-			assert.Zero(t, planner.wanted-tried)
-			l.attendAt = time.Time{}
-			require.NoError(t, l.update(ann))
 			assert.Less(t, before, l.delay)
+			assert.GreaterOrEqual(t, l.attendAt.Sub(began), l.delay)
+			l.attendAt, tried = time.Now().Add(time.Hour), planner.wanted
+			require.NoError(t, l.update(ann))
+			assert.Equal(t, tried, planner.wanted)
 			l.attendAt = time.Time{}
 		}
 		assert.Equal(t, 1, strings.Count(log.String(), "id=race-not-started"))

@@ -156,9 +156,13 @@ func (p *page) listed(lists ui.Lists, err error) tea.Cmd {
 	}
 	first := !p.loaded
 	p.problem, p.lists, p.loaded = "", lists, true
+	before := len(p.games[paneMine])
 	p.arrange()
-	if first && (p.places || len(p.games[paneLive]) == 0) && len(p.games[paneMine]) > 0 {
+	switch {
+	case first && (p.places || len(p.games[paneLive]) == 0) && len(p.games[paneMine]) > 0:
 		p.pane = paneMine
+	case p.pane == paneMine && before > 0 && len(p.games[paneMine]) == 0: // the last open place was taken
+		p.pane = paneLive
 	}
 	return p.selected()
 }

@@ -28,10 +28,10 @@ func (p *program) watchCommand() *cobra.Command {
 		Long: `Watch a game live. Without a game, or with the link to a server, it shows the
 most watched one, or the one with the highest score if none is watched, and
 another game when it ends. Up to four games are shown side by side if the
-terminal is large enough; --wall chooses the four best. @ada means the game that
-the player ada is playing now, and then that player's next games. A race, given
-by its id or link, shows all its boards, to its players too; ` + name + ` join
-returns to your own board.
+terminal is large enough; --wall chooses the four best, and others when these
+end. @ada means the game that the player ada is playing now, and then that
+player's next games. A race, given by its id or link, shows all its boards, to
+its players too; ` + name + ` join returns to your own board.
 
 Without a terminal, or with --json or --from, it prints events until the game
 ends. --json prints one WatchResponse per line; with --from 0 this is the
@@ -90,7 +90,7 @@ func (p *program) watchScreen(ctx context.Context, what []string, wall bool) err
 	if err != nil {
 		return err
 	}
-	route.TV = len(route.Watch) == 0
+	route.TV = wall || len(route.Watch) == 0
 	return p.show(ctx, c, route)
 }
 

@@ -161,7 +161,8 @@ type Route struct {
 	Watch []string
 	// Replay plays the watched game from its start.
 	Replay bool
-	// TV watches one live game after another.
+	// TV watches one live game after another. With several games in Watch, it begins with these, side
+	// by side.
 	TV bool
 	// Follow watches the games of a player, by name.
 	Follow string

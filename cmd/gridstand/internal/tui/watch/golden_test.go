@@ -99,7 +99,7 @@ func TestGolden(t *testing.T) {
 		return p
 	})
 	tuitest.Golden(t, "wall", func(env *ui.Env) ui.Page {
-		w := newWall(t.Context(), env, []string{"first", "second", "third", "fourth"})
+		w := newWall(t.Context(), env, []string{"first", "second", "third", "fourth"}, false)
 		for _, g := range w.games {
 			to := tuitest.Game(tuitest.Board(4, 4))
 			to.Id = g.id

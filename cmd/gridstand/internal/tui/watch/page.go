@@ -31,7 +31,7 @@ const defaultVariant = "classic"
 // New returns the page of a route that has Watch, TV or Follow.
 func New(ctx context.Context, env *ui.Env, r ui.Route) ui.Page {
 	if len(r.Watch) > 1 {
-		return newWall(ctx, env, r.Watch)
+		return newWall(ctx, env, r.Watch, r.TV)
 	}
 	p := &page{env: env, Tasks: ui.NewTasks(ctx), player: player{speed: 1}, replay: r.Replay}
 	if r.TV || r.Follow != "" {

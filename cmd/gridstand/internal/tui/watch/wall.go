@@ -3,16 +3,20 @@ package watch
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/describe"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // MaxWall is the maximum number of games on a wall.
@@ -26,18 +30,58 @@ type wall struct {
 	games []*game
 	// at is the index of the selected game.
 	at int
+	// best is set if other live games take the places of those that are over or idle.
+	best bool
 }
 
 // newWall returns the page that watches the games with the given full ids. It shows at most
 // MaxWall.
-func newWall(ctx context.Context, env *ui.Env, ids []string) *wall {
-	w := &wall{env: env, Tasks: ui.NewTasks(ctx)}
+func newWall(ctx context.Context, env *ui.Env, ids []string, best bool) *wall {
+	w := &wall{env: env, Tasks: ui.NewTasks(ctx), best: best}
 	w.games = convert.All(ids[:min(len(ids), MaxWall)], func(id string) *game { return newGame(env, w.Tasks, id) })
 	return w
 }
 
 func (w *wall) Init() tea.Cmd {
-	return tea.Batch(convert.All(w.games, (*game).watch)...)
+	cmds := convert.All(w.games, (*game).watch)
+	if w.best {
+		cmds = append(cmds, w.Later(resultTime, w.check))
+	}
+	return tea.Batch(cmds...)
+}
+
+// check requests other games if any is over or idle, and checks again after resultTime.
+func (w *wall) check() tea.Cmd {
+	again, now := w.Later(resultTime, w.check), w.env.Now
+	if !slices.ContainsFunc(w.games, func(g *game) bool { return g.dull(now) }) {
+		return again
+	}
+	return tea.Batch(again, ui.Call(w.Tasks, func(ctx context.Context) ([]*pb.Game, error) {
+		return LiveGames(ctx, w.env.Server, nil, now)
+	}, w.found))
+}
+
+// dull reports whether a game has been idle for long, or its result has been shown for long enough.
+func (g *game) dull(now time.Time) bool {
+	age, _ := gamestate.Idle(g.state.Game.Game, now)
+	return g.state.Err != nil || g.state.Board() != nil && (age >= idleTime || g.state.Over() && age >= resultTime)
+}
+
+// found shows games in motion in place of dull ones. Without any, the games stay.
+func (w *wall) found(live []*pb.Game, _ error) tea.Cmd {
+	live = slices.DeleteFunc(live, func(l *pb.Game) bool {
+		shown := slices.ContainsFunc(w.games, func(g *game) bool { return g.id == l.GetId() })
+		return shown || gamestate.RankOf(l, w.env.Now) >= gamestate.Begun
+	})
+	var cmds []tea.Cmd
+	for i, g := range w.games {
+		if len(live) > 0 && g.dull(w.env.Now) {
+			g.leave()
+			w.games[i], live = newGame(w.env, w.Tasks, live[0].GetId()), live[1:]
+			cmds = append(cmds, w.games[i].watch())
+		}
+	}
+	return tea.Batch(cmds...)
 }
 
 func (w *wall) Keys() ui.KeyTable {

@@ -1,8 +1,10 @@
 package watch
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -12,6 +14,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/convert"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -21,7 +24,7 @@ func TestWall(t *testing.T) {
 	t.Parallel()
 	server := &tuitest.Server{}
 	env := tuitest.Env(server)
-	w := newWall(t.Context(), env, []string{"first", "second"})
+	w := newWall(t.Context(), env, []string{"first", "second"}, false)
 	d := tuitest.Drive(t, env, w)
 	assert.Contains(t, d.Screen(), "connecting")
 	server.Stream("first").Push(client.Update{Game: liveGame("first", 1, 0)})
@@ -51,6 +54,42 @@ func TestWall(t *testing.T) {
 	d.Press("q", "esc")
 	assert.Equal(t, ui.BackMsg{}, d.Leave())
 	assert.Equal(t, ui.BackMsg{}, d.Leave())
+}
+
+// Ensure that on a wall of the best games, others in motion take the places of those that are over or idle.
+func TestWall_Best(t *testing.T) {
+	t.Parallel()
+	var live []*pb.Game
+	s := &tuitest.Server{OnLiveGames: func(pb.OrderBy) ([]*pb.Game, error) { return live, nil }}
+	env, now := tuitest.Env(s), tuitest.Noon
+	env.Clock = func() time.Time { return now }
+	w := New(t.Context(), env, ui.Route{Watch: []string{"over", "idle", "live"}, TV: true}).(*wall)
+	d := tuitest.Drive(t, env, w)
+	shown := func() []string { return convert.All(w.games, func(g *game) string { return g.id }) }
+	show := func(g *pb.Game) {
+		s.Stream(g.GetId()).Push(client.Update{Game: g})
+		d.Until("its board", func() bool {
+			return slices.ContainsFunc(w.games, func(shown *game) bool { return shown.id == g.GetId() && shown.state.Board() != nil })
+		})
+	}
+	over := liveGame("over", 0, resultTime-time.Second)
+	over.Status, over.Result = pb.GameStatus_GAME_STATUS_FINISHED, &pb.Result{Reason: pb.Result_REASON_NO_MOVES, Scores: []int32{4}}
+	show(over)
+	show(liveGame("idle", 0, idleTime-time.Second))
+	show(liveGame("live", 0, 0))
+	for _, g := range w.games {
+		assert.False(t, g.dull(now), g.id)
+	}
+	now = now.Add(time.Second)
+	live = []*pb.Game{liveGame("live", 0, 0), liveGame("begun", 0, time.Minute), liveGame("next", 0, 0)}
+	d.Send(ui.Then(w.check))
+	d.Until("another game", func() bool { return shown()[0] == "next" })
+	assert.Equal(t, []string{"next", "idle", "live"}, shown(), "no other game is in motion")
+	show(live[2])
+	live = append(live, liveGame("last", 0, 0))
+	d.Send(ui.Then(w.check))
+	d.Until("another game", func() bool { return shown()[1] == "last" })
+	assert.Equal(t, []string{"next", "last", "live"}, shown())
 }
 
 // Ensure that the pages of one game and of several say why a game is not shown.

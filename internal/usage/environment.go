@@ -18,9 +18,12 @@ const variableKey = "variable"
 // ReadEnvironment.
 func NameVariables(flags *pflag.FlagSet, prefix string) {
 	flags.VisitAll(func(f *pflag.Flag) {
-		variable := prefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
-		_ = flags.SetAnnotation(f.Name, variableKey, []string{variable}) // fails only for an unknown flag
+		_ = flags.SetAnnotation(f.Name, variableKey, []string{variableOf(prefix, f.Name)}) // fails only for an unknown flag
 	})
+}
+
+func variableOf(prefix, flag string) string {
+	return prefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
 // Variable returns the environment variable of a flag, or "" if it has none.
@@ -54,11 +57,21 @@ var projectVariables = []string{
 	Prefix + "SSH_PORT", Prefix + "SSH_SUBNET",
 }
 
+// Removed says what to do instead of setting a flag that no longer exists, by the flag's variable.
+var Removed = map[string]string{
+	Prefix + "PPROF":         "omit it: profiles are always served on the address of --metrics",
+	Prefix + "REDIS":         "use --store",
+	Prefix + "REFLECTION":    "omit it: tools can always list the services",
+	Prefix + "TLS_CLIENT_CA": "servers no longer check client certificates; a proxy can do so",
+	Prefix + "WAITING_FOR":   "omit it: a game waits for players for up to 24 hours",
+}
+
 // CheckEnvironment checks environ, in the form of os.Environ, for variables with the
 // project's prefix that are neither those of flags nor in projectVariables. If one is similar
 // to a variable of these, it is probably misspelled, and CheckEnvironment returns an *Error.
-// Otherwise it returns the names of the unknown variables. An empty variable counts as unset. Variables that orchestrators set for services
-// and ports, such as GRIDSTAND_SERVICE_HOST, are ignored.
+// Otherwise it returns the names of the unknown variables. An empty variable counts as unset.
+// Variables that orchestrators set for services and ports, such as GRIDSTAND_SERVICE_HOST, are
+// ignored.
 func CheckEnvironment(environ []string, flags *pflag.FlagSet) (unknown []string, err error) {
 	known := slices.Clone(projectVariables)
 	flags.VisitAll(func(f *pflag.Flag) { known = append(known, Variable(f)) })
@@ -69,7 +82,7 @@ func CheckEnvironment(environ []string, flags *pflag.FlagSet) (unknown []string,
 			continue
 		}
 		if variable == Prefix+"TLS_CLIENT_CA" { // without it, a server that required certificates would let everyone in
-			return nil, Errorf("%s: servers no longer check client certificates; a proxy can do so", variable)
+			return nil, Errorf("%s: %s", variable, Removed[variable])
 		}
 		if meant := similar(known, variable); len(meant) > 0 {
 			return nil, Errorf("the environment variable %s is unknown; did you mean %s?", variable, strings.Join(meant, " or "))

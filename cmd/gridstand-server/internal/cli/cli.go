@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +87,8 @@ progress; a second one ends it immediately.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			config.Logger = config.NewLogger()
 			for _, variable := range unknown {
-				config.Logger.Warn("unknown environment variable", "id", "variable-unknown", "variable", variable)
+				config.Logger.Warn("unknown environment variable", "id", "variable-unknown", "variable", variable,
+					"remedy", cmp.Or(usage.Removed[variable], "correct its name, or remove it"))
 			}
 			return server.Run(cmd.Context(), config)
 		},

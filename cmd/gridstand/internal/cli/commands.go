@@ -44,7 +44,7 @@ Flags of every command:`,
 		},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			// Ignore unknown variables: they may be meant for a server.
-			_, err := usage.CheckEnvironment(p.env, cmd.Flags())
+			_, err := usage.CheckEnvironment(p.env, cmd.Root().Flags())
 			if p.flags.theme != "" && !slices.Contains(themes(), p.flags.theme) {
 				err = cmp.Or(err, usage.Errorf("--theme must be %s, not %.40q", strings.Join(themes(), " or "), p.flags.theme))
 			}

@@ -384,6 +384,8 @@ func TestSSHHost_Settings(t *testing.T) {
 	u.fails(exitFailed, "listen", "ssh-host", "--host-key", key, "--listen", "256.0.0.1:1")
 	u.env = []string{"GRIDSTAND_SSH_MAX_SESSIONS=many"}
 	u.fails(exitUsage, `GRIDSTAND_SSH_MAX_SESSIONS must be a whole number, not "many"`, "ssh-host")
+	u.env = []string{"GRIDSTAND_SSH_HOSTKEY=a"}
+	u.fails(exitUsage, "GRIDSTAND_SSH_HOSTKEY is unknown; did you mean GRIDSTAND_SSH_HOST_KEY?", "ssh-host")
 	u.env, u.state = nil, "" // as without a home directory
 	u.fails(exitUsage, "--host-key must name a file; there is a default only if HOME is set", "ssh-host")
 	u.program(nil, nil).sshHostCommand().Flags().VisitAll(func(f *pflag.Flag) {

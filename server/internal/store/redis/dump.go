@@ -75,8 +75,8 @@ func (w *walk) visit(ctx context.Context, keys []string) error {
 			w.fail(failed(err))
 		}
 	}
-	for _, then := range replied {
-		then()
+	for i := 0; i < len(replied) && w.err == nil; i++ {
+		replied[i]()
 	}
 	return w.err
 }

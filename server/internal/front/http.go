@@ -29,8 +29,9 @@ func (f *Front) Handler(next http.Handler) http.Handler {
 		answer := &httpAnswer{ResponseWriter: w, call: s}
 		defer answer.end()
 		request := r.WithContext(s)
-		if l := f.Limits[limits.MessageBytes]; l > 0 && r.Body != http.NoBody {
-			request.Body = http.MaxBytesReader(w, r.Body, int64(l*4/3+bodyMargin)) // gRPC-Web may encode messages in base64
+		if limit := f.Limits[limits.MessageBytes]; limit > 0 && r.Body != http.NoBody {
+			// gRPC-Web may encode messages in base64.
+			request.Body = http.MaxBytesReader(w, r.Body, int64(limit*4/3+bodyMargin))
 		}
 		next.ServeHTTP(answer, request)
 	})

@@ -42,7 +42,9 @@ func challengeAt(c *challenge.Challenge, now time.Time) *pb.Challenge {
 }
 
 // challenge is like challenges for one challenge.
-func (s *Service) challenge(ctx context.Context, c *challenge.Challenge, now time.Time) (*pb.Challenge, map[string]bool, error) {
+func (s *Service) challenge(
+	ctx context.Context, c *challenge.Challenge, now time.Time,
+) (*pb.Challenge, map[string]bool, error) {
 	all, hidden, err := s.challenges(ctx, now, c)
 	return all[0], hidden, err
 }

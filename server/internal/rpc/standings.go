@@ -111,7 +111,8 @@ func (s *Service) boardStandings(ctx context.Context, board []leaderboard.Entry)
 // listRace implements ListStandings for a race. It returns a page, or a player's entry
 // and its neighbors.
 func (s *Service) listRace(
-	ctx context.Context, c *challenge.Challenge, now time.Time, request *pb.ListStandingsRequest, playerID string, size int,
+	ctx context.Context, c *challenge.Challenge, now time.Time, request *pb.ListStandingsRequest,
+	playerID string, size int,
 ) (*pb.ListStandingsResponse, error) {
 	m, hidden, err := s.challenge(ctx, c, now)
 	if err != nil {

@@ -17,9 +17,11 @@ import (
 
 func (p *program) accountCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:        "account [@player]",
-		SuggestFor: []string{"profile", "me", "stats", "rename", "keys", "link", "token", "import", "export", "transfer"},
-		Short:      "Show your account; --help: name, token, keys",
+		Use: "account [@player]",
+		SuggestFor: []string{
+			"profile", "me", "stats", "rename", "keys", "link", "token", "import", "export", "transfer",
+		},
+		Short: "Show your account; --help: name, token, keys",
 		Long: `Show your account on this server and what you have achieved, or what another
 player has: games and best scores, both also of attempts at challenges, the
 latest scores as bars, the daily games of the last 60 days, and the boards of

@@ -47,7 +47,8 @@ func exitCode(ctx context.Context, err error) int {
 		return exitUsage
 	case isMissing(err), client.FromError(err).Code == codes.NotFound,
 		errors.Is(err, verify.ErrOpen), errors.Is(err, verify.ErrLive), errors.Is(err, verify.ErrSealed),
-		errors.Is(err, client.ErrChallengeOpen), errors.Is(err, client.ErrChallengeNotOpen), errors.Is(err, client.ErrSeedHidden):
+		errors.Is(err, client.ErrChallengeOpen), errors.Is(err, client.ErrChallengeNotOpen),
+		errors.Is(err, client.ErrSeedHidden):
 		return exitMissing
 	default:
 		return exitFailed

@@ -55,7 +55,8 @@ func (q queue) Remove(ctx context.Context, gameID string) error {
 }
 
 // leaseJobs changes the times of the jobs that have been due for longest, and returns their games.
-const leaseJobs = "UPDATE jobs SET due = ? WHERE game IN (SELECT game FROM jobs WHERE due <= ? ORDER BY due LIMIT ?) RETURNING game"
+const leaseJobs = `UPDATE jobs SET due = ?
+	WHERE game IN (SELECT game FROM jobs WHERE due <= ? ORDER BY due LIMIT ?) RETURNING game`
 
 // Lease implements store.Queue. It writes only if a job is due, because an idle server
 // calls it twice a second.

@@ -166,8 +166,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	background.Challenges.Outages = background.Monitor
 	n.recovery = liveness.NewRecovery(background)
 	n.jobs = jobs.New(jobs.Config{
-		Stores: background, AbandonAfter: n.AbandonAfter,
-		Showcase: n.Exhibition, BotPace: n.BotPace,
+		Stores: background, AbandonAfter: n.AbandonAfter, Showcase: n.Exhibition, BotPace: n.BotPace,
 	})
 	n.log = gamelog.New(front.History(n.store.Games))
 	stores := n.stores(n.store, n.log, n.logger) // for calls

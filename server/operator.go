@@ -36,22 +36,16 @@ type Rebuilt = liveness.Rebuilt
 // the other fields of c, only the retention times matter. Rebuild needs alone to be set: if the
 // store is a file, no server may use it until Close. The caller must close the Operator. The error
 // is a *ConfigError or a one-line explanation.
-func Operate(ctx context.Context, c Config, alone bool) (_ *Operator, err error) {
+func Operate(ctx context.Context, c Config, alone bool) (*Operator, error) {
 	if _, err := c.checkLasting(); err != nil {
 		return nil, err
 	}
-	o, options := &Operator{}, sqlite.Options{Beside: !alone, Logger: slog.New(slog.DiscardHandler)}
-	if o.store, err = c.open(ctx, options, false); err != nil {
+	s, err := c.open(ctx, sqlite.Options{Beside: !alone, Logger: slog.New(slog.DiscardHandler)}, false)
+	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			o.Close()
-		}
-	}()
-	o.recovery = liveness.NewRecovery(c.background(o.store, c.NewLogger()))
-	o.Credentials = account.NewCredentials(o.store.Credentials)
-	return o, nil
+	recovery := liveness.NewRecovery(c.background(s, c.NewLogger()))
+	return &Operator{store: s, recovery: recovery, Credentials: account.NewCredentials(s.Credentials)}, nil
 }
 
 // Store returns the store in the format of Config.Store, without the password of a Redis

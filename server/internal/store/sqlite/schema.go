@@ -160,18 +160,14 @@ func upgrade(c *sqlite3.Conn, upgrades []string) (err error) {
 	}
 	defer end(&err)
 	latest := latestVersion(upgrades)
-	current, err := supported(c, latest)
+	version, err := supported(c, latest)
 	if errors.Is(err, errNoTables) {
 		if err := sqlitex.ExecuteScript(c, schema, nil); err != nil {
 			return err
 		}
 		return setPragmas(c, fmt.Sprintf("application_id = %d", applicationID), fmt.Sprintf("user_version = %d", latest))
 	}
-	if err != nil || current {
-		return err
-	}
-	version, err := number(c, "PRAGMA user_version")
-	if err != nil {
+	if err != nil || version == latest {
 		return err
 	}
 	for _, step := range upgrades[version&(1<<formatBits-1)-1:] {
@@ -182,37 +178,36 @@ func upgrade(c *sqlite3.Conn, upgrades []string) (err error) {
 	return setPragmas(c, fmt.Sprintf("user_version = %d", latest))
 }
 
-// supported reports whether a file has the latest version. It returns an error if the
-// file has a newer one, or is not a store; errNoTables if it may become one.
-func supported(c *sqlite3.Conn, latest int64) (current bool, err error) {
-	version, err := number(c, "PRAGMA user_version")
-	if err != nil {
-		return false, err
+// supported returns the version of a file. It returns an error if that is newer than the latest,
+// or the file is not a store; errNoTables if it may become one.
+func supported(c *sqlite3.Conn, latest int64) (version int64, err error) {
+	if version, err = number(c, "PRAGMA user_version"); err != nil {
+		return 0, err
 	}
 	application, err := number(c, "PRAGMA application_id")
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	found, err := has(c, "SELECT 1 FROM sqlite_schema")
 	const tables = 1<<formatBits - 1
 	switch {
 	case err != nil:
-		return false, err
+		return 0, err
 	case version == 0 && !found:
-		return false, errNoTables
+		return 0, errNoTables
 	case application != applicationID:
-		return false, errForeign
+		return 0, errForeign
 	case version&tables > latest&tables:
-		return false, fmt.Errorf("it was written by a newer version of this program: its schema version is %d, and this program supports up to %d", version&tables, latest&tables)
+		return 0, fmt.Errorf("it was written by a newer version of this program: its schema version is %d, and this program supports up to %d", version&tables, latest&tables)
 	}
-	return version == latest, store.CheckFormat(int(version>>formatBits) + 1)
+	return version, store.CheckFormat(int(version>>formatBits) + 1)
 }
 
 // requireLatest returns an error unless a file has the latest version: a server of an earlier version
 // may be using an older file.
 func requireLatest(c *sqlite3.Conn) error {
-	current, err := supported(c, latestVersion(upgrades))
-	if err == nil && !current {
+	version, err := supported(c, latestVersion(upgrades))
+	if err == nil && version != latestVersion(upgrades) {
 		err = errors.New("it was written by an earlier version of this program: start the server of this version once, or run this command with the version that wrote it")
 	}
 	return err

@@ -216,11 +216,15 @@ func TestRematch(t *testing.T) {
 	waittest.Until(t, "the attempt counts", func() bool { return len(s.standings(t, c.GetId())) == 1 })
 
 	c = s.challenge(t, bob, &pb.CreateChallengeRequest{Kind: rematch, GameId: g.GetId(), Private: true})
-	unlisted := s.attempt(t, ada, c.GetId()).GetId()
+	attempt = s.attempt(t, ada, c.GetId())
+	unlisted := attempt.GetId()
 	assert.NotContains(t, ids(s.list(t, bob, &pb.ListGamesRequest{PlayerId: ada.GetId()})), unlisted, "an attempt at a private challenge")
 	waittest.Until(t, "the player's own list has it", func() bool {
 		return slices.Contains(ids(s.list(t, ada, &pb.ListGamesRequest{PlayerId: "me"})), unlisted)
 	})
+	s.score(t, ada, attempt)
+	c = s.challenge(t, bob, &pb.CreateChallengeRequest{Kind: rematch, GameId: unlisted})
+	assert.True(t, c.GetPrivate(), "a list would reveal the private challenge")
 }
 
 // Ensure that challenges are listed in pages, newest first, without private ones and daily

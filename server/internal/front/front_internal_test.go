@@ -1,6 +1,7 @@
 package front
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -457,6 +458,26 @@ func TestNotify(t *testing.T) {
 	assert.Zero(t, released)
 	message.Free()
 	assert.Equal(t, 1, released)
+}
+
+// hijackable is a response whose connection can be hijacked.
+type hijackable struct{ *httptest.ResponseRecorder }
+
+func (hijackable) Hijack() (net.Conn, *bufio.ReadWriter, error) { return nil, nil, nil }
+
+// Ensure that a request that has hijacked its connection counts until that is closed.
+func TestHandler_Hijacked(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, limits.Limits{})
+	_, c := f.connect(t, clientAddress)
+	ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: c.RemoteAddr()})
+	f.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _, err := w.(http.Hijacker).Hijack()
+		assert.NoError(t, err)
+	})).ServeHTTP(hijackable{httptest.NewRecorder()}, httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody))
+	assert.Equal(t, 1, f.Open())
+	require.NoError(t, c.Close())
+	assert.Zero(t, f.Open())
 }
 
 // Ensure that HTTP requests count as calls until their handler returns.

@@ -80,6 +80,7 @@ func TestPages_Shell(t *testing.T) {
 		assert.Equal(t, policy, r.Header.Get("Content-Security-Policy"))
 		assert.Empty(t, r.Cookies())
 		assert.NotContains(t, text, "<style")
+		assert.NotContains(t, text, "<title></title>", "a page without a description keeps its title")
 		for _, loaded := range regexp.MustCompile(`(?:href|src)="(/assets/[^"]*)"`).FindAllStringSubmatch(text, -1) {
 			assert.Contains(t, get(t, loaded[1]).Header.Get("Cache-Control"), "immutable", "a second visit requests "+loaded[1])
 		}

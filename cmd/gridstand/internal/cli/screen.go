@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gridstand/gridstand/client"
@@ -102,7 +101,7 @@ func (p *program) typed(words ...string) string {
 	}
 	switch { // --ca may name a file, which other people do not have
 	case p.flags.ca != "": // which implies --tls
-		flags = append(flags, "--ca", strconv.Quote(p.flags.ca))
+		flags = append(flags, "--ca", shellWord(p.flags.ca))
 	case p.flags.tls:
 		flags = append(flags, "--tls")
 	}
@@ -118,6 +117,14 @@ func (p *program) typed(words ...string) string {
 // commandFor returns a command of this program with flags.
 func commandFor(flags []string, words ...string) string {
 	return strings.Join(slices.Concat([]string{name}, words, flags), " ")
+}
+
+// shellWord returns text as one word for a shell.
+func shellWord(text string) string {
+	if !strings.ContainsAny(text, " \t\n'\"`$&|;<>()[]{}*?!#") {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 // serverFlag returns the flag that selects a server that this program uses, or nil if none is

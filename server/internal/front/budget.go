@@ -239,9 +239,13 @@ func (b *Budget) pay(ctx context.Context) error {
 }
 
 // History returns games whose history counts as reads by the address of the call that needs it.
-func History(games store.Games) store.Games { return history{games} }
+func History(games store.Games) store.Games { return history{games, semaphore.NewWeighted(1)} }
 
-type history struct{ store.Games }
+type history struct {
+	store.Games
+	// reading is held while a page is read, so that a move waits for at most one page.
+	reading *semaphore.Weighted
+}
 
 // Entries implements store.Games.
 func (h history) Entries(ctx context.Context, gameID string, from int32, n int) ([]store.Record, error) {
@@ -252,6 +256,10 @@ func (h history) Entries(ctx context.Context, gameID string, from int32, n int) 
 	if err := b.pay(ctx); err != nil {
 		return nil, err
 	}
+	if err := h.reading.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer h.reading.Release(1)
 	records, err := h.Games.Entries(ctx, gameID, from, n)
 	b.Charge(len(records) / EventsPerRead)
 	return records, err

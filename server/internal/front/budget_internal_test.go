@@ -82,6 +82,32 @@ func TestHistory(t *testing.T) {
 	})
 }
 
+// slowPages is a store that takes a second to read a page.
+type slowPages struct{ store.Games }
+
+func (slowPages) Entries(context.Context, string, int32, int) ([]store.Record, error) {
+	time.Sleep(time.Second) //nolint:forbidigo // The bubble's clock is fake.
+	return nil, nil
+}
+
+// Ensure that pages of history are read one after another, and that others give up when their calls end.
+func TestHistory_One(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		budgets, games := NewBudgets(&limits.Limits{}, nil), History(slowPages{})
+		began := time.Now()
+		for _, address := range []string{clientAddress, otherAddress, otherAddress} {
+			ctx, cancel := context.WithTimeout(budgets.Of(address).Context(t.Context()), 1500*time.Millisecond)
+			defer cancel()
+			go func() { _, _ = games.Entries(ctx, "a", 1, 500) }()
+			synctest.Wait()
+		}
+		_, err := games.Entries(budgets.Of(proxyAddress).Context(t.Context()), "a", 1, 500)
+		require.NoError(t, err)
+		assert.Equal(t, 3*time.Second, time.Since(began))
+	})
+}
+
 // Ensure that the calls of an address that run at the same time are few, that others wait, and are
 // refused if that takes too long, and that other addresses do not wait. While the store is away, no
 // call waits for another.

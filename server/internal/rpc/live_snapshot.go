@@ -100,15 +100,7 @@ func (l *liveChallenge) update(ctx context.Context) error {
 		}
 	}
 	if l.c.Kind == replay.Race {
-		// If this fails, the stream shows the race nevertheless, and a later update tries again.
-		if err := l.attend(ctx); err != nil && !errors.Is(err, context.Canceled) {
-			l.delay = min(2*l.delay+time.Second, 15*time.Second)
-			l.attendAt = time.Now().Add(l.delay)
-			l.service.notStarted.Do(func() {
-				l.service.Logger.Warn("cannot start a race, or record who waits; will retry",
-					"id", "race-not-started", "challenge", l.id, "error", err)
-			})
-		}
+		l.tryAttend(ctx)
 		states, err := l.states(ctx)
 		if err != nil {
 			return err
@@ -129,10 +121,28 @@ func (l *liveChallenge) update(ctx context.Context) error {
 	return nil
 }
 
+// tryAttend calls attend. If that fails, the stream shows the race nevertheless, and a later update tries again.
+func (l *liveChallenge) tryAttend(ctx context.Context) {
+	if time.Now().Before(l.attendAt) {
+		return
+	}
+	switch err := l.attend(ctx); {
+	case err == nil:
+		l.delay = 0
+	case !errors.Is(err, context.Canceled):
+		l.delay = min(2*l.delay+time.Second, 15*time.Second)
+		l.attendAt = time.Now().Add(l.delay)
+		l.service.notStarted.Do(func() {
+			l.service.Logger.Warn("cannot start a race, or record who waits; will retry",
+				"id", "race-not-started", "challenge", l.id, "error", err)
+		})
+	}
+}
+
 // attend records that players of a waiting race watch it, and starts it if it is due.
 func (l *liveChallenge) attend(ctx context.Context) error {
 	s := l.service
-	if l.stage() != challenge.Waiting || !l.attended() || time.Now().Before(l.attendAt) {
+	if l.stage() != challenge.Waiting || !l.attended() {
 		return nil
 	}
 	if !l.c.Due(l.now) {

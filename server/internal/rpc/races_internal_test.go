@@ -355,6 +355,9 @@ func TestLiveChallenge_NotStarted(t *testing.T) {
 			l.attendAt = time.Time{}
 		}
 		assert.Equal(t, 1, strings.Count(log.String(), "id=race-not-started"))
+		planner.fail(0)
+		require.NoError(t, l.update(ann))
+		assert.Zero(t, l.delay)
 	})
 }
 

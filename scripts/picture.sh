@@ -18,11 +18,14 @@ until grep -qs 'msg=serving' "$work/server.log"; do
   sleep 0.05
 done
 
+# named NAME: creates the account NAME unless it exists.
+named() { XDG_CONFIG_HOME=$work/$1 bin/gridstand account new "$1" --json >/dev/null; }
 # as NAME ARGUMENT…: runs the client with the account NAME.
 as() {
   local name=$1
   shift
-  XDG_CONFIG_HOME=$work/$name bin/gridstand --name "$name" "$@"
+  named "$name"
+  XDG_CONFIG_HOME=$work/$name bin/gridstand "$@"
 }
 # terminal SCREEN SIZE NAME ARGUMENT…: runs the client with the account NAME in a terminal
 # with true color. The terminal type has no erase commands, because tmux loses the
@@ -30,7 +33,7 @@ as() {
 terminal() {
   local screen=$1 size=$2 name=$3
   shift 3
-  if [ $# = 0 ]; then set -- --name "$name"; else set -- "$1" --name "$name" "${@:2}"; fi
+  named "$name"
   tmux -L "$socket" -f /dev/null new-session -d -s "$screen" -x "${size%x*}" -y "${size#*x}" \
     env -u TMUX TERM=vt220 COLORTERM=truecolor "XDG_CONFIG_HOME=$work/$name" bin/gridstand "$@"
 }

@@ -86,9 +86,6 @@ func (p *program) newAccountCommand() *cobra.Command {
 		Long: `Create an account with the given name on this server and store its token on this
 machine. A name has 1 to 24 letters, digits, spaces and - _ .`,
 		RunE: p.onServer(func(ctx context.Context, c *client.Client, args []string) error {
-			if p.flags.name != "" && p.flags.name != args[0] {
-				return usage.Errorf("two names are given: omit --name")
-			}
 			return p.createAccount(ctx, c, args[0], replace)
 		}),
 	}

@@ -117,7 +117,6 @@ func (p *program) addGlobalFlags(root *cobra.Command) {
 		"`host:port` (default $"+serverVariable+" or "+client.DefaultTarget+")")
 	flags.BoolVar(&p.flags.tls, "tls", false, "encrypt the connection")
 	flags.StringVar(&p.flags.ca, "ca", "", "trust the authorities in this PEM `file` (implies --tls)")
-	flags.StringVar(&p.flags.name, "name", "", "`name` of a new account, if this command needs one")
 	flags.BoolVar(&p.flags.json, "json", false, "print JSON, one object per line")
 	flags.BoolVar(&p.flags.noAnimation, "no-animation", false, "do not animate tiles")
 	flags.BoolVar(&p.flags.plain, "plain", false, "only ASCII characters, no colors, no animations")

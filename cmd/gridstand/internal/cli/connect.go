@@ -115,7 +115,7 @@ func (p *program) warnClearText(c *client.Client) {
 func (p *program) logIn(ctx context.Context, c *client.Client) error {
 	p.warnExposed(c)
 	_, found, _ := p.store.Load(c.Target())
-	cred, notice, err := p.signIn(ctx, c)
+	cred, notice, err := client.LogIn(ctx, c, p.store, client.GuestName)
 	switch {
 	case errors.Is(err, client.ErrBadToken):
 		return missingf("%w. Enter the new one: %s. Or create another account: %s",
@@ -125,21 +125,10 @@ func (p *program) logIn(ctx context.Context, c *client.Client) error {
 	}
 	if notice != "" {
 		p.warnf("%s", notice)
-	} else if !found && p.flags.name == "" {
+	} else if !found {
 		p.notef("You are %s. To choose a name: %s", client.CleanName(cred.Name), p.typed("account", "rename", "<name>"))
-	} else if p.flags.name != "" && p.flags.name != cred.Name {
-		p.notef("You already have the account %s on this server; --name is only for a new account.", cred.Name)
 	}
 	return nil
-}
-
-// signIn logs the client in to the user's account. It creates one with the name in --name, or else a
-// guest's, if necessary. The notice is that of client.LogIn.
-func (p *program) signIn(ctx context.Context, c *client.Client) (cred client.Credential, notice string, err error) {
-	if p.flags.name != "" {
-		return client.LogInAs(ctx, c, p.store, p.flags.name)
-	}
-	return client.LogIn(ctx, c, p.store, client.GuestName)
 }
 
 // logInUnless is like logIn, but does not create an account if refused is not nil: it then

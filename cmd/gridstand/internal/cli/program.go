@@ -54,7 +54,7 @@ type program struct {
 
 // globalFlags are the flags that all commands share.
 type globalFlags struct {
-	server, ca, name, theme string
+	server, ca, theme string
 
 	tls, json, plain bool
 	noAnimation      bool

@@ -28,7 +28,7 @@ func (p *program) show(ctx context.Context, c *client.Client, start ui.Route) er
 		Invite:    func(words ...string) string { return commandFor(p.shared(c, site), words...) },
 	}
 	env.SignIn = func(ctx context.Context) (string, error) {
-		cred, _, err := p.signIn(ctx, c)
+		cred, _, err := client.LogIn(ctx, c, p.store, client.GuestName)
 		return cred.PlayerID, err
 	}
 	env.Rename = func(ctx context.Context, name string) error {
@@ -62,8 +62,8 @@ func (p *program) lobby(ctx context.Context) error {
 	return p.show(ctx, c, ui.Route{})
 }
 
-// restore logs the client in to the stored account, or to a new account if --name is set.
-// Otherwise the terminal program creates a guest's account when it needs one.
+// restore logs the client in to the stored account. Without one, the terminal program creates a guest's
+// account when it needs one.
 func (p *program) restore(ctx context.Context, c *client.Client) error {
 	if p.over != nil {
 		return nil // The SSH key identifies the account.
@@ -72,7 +72,7 @@ func (p *program) restore(ctx context.Context, c *client.Client) error {
 	switch {
 	case err != nil:
 		return err
-	case found || p.flags.name != "":
+	case found:
 		return p.logIn(ctx, c)
 	default:
 		p.warnExposed(c)

@@ -23,10 +23,13 @@ func TestTerminal_Race(t *testing.T) {
 	config.StoreNow = clock.Now
 	running, _ := servertest.Start(t, config)
 	server := running.Addr().String()
-	p.open("ada", "race --limit 10m --server "+server+" --name ada")
+	for _, name := range []string{"ada", "bob", "eve"} {
+		p.named(name, server)
+	}
+	p.open("ada", "race --limit 10m --server "+server)
 	race := p.sees("ada", `(?s)Roster.*ada \(you\), creator.*/c/[a-z2-7]{26}`)
 	race = regexp.MustCompile(`/c/([a-z2-7]{26})`).FindStringSubmatch(race)[1]
-	p.open("bob", "join "+race+" --server "+server+" --name bob")
+	p.open("bob", "join "+race+" --server "+server)
 	p.sees("bob", `(?s)ada, creator.*bob \(you\)`)
 	p.sees("ada", `2 of 8`)
 	cal := newUser(t, server, "cal")
@@ -96,7 +99,7 @@ func TestTerminal_Race(t *testing.T) {
 		return code == exitOK && strings.Contains(out, "an attempt at the challenge "+race)
 	})
 	hers := regexp.MustCompile(`(?m)^ +\d  ada .*  ([a-z2-7]{6,}) `).FindStringSubmatch(cal.ok("top", race))[1]
-	p.open("eve", "challenge "+hers+" --server "+server+" --name eve")
+	p.open("eve", "challenge "+hers+" --server "+server)
 	p.sees("eve", `(?s)Challenge: beat ada's [\d,]+.*/c/[a-z2-7]{26}`)
 	p.tmux("send-keys", "-t", "eve", "Enter")
 	p.sees("eve", `(?s)Challenge: beat ada's.*TO BEAT`)

@@ -88,6 +88,14 @@ func (p *panes) run(name, command string, variables ...string) {
 	})
 }
 
+// named creates the account that the commands in a pane use.
+func (p *panes) named(name, server string) {
+	p.t.Helper()
+	u := newUser(p.t, server, name)
+	u.store = client.NewStore(filepath.Join(p.dir, name, "gridstand", "credentials.json"))
+	u.ok("account", "new", name)
+}
+
 // sees waits until a pane shows text that matches the pattern, and returns that text.
 func (p *panes) sees(name, pattern string) string {
 	p.t.Helper()
@@ -184,7 +192,8 @@ func TestTerminal_Newcomer(t *testing.T) {
 		_, _, code := reader.run("games")
 		return code == exitOK
 	})
-	p.open("ada", "--server "+address+" --name ada --no-animation")
+	p.named("ada", address)
+	p.open("ada", "--server "+address+" --no-animation")
 	p.sees("ada", `(?s)No live games. Press n to start one.*No player is waiting`)
 	p.tmux("send-keys", "-t", "ada", "n")
 	p.sees("ada", `(?s)New game.*variant +‹ classic ›`)

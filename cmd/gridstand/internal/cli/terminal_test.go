@@ -33,7 +33,7 @@ func TestPlay_Terminal(t *testing.T) {
 		t.Log(name)
 		u := newUser(t, server, "ada")
 		u.env = test.env
-		s := u.sit(append([]string{"play", "--name", "ada " + name}, test.args...)...)
+		s := u.sit(append([]string{"play"}, test.args...)...)
 		s.sees("MOVES")
 		s.types("q")
 		s.ends(exitOK)
@@ -44,7 +44,7 @@ func TestPlay_Terminal(t *testing.T) {
 	}
 	dumb := newUser(t, server, "bob")
 	dumb.terminal, dumb.env = true, []string{"TERM=dumb"}
-	dumb.fails(exitFailed, "play needs a terminal that can move its cursor", "play", "--name", "bob")
+	dumb.fails(exitFailed, "play needs a terminal that can move its cursor", "play")
 }
 
 // Ensure that lists and the screen take ages from the server's clock, not from that of this machine.

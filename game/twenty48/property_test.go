@@ -26,14 +26,15 @@ func anyConfig(t *rapid.T) twenty48.Config {
 	}
 }
 
-// anyPosition generates a position of a game that has not ended, mostly with small tiles, so that
-// many can merge.
+// anyPosition generates a position of a game that has not reached its end at a goal: mostly with small
+// tiles, so that many can merge, or full of the largest ones, which merge no more.
 func anyPosition(t *rapid.T) (*twenty48.Rules, *twenty48.Position) {
 	c := anyConfig(t)
 	r := twenty48.New(c)
 	faces := []int32{0, 0, 0, 2, 2, 2, 4, 4, 8, 8}
 	if !c.EndsAtGoal {
-		faces = append(faces, 1024, 2048, 4096)
+		faces = append(faces, 1024, 2048, 4096, twenty48.MaxTile)
+		faces = rapid.SampledFrom([][]int32{faces, faces, faces, {twenty48.MaxTile}}).Draw(t, "faces")
 	}
 	board := rapid.SliceOfN(rapid.SampledFrom(faces), c.Rows*c.Columns, c.Rows*c.Columns).
 		Filter(func(b []int32) bool { return slices.Max(b) > 0 }).Draw(t, "board")
@@ -102,7 +103,7 @@ func requireSlide(t *rapid.T, r *twenty48.Rules, p *twenty48.Position, d game.Di
 				continue
 			}
 			require.NotEmpty(t, before, "a tile came from nowhere")
-			if len(before) > 1 && before[0] == before[1] {
+			if len(before) > 1 && before[0] == before[1] && before[0] < twenty48.MaxTile {
 				require.Equal(t, before[0]*2, face)
 				merged += face
 				before = before[2:]

@@ -256,6 +256,7 @@ func TestListChallenges(t *testing.T) {
 		for more := true; more; more = request.PageToken != "" {
 			page, err := s.ListChallenges(s.anyone, request)
 			require.NoError(t, err)
+			require.True(t, ids == nil || len(page.GetChallenges()) > 0, "the page before was the last")
 			for _, c := range page.GetChallenges() {
 				ids = append(ids, c.GetId())
 			}

@@ -54,18 +54,6 @@ func (o *observations) game(g *pb.Game) error {
 	return note(o.games, g.GetId(), g.GetVersion(), g)
 }
 
-// observe records m, which must be an event or a game.
-func (o *observations) observe(m proto.Message) error {
-	switch m := m.(type) {
-	case *pb.Event:
-		return o.event(m)
-	case *pb.Game:
-		return o.game(m)
-	default:
-		return fmt.Errorf("neither an event nor a game: %v", m)
-	}
-}
-
 // update records a message of a Watch stream.
 func (o *observations) update(m *pb.WatchResponse) error {
 	switch {

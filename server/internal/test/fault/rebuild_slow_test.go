@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/variants"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
@@ -74,14 +75,10 @@ func checkRebuilt(ctx context.Context, t *testing.T, env *env) {
 // readLists reads all lists, which makes the server correct entries that were written late.
 func readLists(ctx context.Context, t *testing.T, c *caller) {
 	t.Helper()
-	ids := []string{""}
-	for _, v := range variants.All() {
-		ids = append(ids, v.ID)
-	}
-	for _, variant := range ids {
+	for _, v := range append(variants.All(), game.Variant{}) { // the last stands for all of them
 		for status := range pb.GameStatus_name {
 			for order := range pb.OrderBy_name {
-				request := &pb.ListGamesRequest{Variant: variant, Status: pb.GameStatus(status), OrderBy: pb.OrderBy(order), PageSize: 200}
+				request := &pb.ListGamesRequest{Variant: v.ID, Status: pb.GameStatus(status), OrderBy: pb.OrderBy(order), PageSize: 200}
 				if request.GetStatus() != pb.GameStatus_GAME_STATUS_ACTIVE && order > int32(pb.OrderBy_ORDER_BY_RECENT) {
 					continue
 				}

@@ -151,16 +151,12 @@ func (env *env) listNames() []store.List {
 	for _, playerID := range env.players {
 		all = append(all, store.List{PlayerID: playerID})
 	}
-	ids := []string{""}
-	for _, v := range variants.All() {
-		ids = append(ids, v.ID)
-	}
-	for _, variant := range ids {
+	for _, v := range append(variants.All(), game.Variant{}) { // the last stands for all of them
 		for _, status := range []store.Status{store.AnyStatus, store.Waiting, store.Active, store.Finished} {
-			all = append(all, store.List{Order: store.Recent, Status: status, Variant: variant})
+			all = append(all, store.List{Order: store.Recent, Status: status, Variant: v.ID})
 		}
 		for _, order := range []store.Order{store.ByScore, store.ByWatchers} {
-			all = append(all, store.List{Order: order, Status: store.Active, Variant: variant})
+			all = append(all, store.List{Order: order, Status: store.Active, Variant: v.ID})
 		}
 	}
 	return all

@@ -163,7 +163,10 @@ func (w *workload) call(ctx context.Context, rng *rand.Rand, who int, op operati
 	if err != nil || message == nil {
 		return message, err
 	}
-	return message, w.env.observed.observe(message)
+	if e, ok := message.(*pb.Event); ok {
+		return message, w.env.observed.event(e)
+	}
+	return message, w.env.observed.game(message.(*pb.Game))
 }
 
 // learn returns what a client knows about a game after receiving a message. known is what it

@@ -33,15 +33,6 @@ func TestScreens(t *testing.T) {
 // a user without games.
 func quiet(t *testing.T, env *ui.Env) *page {
 	t.Helper()
-	env.Me = ""
-	p := New(t.Context(), env).(*page)
-	p.listed(quietLists(t), nil)
-	p.gotDaily(daily{game: tuitest.DailyGame()}, nil)
-	return p
-}
-
-func quietLists(t *testing.T) ui.Lists {
-	t.Helper()
 	bots := tuitest.Game(tuitest.Board(4, 4))
 	bots.Exhibition, bots.Seats = true, []*pb.Seat{{Occupant: &pb.Seat_Bot{Bot: "expectimax"}}}
 	all := lists(t, "", "classic", pb.Window_WINDOW_DAY)
@@ -49,7 +40,11 @@ func quietLists(t *testing.T) ui.Lists {
 	race := tuitest.WaitingRace()
 	race.Entrants = race.Entrants[1:]
 	all.Races = []*pb.Challenge{race}
-	return all
+	env.Me = ""
+	p := New(t.Context(), env).(*page)
+	p.listed(all, nil)
+	p.gotDaily(daily{game: tuitest.DailyGame()}, nil)
+	return p
 }
 
 // withChallenges adds the daily game, which the user has finished, and a race that is

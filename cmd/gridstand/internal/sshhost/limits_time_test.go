@@ -49,9 +49,7 @@ func TestLimits_Idle(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const idle = time.Hour
-		h := start(t, func(ctx context.Context, s *Session) int {
-			return until(ctx, s)
-		}, func(c *Config) { c.Limits.Idle = idle })
+		h := start(t, until, func(c *Config) { c.Limits.Idle = idle })
 		for _, keys := range []int{0, 3} {
 			c := h.dial()
 			began := time.Now()

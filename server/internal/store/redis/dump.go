@@ -9,6 +9,7 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -69,9 +70,9 @@ func (w *walk) visit(ctx context.Context, keys []string) error {
 			}
 		}
 	}
-	commands, _ := pipe.Exec(ctx) // Each command has its own error.
-	for _, c := range commands {
-		if err := c.Err(); !errors.Is(err, goredis.Nil) {
+	commands, err := pipe.Exec(ctx) // If Redis refuses the connection, the commands have no errors.
+	for _, err := range append(convert.All(commands, goredis.Cmder.Err), err) {
+		if !errors.Is(err, goredis.Nil) {
 			w.fail(failed(err))
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	peer "github.com/alicebob/miniredis/v2/server"
 	goredis "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -301,6 +302,24 @@ func TestEntries_Repeated(t *testing.T) {
 		assert.Equal(t, entries, items[0].Log.Entries)
 		assert.Equal(t, store.Quarantined, items[1].Head.Last)
 	})
+}
+
+// Ensure that a dump fails if Redis refuses the connection on which it reads what a scan has found.
+func TestDump_Refused(t *testing.T) {
+	t.Parallel()
+	server := redistest.StartMiniredis(t)
+	server.RequireAuth("earlier")
+	client := goredis.NewClient(&goredis.Options{Addr: server.Addr(), Password: "earlier", ConnMaxLifetime: 1})
+	t.Cleanup(func() { _ = client.Close() })
+	require.NoError(t, client.Set(t.Context(), secretKey("page"), "s", 0).Err())
+	server.Server().SetPreHook(func(_ *peer.Peer, command string, _ ...string) bool {
+		if command == "SCAN" {
+			server.RequireAuth("later")
+		}
+		return false
+	})
+	err := dumper{client}.Dump(t.Context(), func(store.Item) error { return nil })
+	require.ErrorContains(t, err, "WRONGPASS")
 }
 
 // Ensure that errors which prove that nothing was written are distinguished from errors

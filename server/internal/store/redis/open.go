@@ -120,7 +120,7 @@ const (
 )
 
 // waitReady waits until Redis answers for the first time: for up to wait if it cannot be
-// reached, or for up to busyWait if it can.
+// reached, or for up to busyWait if it, or a node of a cluster, can.
 func (c Clients) waitReady(ctx context.Context, wait, busyWait time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, busyWait)
 	defer cancel()
@@ -140,7 +140,7 @@ func (c Clients) waitReady(ctx context.Context, wait, busyWait time.Duration) er
 			return fmt.Errorf("%s refuses commands: %w", c.Name, err)
 		case untrusted(err):
 			return fmt.Errorf("%s: %w", c.Name, err)
-		case late && !busy(err) && ctx.Err() == nil:
+		case late && !busy(err) && c.Appends.Ping(ctx).Err() != nil && ctx.Err() == nil: // no node of a cluster answers
 			return c.noAnswer(reason)
 		case late && !warned:
 			warned = true

@@ -64,20 +64,16 @@ func (p *page) playKeys() ui.KeyTable {
 		k := "XYZB"[i : i+1]
 		solvers = append(solvers, ui.On(k, k, name+" plays", true, func() tea.Cmd { return p.wantSolver(name) }))
 	}
-	return append(table, append(solvers, ui.Listed("+", "solver faster"), ui.Listed("-", "solver slower")))
+	return append(table, solvers)
 }
 
 // solverKeys returns the keys while a solver plays.
 func (p *page) solverKeys() ui.KeyTable {
-	s := p.solving
-	return ui.KeyTable{{
-		ui.On("+ =", "+", "solver faster", true, func() tea.Cmd { s.pace = max(s.pace/2, minPace); return nil }).Footer(1),
-		ui.On("-", "-", "solver slower", true, func() tea.Cmd { s.pace = min(s.pace*2, maxPace); return nil }).Footer(2),
-		ui.On("", "other keys", "stop the solver", true, func() tea.Cmd {
-			p.solving, p.queue = nil, nil
-			return p.Say(s.solver.Name() + " has stopped.")
-		}).Footer(3),
-	}}
+	return ui.KeyTable{{ui.On("", "any key", "stop the solver", true, func() tea.Cmd {
+		name := p.solving.Name()
+		p.solving, p.queue = nil, nil
+		return p.Say(name + " has stopped.")
+	}).Footer(1)}}
 }
 
 // resultKeys returns the keys after the end of a game.

@@ -17,10 +17,10 @@ import (
 
 // request is a call that changes the game. Only one is in flight at a time.
 type request struct {
-	move   *Move    // the move to make, or nil
-	solver *solving // the solver that chooses a move, or nil
-	undo   bool     // undo the last move
-	join   *int32   // the seat to take back from its stand-in
+	move   *Move          // the move to make, or nil
+	solver *solver.Solver // the solver that chooses a move, or nil
+	undo   bool           // undo the last move
+	join   *int32         // the seat to take back from its stand-in
 
 	since  time.Time    // when the request was sent
 	before *pb.Position // position at that time
@@ -84,7 +84,12 @@ func (p *page) send() tea.Cmd {
 		case r.undo:
 			a.event, err = server.Undo(ctx, game, version)
 		case r.solver != nil:
-			a.event, err = r.solver.move(ctx, server, game)
+			m, err := r.solver.Choose(ctx, game.GetPosition(), nil)
+			if err != nil {
+				return a, err
+			}
+			a.event, err = server.Move(ctx, game, version, client.Slide(pb.Direction(m.Direction)), true)
+			return a, err
 		default:
 			a.event, err = server.Move(ctx, game, version, r.move.Move, false)
 		}
@@ -221,6 +226,11 @@ func (p *page) takeBack() tea.Cmd {
 	return p.first(&request{join: &seat})
 }
 
+const (
+	thinkTime   = 200 * time.Millisecond // time limit of a solver's search
+	solverPause = 100 * time.Millisecond // pause after each of its moves
+)
+
 // wantSolver lets a solver play. It asks for confirmation if the game is ranked and has
 // moves.
 func (p *page) wantSolver(name string) tea.Cmd {
@@ -229,8 +239,8 @@ func (p *page) wantSolver(name string) tea.Cmd {
 		if err != nil {
 			return p.Refuse(err.Error())
 		}
-		p.solving, p.queue = &solving{solver: s, pace: firstPace}, nil
-		return p.solveOn(p.solving)
+		p.solving, p.queue = s, nil
+		return p.solveOn(s)
 	}
 	if p.Moves() == 0 {
 		return solve()
@@ -239,7 +249,7 @@ func (p *page) wantSolver(name string) tea.Cmd {
 }
 
 // solveOn makes the next move of a solver, unless it was stopped.
-func (p *page) solveOn(by *solving) tea.Cmd {
+func (p *page) solveOn(by *solver.Solver) tea.Cmd {
 	if by != p.solving || p.Over() {
 		return nil
 	}
@@ -252,5 +262,5 @@ func (p *page) after(r *request) tea.Cmd {
 	if r.solver == nil || r.solver != p.solving {
 		return nil
 	}
-	return p.Later(r.solver.pace, func() tea.Cmd { return p.solveOn(r.solver) })
+	return p.Later(solverPause, func() tea.Cmd { return p.solveOn(r.solver) })
 }

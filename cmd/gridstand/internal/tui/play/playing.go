@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/solver"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
@@ -39,7 +40,7 @@ type page struct {
 	// to send after it.
 	inFlight *request
 	queue    []*request
-	solving  *solving // the solver that is playing, or nil
+	solving  *solver.Solver // the solver that is playing, or nil
 	places   places
 
 	ended    time.Time // when the page saw the game end; zero if it was already over

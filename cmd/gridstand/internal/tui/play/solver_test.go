@@ -13,9 +13,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that a solver takes over a ranked game only after a confirmation, that its pace
-// can be changed, that any other key stops it, and that its moves are marked as chosen by a
-// program.
+// Ensure that a solver takes over a ranked game only after a confirmation, that any key stops it, and that
+// its moves are marked as chosen by a program.
 func TestSolver(t *testing.T) {
 	t.Parallel()
 	s := &tuitest.Server{}
@@ -40,23 +39,19 @@ func TestSolver(t *testing.T) {
 	assert.Nil(t, p.solving)
 	d.Press("X", "y")
 	require.NotNil(t, p.solving, p.Notice)
-	for range 6 {
-		d.Press("+")
-	}
-	assert.Equal(t, minPace, p.solving.pace)
 	d.Until("some moves", func() bool { return p.Game.GetVersion() > 616 })
 	assert.Contains(t, d.Screen(), "greedy plays, so the game is unranked")
 	assert.Contains(t, d.Screen(), "unranked: undo or solver used")
 	assert.NotContains(t, d.Screen(), "RANK")
 	assert.Equal(t, "500", p.places.best(&p.State, 0), "a solver's score is not the player's best")
-	d.Press("-", "left")
-	assert.Nil(t, p.solving, "any other key stops the solver and has no other effect")
+	d.Press("left")
+	assert.Nil(t, p.solving, "any key stops the solver and has no other effect")
 	assert.Empty(t, p.queue)
 	assert.Contains(t, d.Screen(), "stopped")
 	for key, name := range map[string]string{"X": "greedy", "Y": "rote", "Z": "montecarlo", "B": "expectimax"} {
 		d.Press(key)
 		require.NotNil(t, p.solving, key)
-		assert.Equal(t, name, p.solving.solver.Name())
+		assert.Equal(t, name, p.solving.Name())
 		d.Press("x")
 	}
 }

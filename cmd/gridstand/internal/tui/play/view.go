@@ -160,7 +160,7 @@ func (p *page) status() string {
 		}
 		return t.Warn().Render(text + ".")
 	case p.solving != nil:
-		return t.Warn().Render(p.solving.String())
+		return t.Warn().Render(p.solving.Name() + " plays, so the game is unranked.")
 	case p.held() != nil:
 		return t.Warn().Bold(true).Render("Your time ran out: " + p.held().GetStandIn() + " moves for you. Any key takes your seat back.")
 	case len(p.queue) >= queueLimit:

@@ -135,7 +135,7 @@ func TestPlayLocal_Share(t *testing.T) {
 	friend.sees("Others watch at")
 	friend.types("x") // Any key removes the warning about the connection.
 	s.types("q")
-	s.sees("1 other is connected.")
+	s.sees("also for 1 other.")
 	s.types("y")
 	s.ends(exitOK)
 	friend.sees("The server has stopped.")

@@ -132,12 +132,8 @@ func (m *Model) quit() tea.Cmd {
 	if n == 0 {
 		return tea.Quit
 	}
-	text := describe.Comma(n) + " others are connected."
-	if n == 1 {
-		text = "1 other is connected."
-	}
 	return m.top().Own().Ask(&ui.Question{
-		Title: "Quit anyway?", Text: text + " The server ends with this program.", No: "stay",
+		Title: "Quit anyway?", Text: "The server ends, also for " + describe.Plural(n, "other") + ".", No: "stay",
 		Choices: ui.Yes("quit", ui.Run(tea.Quit)),
 	})
 }

@@ -42,8 +42,8 @@ func (p *page) status() string {
 // badge returns a label for the stage of the challenge.
 func (p *page) badge() string {
 	t := p.env.Theme
-	if problem := p.Reconnecting(); problem != "" {
-		return t.Warn().Render(problem)
+	if p.Reconnecting() {
+		return t.Warn().Render("◌ reconnecting")
 	}
 	switch p.Stage() {
 	case pb.ChallengeStatus_CHALLENGE_STATUS_WAITING:

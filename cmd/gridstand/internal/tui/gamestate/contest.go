@@ -184,13 +184,8 @@ func (c *Contest) Again() *ui.NewChallenge {
 	return n
 }
 
-// Reconnecting returns a notice while the connection is lost, otherwise "".
-func (c *Contest) Reconnecting() string {
-	if c.online.State == client.Reconnecting {
-		return "◌ reconnecting"
-	}
-	return ""
-}
+// Reconnecting reports whether the connection is lost.
+func (c *Contest) Reconnecting() bool { return c.online.State == client.Reconnecting }
 
 // setTime estimates the server's clock from the time in a message. It ignores messages that
 // took longer to arrive than an earlier one, since they are less accurate.

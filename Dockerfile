@@ -18,7 +18,7 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN --mount=type=cache,target=/go/pkg/mod go mod download
 COPY . .
-# `gridstand-server version` prints these; `make image` sets them.
+# `gridstand-server --version` prints these; `make image` sets them.
 ARG VERSION=dev
 ARG COMMIT=
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \

@@ -80,9 +80,9 @@ func TestImage_Released(t *testing.T) {
 	docker(t, append(args, files)...)
 	t.Cleanup(func() { _, _ = tryDocker("rmi", "-f", image) })
 
-	want, err := exec.Command(built[0], "version").Output()
+	want, err := exec.Command(built[0], "--version").Output()
 	require.NoError(t, err)
-	assert.Equal(t, strings.TrimSpace(string(want)), docker(t, "run", "--rm", image, "version"))
+	assert.Equal(t, strings.TrimSpace(string(want)), docker(t, "run", "--rm", image, "--version"))
 	assert.Regexp(t, `^gridstand-server v\d+\.\d+\.\d+`, string(want))
 	container := docker(t, "create", image)
 	t.Cleanup(func() { _, _ = tryDocker("rm", "-f", container) })

@@ -95,6 +95,7 @@ progress; a second one ends it immediately.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.Annotations = map[string]string{"version": "--version"} // see usage.Args
 	root.Version = version.String()
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
@@ -102,7 +103,7 @@ progress; a second one ends it immediately.`,
 	usage.Layout(root)
 	root.Flags().SortFlags = false
 	flags.Add(root.Flags(), &config)
-	root.AddCommand(healthcheckCommand(), versionCommand(), limitsTopic())
+	root.AddCommand(healthcheckCommand(), limitsTopic())
 	root.AddCommand(operator.Commands()...)
 	return root
 }
@@ -149,14 +150,4 @@ Each server:
 	flags.Limits(cmd.Flags(), &l)
 	cmd.SetUsageTemplate("Flags:\n{{.LocalFlags.FlagUsagesWrapped 76}}") // in 80 columns, a column of 21 is beside the names
 	return cmd
-}
-
-func versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), name, version.String())
-			return err
-		},
-	}
 }

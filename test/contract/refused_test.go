@@ -366,7 +366,7 @@ func accountRows(s *testServer, p player) []refused {
 	}
 	for _, name := range []string{
 		"", " ", " a", "a ", strings.Repeat("a", 25), "a\nb", "a\x00b", "a\x1b[31m", "é", "ａ", "a\u200bb", "a\u202eb", "😀", "-", "..", "--help",
-		"a  b", "a@b", "a/b", "a:b", "a{b}", "a*", "a'b", `a"b`, "a%b",
+		"a  b", "_", "_ann", ".ann", "a@b", "a/b", "a:b", "a{b}", "a*", "a'b", `a"b`, "a%b",
 	} {
 		rows = append(rows, refused{s.anyone, &pb.CreatePlayerRequest{Name: name}, "name"}, refused{p.ctx, &pb.RenameRequest{Name: name}, "name"})
 	}

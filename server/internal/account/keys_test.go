@@ -16,14 +16,6 @@ import (
 // fingerprint is a well-formed fingerprint that does not belong to any key.
 const fingerprint = "SHA256:n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg"
 
-// proof returns a signature for a player, made with a new key, and the fingerprint of that
-// key.
-func proof(t *testing.T, playerID string) (signature, name string) {
-	t.Helper()
-	signer := sshtest.Key(t)
-	return sshtest.Sign(t, signer, playerID), ssh.FingerprintSHA256(signer.PublicKey())
-}
-
 // Ensure that a key's player is cached for a while, but no longer once the same server has
 // removed the key.
 func TestKeys_Player(t *testing.T) {
@@ -32,7 +24,8 @@ func TestKeys_Player(t *testing.T) {
 		accounts, ctx := account.New(s.Accounts, keep), t.Context()
 		keys, elsewhere := account.NewKeys(s.Keys, accounts), account.NewKeys(s.Keys, accounts)
 		ann, _ := create(t, accounts, "Ann", secretA)
-		signature, name := proof(t, ann.ID)
+		signer := sshtest.Key(t)
+		signature, name := sshtest.Sign(t, signer, ann.ID), ssh.FingerprintSHA256(signer.PublicKey())
 		_, err := keys.Player(ctx, name, false)
 		require.ErrorIs(t, err, account.ErrKeyNotLinked)
 		added, err := keys.Add(ctx, ann.ID, signature, "ünicode at home")

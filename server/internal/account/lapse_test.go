@@ -19,46 +19,44 @@ import (
 // games, that its name stays taken, and that none of its secrets can restore it.
 func TestLapse(t *testing.T) {
 	t.Parallel()
-	storetest.EachClock(t, testLapse)
-}
-
-func testLapse(t *testing.T, s *store.Store, forward func(time.Duration)) {
-	ctx := t.Context()
-	const most = keep - time.Hour
-	_, first := create(t, account.New(s.Accounts, keep), "Ann", secretA)
-	bob, _ := create(t, account.New(s.Accounts, keep), "Bob", secretA)
-	for range 2 {
+	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
+		ctx := t.Context()
+		const most = keep - time.Hour
+		_, first := create(t, account.New(s.Accounts, keep), "Ann", secretA)
+		bob, _ := create(t, account.New(s.Accounts, keep), "Bob", secretA)
+		for range 2 {
+			forward(most)
+			_, err := account.New(s.Accounts, keep).Verify(ctx, first)
+			require.NoError(t, err, "a call renews the account")
+			require.NoError(t, account.New(s.Accounts, keep).Renew(ctx, bob.ID, id.New(), "no id"), "a game renews the account")
+		}
 		forward(most)
-		_, err := account.New(s.Accounts, keep).Verify(ctx, first)
-		require.NoError(t, err, "a call renews the account")
-		require.NoError(t, account.New(s.Accounts, keep).Renew(ctx, bob.ID, id.New(), "no id"), "a game renews the account")
-	}
-	forward(most)
-	token, err := account.New(s.Accounts, keep).Rotate(ctx, first, secretB)
-	require.NoError(t, err)
-	again, err := account.New(s.Accounts, keep).Rotate(ctx, first, secretB)
-	require.NoError(t, err)
-	assert.Equal(t, token, again, "a retry after a lost reply")
-	_, err = account.New(s.Accounts, keep).Rotate(ctx, first, "")
-	require.ErrorIs(t, err, account.ErrBadToken, "only the latest token can be replaced")
-	_, err = account.New(s.Accounts, keep).Verify(ctx, token)
-	require.NoError(t, err)
-	forward(most)
-	_, _, err = account.New(s.Accounts, keep).Create(ctx, "Ann", secretB, false)
-	require.NoError(t, err, "Create with the current secret renews the account")
-	_, err = account.New(s.Accounts, keep).Get(ctx, bob.ID)
-	require.ErrorIs(t, err, account.ErrNotFound)
+		token, err := account.New(s.Accounts, keep).Rotate(ctx, first, secretB)
+		require.NoError(t, err)
+		again, err := account.New(s.Accounts, keep).Rotate(ctx, first, secretB)
+		require.NoError(t, err)
+		assert.Equal(t, token, again, "a retry after a lost reply")
+		_, err = account.New(s.Accounts, keep).Rotate(ctx, first, "")
+		require.ErrorIs(t, err, account.ErrBadToken, "only the latest token can be replaced")
+		_, err = account.New(s.Accounts, keep).Verify(ctx, token)
+		require.NoError(t, err)
+		forward(most)
+		_, _, err = account.New(s.Accounts, keep).Create(ctx, "Ann", secretB, false)
+		require.NoError(t, err, "Create with the current secret renews the account")
+		_, err = account.New(s.Accounts, keep).Get(ctx, bob.ID)
+		require.ErrorIs(t, err, account.ErrNotFound)
 
-	forward(keep)
-	accounts := account.New(s.Accounts, keep)
-	for _, token := range []string{first, token} {
-		_, err = accounts.Verify(ctx, token)
-		require.ErrorIs(t, err, account.ErrBadToken)
-	}
-	for _, secret := range []string{secretA, secretB, ""} {
-		_, _, err = accounts.Create(ctx, "ann", secret, false)
-		require.ErrorIs(t, err, account.ErrNameTaken)
-	}
+		forward(keep)
+		accounts := account.New(s.Accounts, keep)
+		for _, token := range []string{first, token} {
+			_, err = accounts.Verify(ctx, token)
+			require.ErrorIs(t, err, account.ErrBadToken)
+		}
+		for _, secret := range []string{secretA, secretB, ""} {
+			_, _, err = accounts.Create(ctx, "ann", secret, false)
+			require.ErrorIs(t, err, account.ErrNameTaken)
+		}
+	})
 }
 
 // Ensure that an account is not renewed too often, and that a failed renewal is retried.

@@ -53,12 +53,6 @@ func TestStore_Rename(t *testing.T) {
 			require.Error(t, err)
 		}
 
-		_, err = accounts.Rename(ctx, guest.ID, "Zoë")
-		requireField(t, err, "name")
-		_, err = accounts.Rename(ctx, guest.ID, "guest-k3xq7b")
-		requireField(t, err, "name")
-		_, err = accounts.Rename(ctx, guest.ID, "Admin")
-		require.ErrorIs(t, err, account.ErrNameReserved)
 		_, err = accounts.Rename(ctx, guest.ID, "bob.")
 		require.ErrorIs(t, err, account.ErrNameTaken)
 		_, err = accounts.Rename(ctx, id.New(), "Eve")

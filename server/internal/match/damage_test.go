@@ -153,9 +153,9 @@ func TestDamage_RolledBack(t *testing.T) {
 				newer.do(t, move(newer.State(), 1))
 			}
 			_, err = m.Do(ctx, move(m.State(), 0))
-			damagedAt(t, err)
+			require.Equal(t, newer.State().Version, damagedAt(t, err))
 			_, err = m.Confirm(ctx)
-			damagedAt(t, err)
+			require.Equal(t, newer.State().Version, damagedAt(t, err))
 		}
 		require.EqualValues(t, 9, m.State().Version)
 		env.check(name("a"), b)

@@ -90,12 +90,8 @@ func TestTLS_NotAfterAll(t *testing.T) {
 			c := f.client(t)
 			speak(t, c)
 			f.listener.leave()
-			ask := func() error {
-				_, err := c.Games.GetServerInfo(waittest.Context(t), &pb.GetServerInfoRequest{})
-				return err
-			}
 			for {
-				err := ask()
+				_, err := c.Games.GetServerInfo(waittest.Context(t), &pb.GetServerInfoRequest{})
 				require.ErrorIs(t, err, client.ErrUnreachable)
 				require.Equal(t, client.CauseUnknown, client.CauseOf(err), err)
 				if strings.Contains(err.Error(), "preface") {

@@ -285,7 +285,12 @@ func (env *env) genesis(t *testing.T, reader *caller, g *pb.Game) *node {
 	require.NoError(t, err)
 	first, err := replay.Start(g.GetId(), created, seed, time.Unix(0, 0))
 	require.NoError(t, err)
-	n, err := newNode(nil, first).applyAll(events[1:])
-	require.NoError(t, err)
+	n := newNode(nil, first)
+	for _, e := range events[1:] {
+		entry, err := translate.Entry(e)
+		require.NoError(t, err)
+		n, err = n.apply(entry)
+		require.NoError(t, err)
+	}
 	return n
 }

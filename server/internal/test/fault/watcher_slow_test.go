@@ -87,7 +87,9 @@ func (w *watcher) follow(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c := w.caller
-	reached := c.env.observed.latestVersion(w.gameID)
+	c.env.observed.mu.Lock()
+	reached := c.env.observed.latest[w.gameID] // by any client
+	c.env.observed.mu.Unlock()
 	w.mu.Lock()
 	request := w.history.Open(reached)
 	w.mu.Unlock()

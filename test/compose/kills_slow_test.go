@@ -3,6 +3,7 @@
 package compose
 
 import (
+	"net"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -65,7 +66,10 @@ func TestScaled(t *testing.T) {
 	p.end()
 	var servers []string
 	for _, id := range s.containers("server") {
-		servers = append(servers, s.reach(id, "2048"))
+		// The servers' port is not published.
+		ip := docker(t, "inspect", "-f", `{{(index .NetworkSettings.Networks "`+s.project+`_default").IPAddress}}`, id)
+		require.NotEmpty(t, ip)
+		servers = append(servers, net.JoinHostPort(ip, "2048"))
 	}
 	p.check(append(servers, s.address())...)
 }

@@ -76,7 +76,9 @@ func answer(address net.Addr, publish func()) {
 				runtime.GC()
 			}
 			debug.FreeOSMemory()
-			samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+			samples := []metrics.Sample{
+				{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
+			}
 			metrics.Read(samples)
 			fmt.Println(samples[0].Value.Uint64() - samples[1].Value.Uint64())
 		case "work":

@@ -351,7 +351,7 @@ func TestLiveChallenge_NotStarted(t *testing.T) {
 			assert.GreaterOrEqual(t, l.attendAt.Sub(began), l.delay)
 			l.attendAt, tried = time.Now().Add(time.Hour), planner.wanted
 			require.NoError(t, l.update(ann))
-			assert.Equal(t, tried, planner.wanted)
+			assert.Zero(t, planner.wanted-tried)
 			l.attendAt = time.Time{}
 		}
 		assert.Equal(t, 1, strings.Count(log.String(), "id=race-not-started"))

@@ -23,8 +23,8 @@ import (
 // also if so little happens that the events fit into the buffers of the connection.
 func TestEvents_Stalled(t *testing.T) {
 	t.Parallel()
-	// The events of few moves take more than the 64 kB that the reader's kernel has offered to take before its buffer
-	// was made smaller, and fit into the server's buffer.
+	// The reader's kernel takes 32 kB, which it has offered before its buffer is made smaller, if delayed writes arrive
+	// as one. The events of few moves take more, and fit into the server's buffer.
 	const few = 250
 	anyCertificate := &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}
 	for name, tc := range map[string]struct{ encrypted, quiet bool }{

@@ -295,6 +295,17 @@ func TestRaces_Started(t *testing.T) {
 	})
 }
 
+// stuck returns the id of a race of the caller and a bot whose entrants are all ready, and that does not start as long as
+// planner fails.
+func stuck(ctx context.Context, t *testing.T, s *Service, planner *creating) string {
+	t.Helper()
+	waiting, err := s.RaceNow(ctx, &pb.RaceNowRequest{}) // with a bot, which is ready
+	require.NoError(t, err)
+	planner.fail(1 << 30)
+	require.Error(t, join(ctx, s, waiting.GetChallenge().GetId(), "", true))
+	return waiting.GetChallenge().GetId()
+}
+
 // Ensure that a race whose entrants are all ready starts for a player who watches it, if the call that made them so could
 // not start it, and although the player leaves then, and that players see the race also while it cannot start.
 func TestRaces_StartedLater(t *testing.T) {
@@ -303,11 +314,7 @@ func TestRaces_StartedLater(t *testing.T) {
 		planner, races := &creating{}, &leaving{Challenges: kept.Challenges, leave: func() {}}
 		s := newRacing(kept, races, planner, limits.Limits{})
 		ann := by(t.Context(), "ann")
-		waiting, err := s.RaceNow(ann, &pb.RaceNowRequest{}) // with a bot, which is ready
-		require.NoError(t, err)
-		planner.fail(1 << 30)
-		raceID := waiting.GetChallenge().GetId()
-		require.Error(t, join(ann, s, raceID, "", true))
+		raceID := stuck(ann, t, s, planner)
 		watches := func(ctx context.Context) (opened bool, _ error) {
 			l := s.addStream(ctx, raceID, "")
 			_, failed := l.first(ctx)
@@ -336,11 +343,7 @@ func TestLiveChallenge_NotStarted(t *testing.T) {
 		s := newRacing(kept, kept.Challenges, planner, limits.Limits{})
 		s.Logger = slog.New(slog.NewTextHandler(log, nil))
 		ann := by(t.Context(), "ann")
-		waiting, err := s.RaceNow(ann, &pb.RaceNowRequest{}) // with a bot, which is ready
-		require.NoError(t, err)
-		planner.fail(1 << 30)
-		raceID := waiting.GetChallenge().GetId()
-		require.Error(t, join(ann, s, raceID, "", true))
+		raceID := stuck(ann, t, s, planner)
 		l := s.addStream(ann, raceID, "")
 		defer s.removeStream(l, caller(ann).ID, "")
 		for range 2 {

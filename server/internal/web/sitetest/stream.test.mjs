@@ -41,23 +41,24 @@ test('a page without a network leaves connections for when it returns', async (t
   assert.ok(made < 7, `${made} connections`);
 });
 
-/** Makes the server's streams open and silent. */
-function silence() {
+/** Watches a game whose stream is open and silent. Returns its states, and what ends the watch. */
+async function watchSilence(t) {
+  mockTime(t);
   globalThis.fetch = async (_, { signal }) => {
     const body = new ReadableStream({
       start: (c) => signal.addEventListener('abort', () => c.error(signal.reason)),
     });
     return { ok: true, status: 200, headers: new Headers(), body };
   };
-}
-
-test('a page that has lost its network is not live', async (t) => {
-  mockTime(t);
-  silence();
   const { watch } = await import('../site/api.js');
   const states = [];
   const close = watch('g/g', { onUpdate: () => undefined, onState: (s) => states.push(s) });
   await settle();
+  return { states, close };
+}
+
+test('a page that has lost its network is not live', async (t) => {
+  const { states, close } = await watchSilence(t);
   dispatch('offline');
   await settle();
   assert.deepEqual(states, ['connecting', 'live', 'offline']);
@@ -65,12 +66,7 @@ test('a page that has lost its network is not live', async (t) => {
 });
 
 test('a page reconnects when it hears nothing for longer than the server is ever silent', async (t) => {
-  mockTime(t);
-  silence();
-  const { watch } = await import('../site/api.js');
-  const states = [];
-  const close = watch('g/g', { onUpdate: () => undefined, onState: (s) => states.push(s) });
-  await settle();
+  const { states, close } = await watchSilence(t);
   t.mock.timers.tick(20e3);
   await settle();
   assert.deepEqual(states, ['connecting', 'live']);

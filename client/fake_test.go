@@ -173,7 +173,7 @@ func dial(t testing.TB, config client.Config) *client.Client {
 type listener struct {
 	net.Listener
 	mu    sync.Mutex
-	away  bool // whether each new connection breaks as soon as it is made
+	away  bool
 	conns []net.Conn
 }
 
@@ -188,6 +188,15 @@ func (l *listener) Accept() (net.Conn, error) {
 		l.conns = append(l.conns, conn)
 	}
 	return conn, err
+}
+
+// leave breaks all connections, and from then on each new one as soon as it is made, as a
+// tunnel or a proxy does if its server is gone.
+func (l *listener) leave() {
+	l.mu.Lock()
+	l.away = true
+	l.mu.Unlock()
+	l.cut()
 }
 
 // cut breaks all connections.

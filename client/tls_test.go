@@ -89,12 +89,13 @@ func TestTLS_NotAfterAll(t *testing.T) {
 			}
 			c := f.client(t)
 			speak(t, c)
-			f.listener.mu.Lock()
-			f.listener.away = true // as behind a tunnel or a proxy whose server is gone
-			f.listener.mu.Unlock()
-			f.listener.cut()
-			for {
+			f.listener.leave()
+			ask := func() error {
 				_, err := c.Games.GetServerInfo(waittest.Context(t), &pb.GetServerInfoRequest{})
+				return err
+			}
+			for {
+				err := ask()
 				require.ErrorIs(t, err, client.ErrUnreachable)
 				require.Equal(t, client.CauseUnknown, client.CauseOf(err), err)
 				if strings.Contains(err.Error(), "preface") {

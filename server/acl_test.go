@@ -2,6 +2,8 @@ package server_test
 
 import (
 	"bytes"
+	"context"
+	"net"
 	"os"
 	"regexp"
 	"strings"
@@ -55,22 +57,22 @@ func testACL(t *testing.T, addr, parameters string) {
 	// Players can play.
 	ann := playertest.New(waittest.Context(t), t, conn, "Ann")
 	calls, g := ann.Ctx, ann.Create(t, &pb.CreateGameRequest{Variant: "classic"})
-	done := func(_ any, err error) {
-		t.Helper()
-		require.NoError(t, err)
-	}
 	watch, err := ann.Games.Watch(calls, &pb.WatchRequest{GameId: g.GetId()})
 	require.NoError(t, err)
-	done(watch.Recv())
+	_, err = watch.Recv()
+	require.NoError(t, err)
 	ann.Move(t, g)
 	ann.Create(t, &pb.CreateGameRequest{Variant: "tribolo"}) // bots take the other seats
 	exhibition := ann.Create(t, &pb.CreateGameRequest{Variant: "twos", Seats: []*pb.SeatRequest{
 		{Occupant: &pb.SeatRequest_Bot{Bot: "greedy"}},
 	}})
-	done(ann.Games.GetGame(calls, &pb.GetGameRequest{GameId: exhibition.GetId()}))
-	done(ann.Games.ListGames(calls, &pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE, OrderBy: pb.OrderBy_ORDER_BY_WATCHERS}))
+	_, err = ann.Games.GetGame(calls, &pb.GetGameRequest{GameId: exhibition.GetId()})
+	require.NoError(t, err)
+	_, err = ann.Games.ListGames(calls, &pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE, OrderBy: pb.OrderBy_ORDER_BY_WATCHERS})
+	require.NoError(t, err)
 	ann.Resign(t, g)
-	done(pb.NewLeaderboardServiceClient(conn).ListScores(calls, &pb.ListScoresRequest{Variant: "classic"}))
+	_, err = pb.NewLeaderboardServiceClient(conn).ListScores(calls, &pb.ListScoresRequest{Variant: "classic"})
+	require.NoError(t, err)
 	_, _ = pb.NewLeaderboardServiceClient(conn).GetRank(calls, &pb.GetRankRequest{Variant: "classic", PlayerId: "me"})
 	challenges := pb.NewChallengeServiceClient(conn)
 	race, err := challenges.CreateChallenge(calls, &pb.CreateChallengeRequest{
@@ -80,35 +82,22 @@ func testACL(t *testing.T, addr, parameters string) {
 	listed, err := challenges.ListChallenges(calls, &pb.ListChallengesRequest{})
 	require.NoError(t, err)
 	require.NotEmpty(t, listed.GetChallenges())
-	done(challenges.LeaveChallenge(calls, &pb.LeaveChallengeRequest{ChallengeId: race.GetChallenge().GetId()}))
-
-	// An SSH host can link and remove a key, and create an account for another one, until it is revoked.
-	operator, err := server.Operate(ctx, c, false)
+	_, err = challenges.LeaveChallenge(calls, &pb.LeaveChallengeRequest{ChallengeId: race.GetChallenge().GetId()})
 	require.NoError(t, err)
-	credential, err := operator.Credentials.Create(ctx, "host")
+	playBySSH(calls, t, srv.Addr(), c)
+	_, err = pb.NewPlayerServiceClient(conn).RotateToken(calls, &pb.RotateTokenRequest{})
 	require.NoError(t, err)
-	players := pb.NewPlayerServiceClient(conn)
-	me, err := players.GetPlayer(calls, &pb.GetPlayerRequest{PlayerId: "me"})
-	require.NoError(t, err)
-	added, err := players.AddKey(calls, &pb.AddKeyRequest{Signature: sshtest.Sign(t, sshtest.Key(t), me.GetPlayer().GetId())})
-	require.NoError(t, err)
-	fingerprint := added.GetKey().GetFingerprint()
-	done(players.ListKeys(calls, &pb.ListKeysRequest{}))
-	done(players.RemoveKey(calls, &pb.RemoveKeyRequest{Fingerprint: fingerprint}))
-	over := metadata.NewOutgoingContext(waittest.Context(t), metadata.Pairs("authorization", "Bearer "+credential, "gridstand-ssh-key", fingerprint))
-	done(players.CreatePlayer(over, &pb.CreatePlayerRequest{Name: "Eve"}))
-	done(players.GetPlayer(over, &pb.GetPlayerRequest{PlayerId: "me"}))
-	done(operator.Credentials.List(ctx))
-	require.NoError(t, operator.Credentials.Revoke(ctx, "host"))
-	done(players.RotateToken(calls, &pb.RotateTokenRequest{}))
 	waittest.Until(t, "the server has done its background work", func() bool {
 		return admin.Exists(ctx, "heartbeats:{beat}", "claim:reconcile:{beat}").Val() == 2
 	})
 
 	// Operators can do their work.
+	operator, err := server.Operate(ctx, c, false)
+	require.NoError(t, err)
 	_, _, err = operator.Hide(ctx, "Ann")
 	require.NoError(t, err)
-	done(operator.Rebuild(ctx))
+	_, err = operator.Rebuild(ctx)
+	require.NoError(t, err)
 	_, _, err = operator.Unhide(ctx, "Ann")
 	require.NoError(t, err)
 	operator.Close()
@@ -155,4 +144,33 @@ func testACL(t *testing.T, addr, parameters string) {
 	// The log names the settings that cannot be checked.
 	assert.NotContains(t, log.String(), "redis can lose", "INFO shows the rest")
 	assert.Contains(t, log.String(), "cannot read appendfsync from redis")
+}
+
+// playBySSH links and removes a key, creates an account for another key through an SSH
+// host, and revokes the host's credential.
+func playBySSH(calls context.Context, t *testing.T, addr net.Addr, c server.Config) {
+	t.Helper()
+	operator, err := server.Operate(t.Context(), c, false)
+	require.NoError(t, err)
+	defer operator.Close()
+	credential, err := operator.Credentials.Create(t.Context(), "host")
+	require.NoError(t, err)
+	players := pb.NewPlayerServiceClient(servertest.Dial(t, addr))
+	me, err := players.GetPlayer(calls, &pb.GetPlayerRequest{PlayerId: "me"})
+	require.NoError(t, err)
+	added, err := players.AddKey(calls, &pb.AddKeyRequest{Signature: sshtest.Sign(t, sshtest.Key(t), me.GetPlayer().GetId())})
+	require.NoError(t, err)
+	_, err = players.ListKeys(calls, &pb.ListKeysRequest{})
+	require.NoError(t, err)
+	_, err = players.RemoveKey(calls, &pb.RemoveKeyRequest{Fingerprint: added.GetKey().GetFingerprint()})
+	require.NoError(t, err)
+
+	over := metadata.NewOutgoingContext(waittest.Context(t), metadata.Pairs("authorization", "Bearer "+credential, "gridstand-ssh-key", added.GetKey().GetFingerprint()))
+	_, err = players.CreatePlayer(over, &pb.CreatePlayerRequest{Name: "Eve"})
+	require.NoError(t, err)
+	_, err = players.GetPlayer(over, &pb.GetPlayerRequest{PlayerId: "me"})
+	require.NoError(t, err)
+	_, err = operator.Credentials.List(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, operator.Credentials.Revoke(t.Context(), "host"))
 }

@@ -21,21 +21,27 @@ func pack(cells []uint8) twenty48.Board64 {
 	return b
 }
 
+// randomCells fills a 4×4 board with tiles of up to 16,384. It uses either a few values, so that
+// many tiles merge, or all of them, and leaves either many gaps or none.
+func randomCells(random *rand.Rand) []uint8 {
+	cells := make([]uint8, 16)
+	kinds, first, gaps := 1+random.IntN(14), random.IntN(14), random.Float64()
+	for i := range cells {
+		if random.Float64() < gaps {
+			continue
+		}
+		cells[i] = uint8(1 + (first+random.IntN(kinds))%14)
+	}
+	return cells
+}
+
 func TestBoard64_SlidesAsAnyBoard(t *testing.T) {
 	t.Parallel()
 	s := twenty48.NewSlider()
 	random := rand.New(rand.NewPCG(1, 2))
 	// The loop avoids assert, which would take most of the time.
 	for range 50_000 {
-		// The board has tiles of up to 16,384: either of a few values, so that many tiles merge, or of all
-		// of them, with either many gaps or none.
-		cells := make([]uint8, 16)
-		kinds, first, gaps := 1+random.IntN(14), random.IntN(14), random.Float64()
-		for i := range cells {
-			if random.Float64() >= gaps {
-				cells[i] = uint8(1 + (first+random.IntN(kinds))%14)
-			}
-		}
+		cells := randomCells(random)
 		b := pack(cells)
 		changing := twenty48.Grid{Columns: 4, Cells: cells}.Changing()
 		for _, d := range everyDirection {

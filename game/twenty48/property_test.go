@@ -11,11 +11,9 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-// anyPosition generates a position of a game that has not reached its end at a goal: mostly with small
-// tiles, so that many can merge, or full of the largest ones, which merge no more. The board is small
-// enough to fill up.
-func anyPosition(t *rapid.T) (*twenty48.Rules, *twenty48.Position) {
-	c := twenty48.Config{
+// anyConfig generates rules for a board that is small enough to fill up.
+func anyConfig(t *rapid.T) twenty48.Config {
+	return twenty48.Config{
 		Rows:            rapid.IntRange(2, 6).Draw(t, "rows"),
 		Columns:         rapid.IntRange(2, 6).Draw(t, "columns"),
 		Start:           rapid.SampledFrom([]twenty48.Start{twenty48.StartSpawned, twenty48.StartTwoTwos, twenty48.StartMiddleTwo}).Draw(t, "start"),
@@ -26,6 +24,12 @@ func anyPosition(t *rapid.T) (*twenty48.Rules, *twenty48.Position) {
 		HalfScore:       rapid.Bool().Draw(t, "half score"),
 		IdleMoves:       rapid.Bool().Draw(t, "idle moves"),
 	}
+}
+
+// anyPosition generates a position of a game that has not reached its end at a goal: mostly with small
+// tiles, so that many can merge, or full of the largest ones, which merge no more.
+func anyPosition(t *rapid.T) (*twenty48.Rules, *twenty48.Position) {
+	c := anyConfig(t)
 	r := twenty48.New(c)
 	faces := []int32{0, 0, 0, 2, 2, 2, 4, 4, 8, 8}
 	if !c.EndsAtGoal {

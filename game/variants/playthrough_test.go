@@ -42,14 +42,9 @@ func TestPlaythroughs(t *testing.T) {
 		file := filepath.Join(playthroughs, v.ID+".txt")
 		b, err := os.ReadFile(file)
 		if *update {
-			moves, s := recordedMoves(string(b)), playthroughSeed(t)
-			// Moves that were played well, so that the record contains large tiles, may replace those of a first record.
-			for p := v.Rules.Start(s.Draws(1)); err != nil && p.Turn() != game.NoSeat && len(moves) < maxMoves; {
-				m := p.LegalMoves()[0]
-				moves = append(moves, notation(m))
-				var illegal error
-				p, _, illegal = v.Rules.Move(p, p.Turn(), m, s.Draws(int32(len(moves)+1)))
-				require.NoError(t, illegal)
+			moves := recordedMoves(string(b))
+			if err != nil {
+				moves = playOn(t, v, playthroughSeed(t))
 			}
 			b, err = []byte(record(t, v, moves)), os.MkdirAll(playthroughs, 0o755)
 			require.NoError(t, err, v.ID)
@@ -67,6 +62,28 @@ func TestPlaythroughs(t *testing.T) {
 
 // maxMoves limits the number of recorded moves, because some games would not end.
 const maxMoves = 3000
+
+// playOn plays a variant's game for its first record, and returns its moves. Moves that were played well,
+// so that the record contains large tiles, may then replace them in the file.
+func playOn(t *testing.T, v game.Variant, s game.Seed) []string {
+	t.Helper()
+	var names []string
+	p := v.Rules.Start(s.Draws(1))
+	for p.Turn() != game.NoSeat && len(names) < maxMoves {
+		m := p.LegalMoves()[0]
+		names = append(names, notation(m))
+		var err error
+		p, _, err = v.Rules.Move(p, p.Turn(), m, s.Draws(int32(len(names)+1)))
+		require.NoError(t, err)
+	}
+	return names
+}
+
+// shown reports whether the record of a game shows the position after a move: it shows all
+// positions at the beginning, a few in the middle, and the last ones.
+func shown(move, moves int) bool {
+	return move <= 40 || move%50 == 0 || move > moves-3
+}
 
 // record plays moves with playthroughSeed and returns the record of the game.
 func record(t *testing.T, v game.Variant, moves []string) string {
@@ -90,7 +107,7 @@ func record(t *testing.T, v game.Variant, moves []string) string {
 		// Version 1 creates the game, so its first move is version 2.
 		next, change, err := v.Rules.Move(p, p.Turn(), legal[at], s.Draws(int32(i+2)))
 		require.NoErrorf(t, err, "%s, move %d", v.ID, i+1)
-		if i < 40 || (i+1)%50 == 0 || i >= len(moves)-3 { // the first positions, a few in the middle, and the last ones
+		if shown(i+1, len(moves)) {
 			fmt.Fprintf(&w, "\n== move %d: %s\n", i+1, name)
 			if change.Spawned != nil {
 				fmt.Fprintf(&w, "spawned   %d in cell %d\n", change.Spawned.Value, change.Spawned.Index)

@@ -93,18 +93,7 @@ func TestTranscript_EveryVariant(t *testing.T) {
 			assert.Equal(t, []string{"ada", "bob", "eve"}[:v.Seats], report.Players)
 			assert.Equal(t, len(events), report.Versions)
 			assert.Equal(t, int(last.GetPosition().GetMoveCount()), report.Moves)
-			spawned := 0
-			for _, tile := range events[0].GetPosition().GetTwenty48().GetTiles() {
-				if tile != 0 {
-					spawned++
-				}
-			}
-			for _, e := range events {
-				if e.GetMoved().GetSpawned() != nil {
-					spawned++
-				}
-			}
-			assert.Equal(t, spawned, report.Spawned)
+			assert.Equal(t, spawns(events), report.Spawned)
 			assert.Equal(t, last.GetPosition().GetScores(), report.Scores)
 			assert.Equal(t, game.Reason(last.GetResult().GetReason()).String(), report.Reason)
 			assert.Equal(t, last.GetRanked(), report.Ranked)
@@ -115,6 +104,21 @@ func TestTranscript_EveryVariant(t *testing.T) {
 			}
 		}
 	}
+}
+
+func spawns(events []*pb.Event) int {
+	n := 0
+	for _, tile := range events[0].GetPosition().GetTwenty48().GetTiles() {
+		if tile != 0 {
+			n++
+		}
+	}
+	for _, e := range events {
+		if e.GetMoved().GetSpawned() != nil {
+			n++
+		}
+	}
+	return n
 }
 
 func TestTranscript_OrderOfSetsIsFree(t *testing.T) {

@@ -74,7 +74,13 @@ func harmless(t *testing.T, service, container string, ports []int, writable ...
 	}
 	assert.True(t, root, "%s: the root is not among the mounts", service)
 	assert.ElementsMatch(t, writable, places, "%s: writable paths", service)
-	// The TCP ports on which the container accepts connections, except that of Docker's DNS server.
+	assert.ElementsMatch(t, ports, listening(t, files), "%s: open ports", service)
+}
+
+// listening returns the TCP ports on which a container accepts connections, except that of Docker's
+// DNS server.
+func listening(t *testing.T, files map[string][]string) []int {
+	t.Helper()
 	const listen, nameServer = "0A", "0B00007F"
 	found := map[int]bool{}
 	for _, line := range append(files["net/tcp"], files["net/tcp6"]...) {
@@ -90,5 +96,5 @@ func harmless(t *testing.T, service, container string, ports []int, writable ...
 		require.NoError(t, err)
 		found[int(n)] = true
 	}
-	assert.ElementsMatch(t, ports, slices.Collect(maps.Keys(found)), "%s: open ports", service)
+	return slices.Collect(maps.Keys(found))
 }

@@ -3,7 +3,6 @@
 package compose
 
 import (
-	"net"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -66,10 +65,7 @@ func TestScaled(t *testing.T) {
 	p.end()
 	var servers []string
 	for _, id := range s.containers("server") {
-		// The servers' port is not published.
-		ip := docker(t, "inspect", "-f", `{{(index .NetworkSettings.Networks "`+s.project+`_default").IPAddress}}`, id)
-		require.NotEmpty(t, ip)
-		servers = append(servers, net.JoinHostPort(ip, "2048"))
+		servers = append(servers, s.reach(id, "2048"))
 	}
 	p.check(append(servers, s.address())...)
 }

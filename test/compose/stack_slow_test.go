@@ -5,6 +5,7 @@ package compose
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -159,6 +160,15 @@ func becomesHealthy(t *testing.T, container string) {
 		state, err := tryDocker("inspect", "-f", "{{.State.Health.Status}}", container)
 		return err == nil && state == "healthy"
 	})
+}
+
+// reach returns the address of a container on the default network, for ports that are not
+// published.
+func (s *stack) reach(container, port string) string {
+	s.t.Helper()
+	ip := docker(s.t, "inspect", "-f", `{{(index .NetworkSettings.Networks "`+s.project+`_default").IPAddress}}`, container)
+	require.NotEmpty(s.t, ip)
+	return net.JoinHostPort(ip, port)
 }
 
 // dial returns a client for a server.

@@ -105,6 +105,16 @@ func lines(t testing.TB, events []*pb.Event) []byte {
 	return b
 }
 
+func parse(t *testing.T, text string) []*pb.Event {
+	t.Helper()
+	var events []*pb.Event
+	for e, err := range verify.ReadJSON(strings.NewReader(text)) {
+		require.NoError(t, err)
+		events = append(events, e)
+	}
+	return events
+}
+
 // TestPython lets the bot in Python play two games, one with undos, and lets the verifiers in Go and
 // in Python judge these games, recorded games of each variant, and games whose events were reordered or
 // altered. They must agree.
@@ -116,11 +126,7 @@ func TestPython(t *testing.T) {
 	for _, args := range [][]string{{"3x3", "--undo-after=3"}, {"tribolo", "--undo-after=2"}} {
 		out, err := p.run(t, append([]string{"bot.py", s.addr.String(), "--name=bot-" + args[0]}, args...)...)
 		require.NoError(t, err)
-		var events []*pb.Event
-		for e, err := range verify.ReadJSON(strings.NewReader(out)) {
-			require.NoError(t, err)
-			events = append(events, e)
-		}
+		events := parse(t, out)
 		assert.True(t, slices.ContainsFunc(events, func(e *pb.Event) bool { return e.GetUndone() != nil }))
 		assert.Equal(t, pb.Result_REASON_NO_MOVES, events[len(events)-1].GetResult().GetReason())
 		good = append(good, events)

@@ -103,8 +103,8 @@ type fixedPage struct {
 	unrecorded                   bool // whether its screen is like that of another page
 }
 
-// fixedPages returns all pages whose screens are compared.
-func fixedPages(f *fixture) []fixedPage {
+// fixedChallenges returns the pages of challenges.
+func fixedChallenges() []fixedPage {
 	const boards = `[...document.querySelectorAll(".wall .b48")].every((b) => b.querySelector(".tile")) && document.querySelector(".wall li")`
 	return []fixedPage{
 		{name: "daily", path: "/daily", ready: offer + " && " + says("1 player-0")},
@@ -116,6 +116,12 @@ func fixedPages(f *fixture) []fixedPage {
 		{name: "race-watch", path: "/c/runs" + filling, ready: boards},
 		{name: "race-play", path: "/c/join" + filling, ready: says("greedy"), key: "click", then: boards + " && " + says("bot greedy")},
 		{name: "race-over", path: "/c/ends" + filling, ready: boards},
+	}
+}
+
+// fixedPages returns all pages whose screens are compared.
+func fixedPages(f *fixture) []fixedPage {
+	return append(fixedChallenges(), []fixedPage{
 		{name: "tv", path: "/", ready: says("Daily game") + ` && document.querySelector(".games li")`},
 		{name: "keys", path: "/account", ready: `document.querySelector("main input")`, key: "?", then: `document.querySelector("dialog")`, unrecorded: true},
 		{name: "game", path: "/g/" + f.Live[0], ready: says("3 watching")},
@@ -129,7 +135,7 @@ func fixedPages(f *fixture) []fixedPage {
 		{name: "player", path: "/p/ada", ready: `document.querySelectorAll(".games li").length === 2 && ` + says("Streak: 12 days")},
 		{name: "player-new", path: "/p/new", ready: says("new has not played yet"), unrecorded: true},
 		{name: "account", path: "/account", ready: `document.querySelector("main input")`},
-	}
+	}...)
 }
 
 // show opens a page and waits until it is complete.

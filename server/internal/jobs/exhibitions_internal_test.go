@@ -51,7 +51,10 @@ func TestManager_PreviewElsewhere(t *testing.T) {
 	t.Parallel()
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		ctx, m, gameID, seed := t.Context(), newManager(s, s.Queue), id.New(), game.NewSeed()
-		created, here, elsewhere := program(time.Unix(0, 0)), newHub(m, s, "here"), newHub(m, s, "elsewhere")
+		hub := func(id string) *match.Hub {
+			return match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Delivered: func(int) {}, ServerID: id, Idle: time.Hour})
+		}
+		created, here, elsewhere := program(time.Unix(0, 0)), hub("here"), hub("elsewhere")
 		created.Commitment = seed.Commitment()
 		state, err := elsewhere.Create(ctx, gameID, created, seed, time.Time{})
 		require.NoError(t, err)
@@ -83,7 +86,7 @@ func TestManager_ShowcaseDue(t *testing.T) {
 	t.Parallel()
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		ctx, m, gameID, seed := t.Context(), newManager(s, s.Queue), id.New(), game.NewSeed()
-		hub := newHub(m, s, "here")
+		hub := match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Delivered: func(int) {}, ServerID: "here", Idle: time.Hour})
 		created := program(time.Unix(0, 0))
 		created.Commitment = seed.Commitment()
 		_, err := hub.Create(ctx, gameID, created, seed, time.Time{})

@@ -34,18 +34,13 @@ func newManager(s *store.Store, jobs store.Queue) *Manager {
 	}})
 }
 
-// newHub returns a hub for a Manager.
-func newHub(m *Manager, s *store.Store, serverID string) *match.Hub {
-	return match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Delivered: func(int) {}, ServerID: serverID, Idle: time.Hour})
-}
-
 // Ensure that a game that is in quarantine, which nothing can repair, is not processed again, unlike one
 // whose log may be restored.
 func TestManager_Damaged(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx, m := t.Context(), newManager(s, s.Queue)
-		hub := newHub(m, s, "here")
+		hub := match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Delivered: func(int) {}, ServerID: "here", Idle: time.Hour})
 		quarantined, lost := newWaiting(t, m, hub).State().ID, id.New()
 		tail, err := s.Games.Tail(ctx, quarantined)
 		require.NoError(t, err)
@@ -67,7 +62,7 @@ func TestManager_Starting(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx, m := t.Context(), newManager(s, s.Queue)
-		hub := newHub(m, s, "here")
+		hub := match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Delivered: func(int) {}, ServerID: "here", Idle: time.Hour})
 		now, err := s.Time(ctx)
 		require.NoError(t, err)
 		raceID, ann := id.New(), replay.Player{ID: id.New(), Name: "ann"}

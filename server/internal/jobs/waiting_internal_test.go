@@ -51,7 +51,7 @@ func TestManager_Waiting(t *testing.T) {
 	t.Parallel()
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		ctx, m := t.Context(), newManager(s, s.Queue)
-		hub := newHub(m, s, "here")
+		hub := match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Delivered: func(int) {}, ServerID: "here", Idle: time.Hour})
 		served := newWaiting(t, m, hub)
 		gameID := served.State().ID
 
@@ -91,7 +91,7 @@ func TestManager_NotOverdue(t *testing.T) {
 	t.Parallel()
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		ctx, m := t.Context(), newManager(s, s.Queue)
-		hub := newHub(m, s, "here")
+		hub := match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Delivered: func(int) {}, ServerID: "here", Idle: time.Hour})
 		_, err := newWaiting(t, m, hub).Join(ctx, replay.Player{ID: id.Derive([]byte("bob")), Name: "Bob"}, game.NoSeat)
 		require.NoError(t, err)
 		for _, due := range []int{1, 0} {
@@ -120,7 +120,10 @@ func TestManager_Attended_Started(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		ctx, q := t.Context(), &observedQueue{Queue: s.Queue, read: func() {}}
 		m := newManager(s, q)
-		here, elsewhere := newHub(m, s, "here"), newHub(m, s, "elsewhere")
+		newHub := func(name string) *match.Hub {
+			return match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Delivered: func(int) {}, ServerID: name, Idle: time.Hour})
+		}
+		here, elsewhere := newHub("here"), newHub("elsewhere")
 		start := func(gameID string) {
 			joined, err := elsewhere.Acquire(ctx, gameID)
 			require.NoError(t, err)

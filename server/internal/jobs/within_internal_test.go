@@ -54,7 +54,7 @@ func TestManager_Within(t *testing.T) {
 	require.NoError(t, err)
 	defer served.Release()
 	call := match.Call{PlayerID: ann.ID, Seat: game.NoSeat}
-	for state.Status != replay.Finished && directory.Of(state, 0).Score == 0 {
+	for state.Status != replay.Finished && scoreOf(state) == 0 {
 		call.Version, call.Action = state.Version, replay.Moved{Move: state.LegalMoves()[0]}
 		event, err := served.Do(ctx, call)
 		require.NoError(t, err)
@@ -97,3 +97,5 @@ func TestManager_Within(t *testing.T) {
 	stored(true)
 	assert.Equal(t, 1, jobs.removed, "the result is not recorded again")
 }
+
+func scoreOf(s *replay.State) int32 { return directory.Of(s, 0).Score }

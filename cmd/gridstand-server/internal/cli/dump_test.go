@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -48,16 +49,7 @@ func TestDump(t *testing.T) {
 			token = ann.Token
 		}
 		ctx := playertest.WithToken(t.Context(), token)
-		listed, err := pb.NewGameServiceClient(conn).ListGames(ctx, &pb.ListGamesRequest{PlayerId: "me"})
-		require.NoError(t, err)
-		require.Len(t, listed.GetGames(), 3)
-		board, err := pb.NewLeaderboardServiceClient(conn).ListScores(ctx, &pb.ListScoresRequest{Variant: "classic"})
-		require.NoError(t, err)
-		require.Len(t, board.GetEntries(), 1)
-		kept := []proto.Message{board.GetEntries()[0]}
-		for _, g := range listed.GetGames() {
-			kept = append(kept, g)
-		}
+		kept := keptBy(ctx, t, pb.NewGameServiceClient(conn), pb.NewLeaderboardServiceClient(conn))
 		if i == 0 {
 			want = kept
 		}
@@ -120,4 +112,20 @@ func playSome(t *testing.T, p *playertest.Player) {
 			p.Resign(t, g)
 		}
 	}
+}
+
+// keptBy returns the player's scores and games, as reported by the server.
+func keptBy(ctx context.Context, t *testing.T, games pb.GameServiceClient, scores pb.LeaderboardServiceClient) []proto.Message {
+	t.Helper()
+	listed, err := games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: "me"})
+	require.NoError(t, err)
+	require.Len(t, listed.GetGames(), 3)
+	board, err := scores.ListScores(ctx, &pb.ListScoresRequest{Variant: "classic"})
+	require.NoError(t, err)
+	require.Len(t, board.GetEntries(), 1)
+	kept := []proto.Message{board.GetEntries()[0]}
+	for _, g := range listed.GetGames() {
+		kept = append(kept, g)
+	}
+	return kept
 }

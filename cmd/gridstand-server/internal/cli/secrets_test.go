@@ -136,15 +136,20 @@ func TestNoSecrets(t *testing.T) {
 	everything := said.String()
 	require.Contains(t, everything, base64.StdEncoding.EncodeToString(solo.GetSeedCommitment()), "the search should find a value that is not secret")
 	for name, secret := range secrets {
-		for _, form := range []string{ // every encoding that the output might contain
-			string(secret), hex.EncodeToString(secret), strings.ToUpper(hex.EncodeToString(secret)),
-			base64.RawStdEncoding.EncodeToString(secret), base64.RawURLEncoding.EncodeToString(secret),
-			strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret)),
-			strings.Trim(fmt.Sprint(secret), "[]"), strings.Trim(fmt.Sprintf("%q", secret), `"`),
-			strings.Trim(fmt.Sprintf("%#v", secret), "[]byte{}"),
-		} {
+		for _, form := range forms(secret) {
 			//nolint:testifylint // NotContains would print the complete output.
 			assert.False(t, strings.Contains(everything, form), "the output contains %s", name)
 		}
+	}
+}
+
+// forms returns a secret in every encoding that the output might contain.
+func forms(secret []byte) []string {
+	return []string{
+		string(secret), hex.EncodeToString(secret), strings.ToUpper(hex.EncodeToString(secret)),
+		base64.RawStdEncoding.EncodeToString(secret), base64.RawURLEncoding.EncodeToString(secret),
+		strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret)),
+		strings.Trim(fmt.Sprint(secret), "[]"), strings.Trim(fmt.Sprintf("%q", secret), `"`),
+		strings.Trim(fmt.Sprintf("%#v", secret), "[]byte{}"),
 	}
 }

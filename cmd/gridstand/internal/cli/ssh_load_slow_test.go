@@ -52,14 +52,7 @@ func TestSSHHost_Load(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			server := someServer(t)
-			h := &sshHost{t: t, log: &output{}}
-			host := exec.Command(os.Args[0], "ssh-host", "--listen", "127.0.0.1:0", "--server", server,
-				"--host-key", filepath.Join(t.TempDir(), "key"),
-				"--max-sessions-per-address", strconv.Itoa(tt.sessions), "--max-sessions", strconv.Itoa(tt.sessions+logins))
-			host.Env, host.Stderr = append(os.Environ(), actAsClient+"=1"), h.log
-			require.NoError(t, host.Start())
-			t.Cleanup(func() { _ = host.Process.Kill() })
-			h.serves()
+			h, host := startSSHProcess(t, server, tt.sessions)
 			calm := h.logins(logins)
 			c := servertest.Client(t, client.Config{Target: server})
 			_, token, err := c.CreatePlayer(t.Context(), "mover", false)
@@ -89,6 +82,20 @@ func TestSSHHost_Load(t *testing.T) {
 			t.Logf("figure: median login beside %s | %.0f ms | %.0f ms", name, busy.Seconds()*1000, calm.Seconds()*1000)
 		})
 	}
+}
+
+// startSSHProcess starts an SSH host in a process of its own.
+func startSSHProcess(t *testing.T, server string, perAddress int) (*sshHost, *exec.Cmd) {
+	t.Helper()
+	h := &sshHost{t: t, log: &output{}}
+	host := exec.Command(os.Args[0], "ssh-host", "--listen", "127.0.0.1:0", "--server", server,
+		"--host-key", filepath.Join(t.TempDir(), "key"),
+		"--max-sessions-per-address", strconv.Itoa(perAddress), "--max-sessions", strconv.Itoa(perAddress+logins))
+	host.Env, host.Stderr = append(os.Environ(), actAsClient+"=1"), h.log
+	require.NoError(t, host.Start())
+	t.Cleanup(func() { _ = host.Process.Kill() })
+	h.serves()
+	return h, host
 }
 
 // watch starts a session that watches a game.

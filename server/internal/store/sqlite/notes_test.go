@@ -47,13 +47,16 @@ func TestLost(t *testing.T) {
 		require.NoError(t, e.Settle(t.Context()))
 		require.Empty(t, e.Lost())
 	}
+	checkpoint := func() {
+		t.Helper()
+		require.NoError(t, d.write(t.Context(), func(*sqlite3.Conn) error { d.writer.suspect = true; return nil }))
+		require.NoError(t, d.saveClock(t.Context()))
+	}
 	play(t, s, "a", 1, 3)
 	play(t, s, "b", 1, 2)
 	play(t, s, "gone", 1, 1)
 	require.NoError(t, s.Games.Expire(t.Context(), now.Add(time.Hour), "gone"))
-	// A checkpoint
-	require.NoError(t, d.write(t.Context(), func(*sqlite3.Conn) error { d.writer.suspect = true; return nil }))
-	require.NoError(t, d.saveClock(t.Context()))
+	checkpoint()
 	cut, err := os.Stat(path + walSuffix)
 	require.NoError(t, err)
 	requireLost(copied(notesSuffix))

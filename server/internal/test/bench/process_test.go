@@ -65,22 +65,13 @@ func serve(store string) error {
 	return running.Wait()
 }
 
-// answer prints the address, and then answers each line of input. The memory is what the process uses
-// once unused memory is released: live objects, stacks, and the runtime's overhead for them.
+// answer prints the address, and then answers each line of input.
 func answer(address net.Addr, publish func()) {
 	fmt.Println(address)
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		switch lines.Text() {
 		case "memory":
-			for range 4 { // each collection shrinks a stack by at most half
-				runtime.GC()
-			}
-			debug.FreeOSMemory()
-			samples := []metrics.Sample{
-				{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
-			}
-			metrics.Read(samples)
-			fmt.Println(samples[0].Value.Uint64() - samples[1].Value.Uint64())
+			fmt.Println(held())
 		case "work":
 			var used syscall.Rusage
 			_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // cannot fail for this process
@@ -90,6 +81,20 @@ func answer(address net.Addr, publish func()) {
 			fmt.Println(0)
 		}
 	}
+}
+
+// held releases unused memory, and returns the number of bytes of system memory that the process
+// still uses: live objects, stacks, and the runtime's overhead for them.
+func held() uint64 {
+	for range 4 { // each collection shrinks a stack by at most half
+		runtime.GC()
+	}
+	debug.FreeOSMemory()
+	samples := []metrics.Sample{
+		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
+	}
+	metrics.Read(samples)
+	return samples[0].Value.Uint64() - samples[1].Value.Uint64()
 }
 
 // process is a server in its own process.

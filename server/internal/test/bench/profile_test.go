@@ -37,19 +37,7 @@ func BenchmarkProfile(b *testing.B) {
 			_, err := s.Accounts.Create(b.Context(), store.Account{ID: player.ID, Name: player.Name}, 0)
 			require.NoError(b, err)
 			n := 0
-			// next returns a game that the player has given up after a move, with another id and time each time.
-			next := func() *replay.State {
-				n++
-				seed, at := game.NewSeed(), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(n)*time.Minute)
-				created := replaytest.Created(b, "classic", player, seed)
-				e, err := replay.Start(id.Derive(fmt.Append(nil, n)), replay.Entry{Seat: game.NoSeat, Action: created}, seed, at)
-				require.NoError(b, err)
-				e, err = e.State.Apply(replay.Entry{Action: replay.Moved{Move: e.State.LegalMoves()[0]}}, at)
-				require.NoError(b, err)
-				e, err = e.State.Apply(replay.Entry{Action: replay.Resigned{}}, at)
-				require.NoError(b, err)
-				return e.State
-			}
+			next := func() *replay.State { n++; return finished(b, player, n) }
 			for range gamesOfProfile {
 				require.NoError(b, p.Record(b.Context(), next()))
 			}
@@ -67,4 +55,19 @@ func BenchmarkProfile(b *testing.B) {
 			})
 		})
 	}
+}
+
+// finished returns a game that the player has given up after a move, with another id and time for each n.
+func finished(b *testing.B, player replay.Player, n int) *replay.State {
+	b.Helper()
+	seed := game.NewSeed()
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Minute)
+	created := replaytest.Created(b, "classic", player, seed)
+	e, err := replay.Start(id.Derive(fmt.Append(nil, n)), replay.Entry{Seat: game.NoSeat, Action: created}, seed, at)
+	require.NoError(b, err)
+	e, err = e.State.Apply(replay.Entry{Action: replay.Moved{Move: e.State.LegalMoves()[0]}}, at)
+	require.NoError(b, err)
+	e, err = e.State.Apply(replay.Entry{Action: replay.Resigned{}}, at)
+	require.NoError(b, err)
+	return e.State
 }

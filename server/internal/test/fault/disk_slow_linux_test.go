@@ -64,6 +64,12 @@ func newDisk(t *testing.T, size int64) *disk {
 // path returns the disk's path outside the namespace.
 func (d *disk) path() string { return fmt.Sprintf("/proc/%d/root%s", d.holder.Pid(), d.dir) }
 
+// resize changes the disk's size.
+func (d *disk) resize(size int64) {
+	d.t.Helper()
+	require.NoError(d.t, d.mount(fmt.Sprintf("remount,size=%d", size)))
+}
+
 // fill leaves no free space on the disk. A disk cannot be made smaller than its content, so fill
 // retries if something was written after it measured the used space.
 func (d *disk) fill() {
@@ -165,17 +171,8 @@ func TestSQLite_DiskFull(t *testing.T) {
 	play(1500)
 	for range 2 {
 		direction := o.moveUntilRefused(t, d)
-		game, err := player.get(t.Context(), o.game.GetId())
-		require.NoError(t, err)
-		assert.Equal(t, o.game.GetVersion(), game.GetVersion())
-		_, err = player.games.ListGames(player.authorized(t.Context()), &pb.ListGamesRequest{PlayerId: "me"})
-		require.NoError(t, err)
-		select {
-		case <-o.watcher.done:
-			require.Failf(t, "the watcher's stream has ended", "%v", o.watcher.err)
-		default:
-		}
-		require.NoError(t, d.mount(fmt.Sprintf("remount,size=%d", d.used()+more)))
+		o.requireReadable(t)
+		d.resize(d.used() + more)
 		event := resend(t, player, proto.CloneOf(o.game), direction)
 		requireSame(t, event, resend(t, player, o.game, direction))
 		o.playTo(t, event.GetVersion()+10)
@@ -191,4 +188,19 @@ func TestSQLite_DiskFull(t *testing.T) {
 	env.url, env.wrapper = copied, nil // SQLite cannot open the file at its path outside the namespace.
 	out, err := exec.Command("cp", path, env.path()).CombinedOutput()
 	require.NoError(t, err, "%s", out)
+}
+
+// requireReadable requires that games and lists can be read and that the watcher stays connected.
+func (o *outage) requireReadable(t *testing.T) {
+	t.Helper()
+	game, err := o.player.get(t.Context(), o.game.GetId())
+	require.NoError(t, err)
+	assert.Equal(t, o.game.GetVersion(), game.GetVersion())
+	_, err = o.player.games.ListGames(o.player.authorized(t.Context()), &pb.ListGamesRequest{PlayerId: "me"})
+	require.NoError(t, err)
+	select {
+	case <-o.watcher.done:
+		require.Failf(t, "the watcher's stream has ended", "%v", o.watcher.err)
+	default:
+	}
 }

@@ -37,24 +37,26 @@ var badHosts = []badClient{
 	{"races of bots", true, 0, func(ctx context.Context, f *flood) error {
 		return f.repeatWith(ctx, hosts, func() func(*rand.Rand) error {
 			host := f.w.player(f.server, f.dialOption())
-			return func(*rand.Rand) error { // starts an hour-long race with as many bots as possible
-				ctx := host.authorized(ctx)
-				created, err := host.challenges.CreateChallenge(ctx, &pb.CreateChallengeRequest{
-					Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: "6x6", Limit: durationpb.New(time.Hour), Private: true,
-				})
-				race := created.GetChallenge().GetId()
-				for range challenge.MaxEntrants - 1 {
-					if err == nil {
-						_, err = host.challenges.JoinChallenge(ctx, &pb.JoinChallengeRequest{ChallengeId: race, Bot: "expectimax"})
-					}
-				}
-				if err == nil {
-					_, err = host.challenges.StartChallenge(ctx, &pb.StartChallengeRequest{ChallengeId: race})
-				}
-				return err
-			}
+			return func(*rand.Rand) error { return host.raceBots(host.authorized(ctx)) }
 		})
 	}},
+}
+
+// raceBots starts an hour-long race with as many bots as possible.
+func (c *caller) raceBots(ctx context.Context) error {
+	created, err := c.challenges.CreateChallenge(ctx, &pb.CreateChallengeRequest{
+		Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: "6x6", Limit: durationpb.New(time.Hour), Private: true,
+	})
+	race := created.GetChallenge().GetId()
+	for range challenge.MaxEntrants - 1 {
+		if err == nil {
+			_, err = c.challenges.JoinChallenge(ctx, &pb.JoinChallengeRequest{ChallengeId: race, Bot: "expectimax"})
+		}
+	}
+	if err == nil {
+		_, err = c.challenges.StartChallenge(ctx, &pb.StartChallengeRequest{ChallengeId: race})
+	}
+	return err
 }
 
 // Ensure that accounts that do nothing but create games between bots, or races of bots, are refused and

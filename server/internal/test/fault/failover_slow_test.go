@@ -35,7 +35,7 @@ func TestFailover(t *testing.T) {
 	}
 	kept := a.playTo(t, a.start(t, "6x6"), 5)
 	waittest.Until(t, "the replica has the game", func() bool {
-		return promoted.XLen(t.Context(), "game:{"+kept.GetId()+"}:log").Val() == 5
+		return promoted.XLen(t.Context(), logKey(kept.GetId())).Val() == 5
 	})
 	require.NoError(t, promoted.Do(t.Context(), "REPLICAOF", "NO", "ONE").Err())
 	for i, game := range lost {
@@ -48,15 +48,23 @@ func TestFailover(t *testing.T) {
 
 	for _, game := range lost {
 		for _, c := range []*caller{a, b} {
-			waittest.Until(t, "the game is damaged", func() bool {
-				_, err = c.get(t.Context(), game.GetId())
-				return refusalOf(err).Code == codes.DataLoss
-			})
-			wantDamaged(t, err, "5")
-			wantDamaged(t, c.watch(t, game.GetId(), watching{after: fromStart()}).awaitEnd(t), "5")
+			c.awaitDamaged(t, game.GetId(), "5")
 		}
 	}
 	b.playTo(t, kept, 6)
+}
+
+// awaitDamaged waits until a server reports a game as damaged, and requires that Watch reports
+// the same.
+func (c *caller) awaitDamaged(t *testing.T, gameID, version string) {
+	t.Helper()
+	var err error
+	waittest.Until(t, "the game is damaged", func() bool {
+		_, err = c.get(t.Context(), gameID)
+		return refusalOf(err).Code == codes.DataLoss
+	})
+	wantDamaged(t, err, version)
+	wantDamaged(t, c.watch(t, gameID, watching{after: fromStart()}).awaitEnd(t), version)
 }
 
 // heartbeats returns the time of each server's last heartbeat.
@@ -89,3 +97,5 @@ func (env *env) awaitAckedHeartbeats(t *testing.T, servers int) {
 		began = env.heartbeats(t)
 	}
 }
+
+func logKey(gameID string) string { return "game:{" + gameID + "}:log" }

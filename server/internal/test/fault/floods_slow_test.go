@@ -111,6 +111,12 @@ func percentile(took []time.Duration, percent int) float64 {
 	return slices.Sorted(slices.Values(took))[percent*(len(took)-1)/100].Seconds() * 1000
 }
 
+// logMemory logs a server's memory in bytes: the most during a flood, and before it.
+func logMemory(t *testing.T, flood string, peak, before int) {
+	t.Helper()
+	t.Logf("figure: memory under %s | %d MB | %d MB", flood, peak/1_000_000, before/1_000_000)
+}
+
 // victim is a server with the default limits that bad clients flood. Only the limit on moves is lifted, for
 // the players whose moves are measured: one on this server, and one on another server, which is not flooded.
 type victim struct {
@@ -190,7 +196,7 @@ func (v *victim) flood(t *testing.T, bad badClient, f *flood) {
 		bad.name, f.granted.Load(), f.refused.Load(), closes(), since(refused, g.refusals(t)), cores)
 	logMoves(t, bad.name, busy, calm)
 	logMoves(t, bad.name+", beside a second server", busy, others)
-	t.Logf("figure: memory under %s | %d MB | %d MB", bad.name, peak()/1_000_000, v.memory/1_000_000)
+	logMemory(t, bad.name, peak(), v.memory)
 	g.collect(t)
 }
 

@@ -221,6 +221,20 @@ func (n *node) apply(entry replay.Entry) (*node, error) {
 	return child, nil
 }
 
+// applyAll returns the node after the given events.
+func (n *node) applyAll(events []*pb.Event) (*node, error) {
+	for _, e := range events {
+		entry, err := translate.Entry(e)
+		if err != nil {
+			return nil, err
+		}
+		if n, err = n.apply(entry); err != nil {
+			return nil, err
+		}
+	}
+	return n, nil
+}
+
 // model returns the specification of a game for porcupine, which consists of the rules and the
 // contract.
 func model(start *node) porcupine.Model {

@@ -66,6 +66,14 @@ func (o *observations) update(m *pb.WatchResponse) error {
 	}
 }
 
+// latestVersion returns the latest version of a game that any client has observed, or 0 if none
+// has.
+func (o *observations) latestVersion(gameID string) int32 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.latest[gameID]
+}
+
 func note[M proto.Message](in map[string]map[int32]M, gameID string, version int32, m M) error {
 	if in[gameID] == nil {
 		in[gameID] = map[int32]M{}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"testing"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -42,6 +43,14 @@ type participant struct {
 
 	seats  []*pb.Seat
 	events []*pb.Event
+}
+
+// participate starts a participant in a game, which runs until the game ends.
+func participate(t *testing.T, p *participant, gameID string, c *caller) *participant {
+	t.Helper()
+	p.watcher = &watcher{caller: c, gameID: gameID, watching: watching{after: fromStart(), every: true}, seen: p.see}
+	p.start(t)
+	return p
 }
 
 // see records an event and reacts to it, or, when a stream has been opened, reacts to the last one.

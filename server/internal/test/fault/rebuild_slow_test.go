@@ -38,6 +38,20 @@ func (env *env) derived(ctx context.Context, t *testing.T, at time.Time) map[str
 	return all
 }
 
+// deleteDerived deletes everything that is derived from logs.
+func (env *env) deleteDerived(ctx context.Context, t *testing.T) {
+	t.Helper()
+	ports := env.ports()
+	require.NoError(t, ports.Boards.Clear(ctx))
+	ids := env.gameIDs(ctx, t)
+	for _, l := range env.listNames() {
+		require.NoError(t, ports.Lists.Forget(ctx, l, ids...))
+	}
+	for _, gameID := range ids {
+		require.NoError(t, ports.Queue.Remove(ctx, gameID))
+	}
+}
+
 // checkRebuilt deletes everything that is derived from logs, rebuilds it, and requires that the
 // result is identical, entry by entry. No server may be running.
 func checkRebuilt(ctx context.Context, t *testing.T, env *env) {
@@ -45,14 +59,7 @@ func checkRebuilt(ctx context.Context, t *testing.T, env *env) {
 	now := time.Now()
 	kept := env.derived(ctx, t, now)
 	due := env.scheduled(ctx, t, century)
-	ports, ids := env.ports(), env.gameIDs(ctx, t)
-	require.NoError(t, ports.Boards.Clear(ctx))
-	for _, l := range env.listNames() {
-		require.NoError(t, ports.Lists.Forget(ctx, l, ids...))
-	}
-	for _, gameID := range ids {
-		require.NoError(t, ports.Queue.Remove(ctx, gameID))
-	}
+	env.deleteDerived(ctx, t)
 	require.Empty(t, env.derived(ctx, t, now))
 	operator := env.operator(ctx, t)
 	defer operator.Close()

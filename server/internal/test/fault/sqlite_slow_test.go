@@ -22,14 +22,7 @@ func newSQLiteEnv(t *testing.T) *env {
 	path := filepath.Join(t.TempDir(), "store.db")
 	env := &env{t: t, url: "sqlite:" + path, observed: newObservations(), damaged: map[string]bool{}}
 	env.ports = env.openFile
-	t.Cleanup(func() {
-		env.mu.Lock()
-		defer env.mu.Unlock()
-		if env.opened != nil {
-			assert.NoError(t, env.opened.Close())
-			env.opened = nil
-		}
-	})
+	t.Cleanup(func() { env.closeFile(t) })
 	t.Cleanup(func() { check(t, env) })
 	return env
 }
@@ -51,6 +44,17 @@ func (env *env) openFile() *store.Store {
 		require.NoError(env.t, err)
 	}
 	return env.opened
+}
+
+// closeFile closes the file that openFile opened.
+func (env *env) closeFile(t *testing.T) {
+	t.Helper()
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	if env.opened != nil {
+		assert.NoError(t, env.opened.Close())
+		env.opened = nil
+	}
 }
 
 // path returns the path of the SQLite file that env uses.

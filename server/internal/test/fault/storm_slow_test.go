@@ -64,6 +64,19 @@ type stormServer struct {
 	prober *caller
 }
 
+func newStormServer(t *testing.T, env *env) *stormServer {
+	t.Helper()
+	h, flags := &stormServer{}, []string{"--listen", process.FreeAddress(t)}
+	if env.redis != nil {
+		h.toRedis = redistest.StartProxy(t, env.addr)
+		flags = append(flags, "--store=redis://"+h.toRedis.Addr())
+	}
+	h.server = env.serveProcess(flags...)
+	h.toClients = redistest.StartProxy(t, h.server.addr)
+	h.prober = env.player(h.frontEnd())
+	return h
+}
+
 // frontEnd returns the server at the address that clients use.
 func (h *stormServer) frontEnd() *testServer { return &testServer{addr: h.toClients.Addr()} }
 
@@ -108,14 +121,7 @@ func (s *storm) rage(seed uint64, servers int) {
 	s.env.serversDie = true
 	var frontEnds []*testServer
 	for range servers {
-		h, flags := &stormServer{}, []string{"--listen", process.FreeAddress(t)}
-		if s.env.redis != nil {
-			h.toRedis = redistest.StartProxy(t, s.env.addr)
-			flags = append(flags, "--store=redis://"+h.toRedis.Addr())
-		}
-		h.server = s.env.serveProcess(flags...)
-		h.toClients = redistest.StartProxy(t, h.server.addr)
-		h.prober = s.env.player(h.frontEnd())
+		h := newStormServer(t, s.env)
 		s.servers, frontEnds = append(s.servers, h), append(frontEnds, h.frontEnd())
 	}
 	tr := s.env.startTraffic(stormLoad, seed, frontEnds...)
@@ -166,7 +172,13 @@ func (s *storm) inject(rng *rand.Rand, at []fault) {
 	for _, heal := range heals {
 		heal()
 	}
-	seed := rng.Uint64()
+	s.awaitHealthy(rng.Uint64())
+	s.env.awaitProgress(s.t, 40)
+}
+
+// awaitHealthy waits until every server works again.
+func (s *storm) awaitHealthy(seed uint64) {
+	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
@@ -175,5 +187,4 @@ func (s *storm) inject(rng *rand.Rand, at []fault) {
 		group.Go(func() error { return h.probe(ctx, rng) })
 	}
 	require.NoError(s.t, group.Wait(), "a server did not recover")
-	s.env.awaitProgress(s.t, 40)
 }

@@ -240,9 +240,7 @@ func (tr *traffic) playTables(rng *rand.Rand, players []*caller) error {
 		var both []*participant
 		for _, player := range players[:2] {
 			p := &participant{pace: tr.load.pause, rng: rand.New(rand.NewPCG(rng.Uint64(), 0))}
-			p.watcher = &watcher{caller: player, gameID: gameID, watching: watching{after: fromStart(), every: true}, seen: p.see}
-			p.start(tr.t)
-			both = append(both, p)
+			both = append(both, participate(tr.t, p, gameID, player))
 		}
 		tr.mu.Lock()
 		tr.participants = append(tr.participants, both...)

@@ -87,9 +87,7 @@ func (w *watcher) follow(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c := w.caller
-	c.env.observed.mu.Lock()
-	reached := c.env.observed.latest[w.gameID] // by any client
-	c.env.observed.mu.Unlock()
+	reached := c.env.observed.latestVersion(w.gameID)
 	w.mu.Lock()
 	request := w.history.Open(reached)
 	w.mu.Unlock()
@@ -178,21 +176,31 @@ func (w *watcher) awaitEnd(t *testing.T) error {
 // transcript reads the events of a game up to the given version.
 func (c *caller) transcript(ctx context.Context, gameID string, version int32) ([]*pb.Event, error) {
 	var events []*pb.Event
-	err := c.untilAnswered(ctx, func(ctx context.Context) error {
-		ctx, cancel := context.WithCancel(c.authorized(ctx))
-		defer cancel()
-		stream, err := c.games.Watch(ctx, &pb.WatchRequest{GameId: gameID, AfterVersion: fromStart(), EveryEvent: true})
-		events = nil
-		for last := int32(0); err == nil && last < version; {
-			var message *pb.WatchResponse
-			message, err = stream.Recv()
-			if e := message.GetEvent(); e != nil {
-				events, last = append(events, e), e.GetVersion()
-			}
-		}
+	err := c.untilAnswered(ctx, func(ctx context.Context) (err error) {
+		events, err = c.readTranscript(ctx, gameID, version)
 		return err
 	})
 	return events, err
+}
+
+func (c *caller) readTranscript(ctx context.Context, gameID string, version int32) ([]*pb.Event, error) {
+	ctx, cancel := context.WithCancel(c.authorized(ctx))
+	defer cancel()
+	stream, err := c.games.Watch(ctx, &pb.WatchRequest{GameId: gameID, AfterVersion: fromStart(), EveryEvent: true})
+	if err != nil {
+		return nil, err
+	}
+	var events []*pb.Event
+	for last := int32(0); last < version; {
+		message, err := stream.Recv()
+		if err != nil {
+			return nil, err
+		}
+		if e := message.GetEvent(); e != nil {
+			events, last = append(events, e), e.GetVersion()
+		}
+	}
+	return events, nil
 }
 
 // wantDamaged requires the error that the contract defines for a damaged game whose last

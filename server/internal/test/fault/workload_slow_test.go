@@ -115,21 +115,13 @@ func (w *workload) run(ctx context.Context, seed uint64) error {
 	for who, c := range w.clients {
 		rng := rand.New(rand.NewPCG(seed, uint64(who)))
 		group.Go(func() error {
-			var known *pb.Game // what the client knows
+			var known *pb.Game
 			for range callsPerClient {
 				message, err := w.call(inGroup, rng, who, w.chooseCall(rng, c, known))
 				if err != nil {
 					return err
 				}
-				switch m := message.(type) {
-				case *pb.Game:
-					known = m
-				case *pb.Event:
-					if known != nil && m.GetVersion() > known.GetVersion() {
-						known = proto.CloneOf(known)
-						known.Version, known.Position, known.Result = m.GetVersion(), m.GetPosition(), m.GetResult()
-					}
-				}
+				known = learn(known, message)
 			}
 			return nil
 		})
@@ -175,6 +167,21 @@ func (w *workload) call(ctx context.Context, rng *rand.Rand, who int, op operati
 		return message, w.env.observed.event(e)
 	}
 	return message, w.env.observed.game(message.(*pb.Game))
+}
+
+// learn returns what a client knows about a game after receiving a message. known is what it
+// knew before.
+func learn(known *pb.Game, message proto.Message) *pb.Game {
+	switch m := message.(type) {
+	case *pb.Game:
+		return m
+	case *pb.Event:
+		if known != nil && m.GetVersion() > known.GetVersion() {
+			known = proto.CloneOf(known)
+			known.Version, known.Position, known.Result = m.GetVersion(), m.GetPosition(), m.GetResult()
+		}
+	}
+	return known
 }
 
 // chooseCall draws a random call that is likely to be legal, judging by what the client knows.
@@ -278,12 +285,7 @@ func (env *env) genesis(t *testing.T, reader *caller, g *pb.Game) *node {
 	require.NoError(t, err)
 	first, err := replay.Start(g.GetId(), created, seed, time.Unix(0, 0))
 	require.NoError(t, err)
-	n := newNode(nil, first)
-	for _, e := range events[1:] {
-		entry, err := translate.Entry(e)
-		require.NoError(t, err)
-		n, err = n.apply(entry)
-		require.NoError(t, err)
-	}
+	n, err := newNode(nil, first).applyAll(events[1:])
+	require.NoError(t, err)
 	return n
 }

@@ -11,23 +11,7 @@ import (
 func TestScreens(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(env *ui.Env) ui.Page{
-		// The user has finished the daily game, and a race waits for players.
-		"lobby": func(env *ui.Env) ui.Page {
-			p, race := loaded(t, env, tuitest.GameID), tuitest.WaitingRace()
-			race.Entrants = race.Entrants[1:]
-			p.lists.Races = []*pb.Challenge{race}
-			p.arrange()
-			p.profile = &pb.GetProfileResponse{
-				Player:   &pb.Player{Id: "ada", Name: "ada"},
-				Variants: []*pb.VariantRecord{{Variant: "classic", Games: 40, BestScore: 18114}}, Daily: &pb.DailyRecord{Streak: 5},
-			}
-			p.gotDaily(daily{
-				game:    tuitest.DailyGame(),
-				attempt: &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 12345, DayStreak: 5},
-				place:   third,
-			}, nil)
-			return p
-		},
+		"lobby": func(env *ui.Env) ui.Page { return withChallenges(t, loaded(t, env, tuitest.GameID)) },
 		"quiet": func(env *ui.Env) ui.Page { return quiet(t, env) },
 		"new": func(env *ui.Env) ui.Page {
 			p := loaded(t, env, triboloID)
@@ -60,5 +44,25 @@ func quiet(t *testing.T, env *ui.Env) *page {
 	p := New(t.Context(), env).(*page)
 	p.listed(all, nil)
 	p.gotDaily(daily{game: tuitest.DailyGame()}, nil)
+	return p
+}
+
+// withChallenges adds the daily game, which the user has finished, and a race that is
+// waiting for players.
+func withChallenges(t *testing.T, p *page) *page {
+	t.Helper()
+	race := tuitest.WaitingRace()
+	race.Entrants = race.Entrants[1:]
+	p.lists.Races = []*pb.Challenge{race}
+	p.arrange()
+	p.profile = &pb.GetProfileResponse{
+		Player:   &pb.Player{Id: "ada", Name: "ada"},
+		Variants: []*pb.VariantRecord{{Variant: "classic", Games: 40, BestScore: 18114}}, Daily: &pb.DailyRecord{Streak: 5},
+	}
+	p.gotDaily(daily{
+		game:    tuitest.DailyGame(),
+		attempt: &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 12345, DayStreak: 5},
+		place:   third,
+	}, nil)
 	return p
 }

@@ -59,6 +59,7 @@ var projectVariables = []string{
 
 // Removed says what to do instead of setting a flag that no longer exists, by the flag's variable.
 var Removed = map[string]string{
+	Prefix + "NAME":          "name the account with gridstand account new",
 	Prefix + "PPROF":         "omit it: profiles are always served on the address of --metrics",
 	Prefix + "REDIS":         "use --store",
 	Prefix + "REFLECTION":    "omit it: tools can always list the services",

@@ -159,13 +159,23 @@ func (k keys) add(ctx context.Context, key store.Key, limit int) (stored store.K
 }
 
 func (k keys) Unlink(ctx context.Context, playerID, fingerprint string) (bool, error) {
-	removed, err := k.client.HDel(ctx, keysKey(playerID), fingerprint).Result()
+	removed, err := removeField(ctx, k.client, keysKey(playerID), fingerprint)
 	if err != nil {
-		return false, failed(err)
+		return false, err
 	}
-	// If the reply to HDEL was lost, the client has repeated it.
+	// An earlier call may have ended before it released the owner.
 	released, err := k.release(ctx, fingerprint, playerID)
-	return released || removed > 0, err
+	return released || removed, err
+}
+
+// removeField removes a field of a hash, and reports whether it existed. It looks for the field first: if the
+// reply to HDEL is lost, the client sends it again, and the field is gone.
+func removeField(ctx context.Context, client goredis.UniversalClient, key, field string) (existed bool, err error) {
+	existed, err = client.HExists(ctx, key, field).Result()
+	if existed {
+		err = client.HDel(ctx, key, field).Err()
+	}
+	return existed, failed(err)
 }
 
 func (k keys) Keys(ctx context.Context, playerID string) ([]store.Key, error) {
@@ -234,8 +244,11 @@ func (s credentials) Add(ctx context.Context, c store.Credential) (bool, error) 
 	if err != nil {
 		return false, failed(err)
 	}
-	added, err := s.client.HSetNX(ctx, credentialsKey, c.Name, timedText(now, c.Digest)).Result()
-	return added, failed(err)
+	text, pipe := timedText(now, c.Digest), s.client.Pipeline()
+	pipe.HSetNX(ctx, credentialsKey, c.Name, text)
+	stored := pipe.HGet(ctx, credentialsKey, c.Name) // If the replies are lost, the client sends both again.
+	_, err = pipe.Exec(ctx)
+	return stored.Val() == text, failed(err)
 }
 
 func (s credentials) All(ctx context.Context) ([]store.Credential, error) {
@@ -254,6 +267,5 @@ func (s credentials) All(ctx context.Context) ([]store.Credential, error) {
 }
 
 func (s credentials) Remove(ctx context.Context, name string) (bool, error) {
-	removed, err := s.client.HDel(ctx, credentialsKey, name).Result()
-	return removed > 0, failed(err)
+	return removeField(ctx, s.client, credentialsKey, name)
 }

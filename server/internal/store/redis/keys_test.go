@@ -8,8 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/internal/id"
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
-	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -71,35 +69,6 @@ func TestKeys_Link_Interrupted(t *testing.T) {
 			_, err = s.Keys.Link(ctx, store.Key{Fingerprint: fingerprint, PlayerID: ann.ID}, 1)
 			require.NoError(t, err)
 		}
-	})
-}
-
-// Ensure that Unlink reports that it has found the key if the reply to either of its commands was lost.
-func TestKeys_Unlink_LostReply(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, r *rig) {
-		ctx, proxy := t.Context(), redistest.StartProxy(t, r.addr)
-		lossy := openAt(t, proxy.Addr()).Keys
-		ann, err := lossy.Create(ctx, store.Account{ID: id.New(), Name: "Ann", Secret: "none"}, 0, fingerprint)
-		require.NoError(t, err)
-		release, found := proxy.Hold(), make(chan bool, 1)
-		go func() {
-			one, err := lossy.Unlink(ctx, ann.ID, fingerprint)
-			assert.NoError(t, err)
-			found <- one
-		}()
-		waittest.Until(t, "the key is removed", func() bool { return r.client.Exists(ctx, "player:{"+ann.ID+"}:keys").Val() == 0 })
-		proxy.Cut()
-		release()
-		assert.True(t, waittest.Receive(t, "the outcome", found))
-
-		_, err = lossy.Link(ctx, store.Key{Fingerprint: fingerprint, PlayerID: ann.ID}, 0)
-		require.NoError(t, err)
-		lost := proxy.Lose(1)
-		again, err := lossy.Unlink(ctx, ann.ID, fingerprint)
-		require.NoError(t, err)
-		assert.True(t, again)
-		<-lost
 	})
 }
 

@@ -1,13 +1,22 @@
 package redis
 
 import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/id"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // Ensure that a claim whose reply is lost returns an error. A retry would return that another server
@@ -28,5 +37,75 @@ func TestClaim_LostReply(t *testing.T) {
 		proxy.Cut()
 		release()
 		require.Error(t, waittest.Receive(t, "the outcome", result))
+	})
+}
+
+// lossy is a connection that is closed instead of passing on the reply to the first command with a name.
+type lossy struct {
+	net.Conn
+	command []byte
+	lost    *atomic.Bool // shared by all connections
+	doomed  bool
+}
+
+func (c *lossy) Write(b []byte) (int, error) {
+	if bytes.Contains(b, c.command) && c.lost.CompareAndSwap(false, true) {
+		c.doomed = true
+	}
+	return c.Conn.Write(b)
+}
+
+func (c *lossy) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if c.doomed {
+		_ = c.Close()
+		return 0, io.EOF
+	}
+	return n, err
+}
+
+// Ensure that a call says that it took effect if the reply to its command was lost, so that the client sent it
+// twice.
+func TestLostReply(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		ctx := t.Context()
+		ann, err := r.store.Accounts.Create(ctx, store.Account{ID: id.New(), Name: "Ann", Secret: "none"}, 0)
+		require.NoError(t, err)
+		_, err = r.store.Sessions.Offer(ctx, ann.ID, "link", time.Minute)
+		require.NoError(t, err)
+		_, err = r.store.Sessions.Open(ctx, "link", store.Session{ID: "session"}, 1, 0)
+		require.NoError(t, err)
+		unlink := func(c goredis.UniversalClient) (bool, error) {
+			_, err := r.store.Keys.Link(ctx, store.Key{Fingerprint: fingerprint, PlayerID: ann.ID}, 0)
+			require.NoError(t, err)
+			return keys{accounts{c}}.Unlink(ctx, ann.ID, fingerprint)
+		}
+		for _, tt := range []struct {
+			command string
+			call    func(c goredis.UniversalClient) (bool, error)
+		}{
+			{"hsetnx", func(c goredis.UniversalClient) (bool, error) {
+				return credentials{c}.Add(ctx, store.Credential{Name: "host", Digest: "digest"})
+			}},
+			{"hdel", func(c goredis.UniversalClient) (bool, error) { return credentials{c}.Remove(ctx, "host") }},
+			{"hdel", func(c goredis.UniversalClient) (bool, error) {
+				return sessions{accounts{c}}.End(ctx, ann.ID, "session")
+			}},
+			{"hdel", unlink},
+			{"evalsha", unlink},
+		} {
+			var lost atomic.Bool
+			dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+				c, err := new(net.Dialer).DialContext(ctx, network, addr)
+				return &lossy{Conn: c, command: []byte(tt.command), lost: &lost}, err
+			}
+			client := goredis.NewClient(&goredis.Options{Addr: r.addr, Dialer: dial})
+			did, err := tt.call(client)
+			require.NoError(t, err)
+			assert.True(t, did, tt.command)
+			assert.True(t, lost.Load(), tt.command)
+			require.NoError(t, client.Close())
+		}
 	})
 }

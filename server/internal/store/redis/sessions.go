@@ -115,6 +115,5 @@ func (s sessions) Renew(ctx context.Context, playerID, id string, keep time.Dura
 }
 
 func (s sessions) End(ctx context.Context, playerID, id string) (bool, error) {
-	removed, err := s.client.HDel(ctx, sessionsKey(playerID), id).Result()
-	return removed > 0, failed(err)
+	return removeField(ctx, s.client, sessionsKey(playerID), id)
 }

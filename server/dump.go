@@ -136,8 +136,8 @@ func (c *Config) checkLasting() (path string, err error) {
 
 // openStopped opens the Redis that c selects, unless a server is using it, or was using it
 // a few seconds ago.
-func (c *Config) openStopped(ctx context.Context, open func(context.Context, string, *slog.Logger) (*store.Store, error)) (*store.Store, error) {
-	s, err := c.openRedis(ctx, open, slog.New(slog.DiscardHandler))
+func (c *Config) openStopped(ctx context.Context, open openRedis) (*store.Store, error) {
+	s, err := c.openRedis(ctx, open, commandWaits, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}

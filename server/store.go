@@ -32,7 +32,11 @@ func (c *Config) openStore(ctx context.Context, logger *slog.Logger) (*store.Sto
 func (c *Config) open(ctx context.Context, options sqlite.Options, create bool) (s *store.Store, err error) {
 	options.Path, err = c.lasting()
 	if err == nil && options.Path == "" {
-		return c.openRedis(ctx, redis.Open, options.Logger)
+		wait := commandWaits
+		if create {
+			wait = serverWaits
+		}
+		return c.openRedis(ctx, redis.Open, wait, options.Logger)
 	}
 	if err == nil && !create {
 		err = exists(options.Path)
@@ -67,9 +71,21 @@ func (c *Config) lasting() (path string, err error) {
 	}
 }
 
+// openRedis opens the Redis at a URL.
+type openRedis = func(ctx context.Context, url string, wait time.Duration, logger *slog.Logger) (*store.Store, error)
+
+const (
+	// serverWaits is how long a server waits at its start until Redis answers: after a reboot, both start.
+	serverWaits = time.Minute
+	// commandWaits is the same for a command, whose user can repeat it.
+	commandWaits = 5 * time.Second
+)
+
 // openRedis calls open, such as redis.Open, with the URL of the store.
-func (c *Config) openRedis(ctx context.Context, open func(context.Context, string, *slog.Logger) (*store.Store, error), logger *slog.Logger) (*store.Store, error) {
-	s, err := open(ctx, c.Store, logger)
+func (c *Config) openRedis(
+	ctx context.Context, open openRedis, wait time.Duration, logger *slog.Logger,
+) (*store.Store, error) {
+	s, err := open(ctx, c.Store, wait, logger)
 	if name, ok := errors.AsType[*store.NameError](err); ok {
 		return nil, &ConfigError{"store", name.Err}
 	}

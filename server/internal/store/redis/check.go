@@ -14,6 +14,9 @@ import (
 // oldestRedis is the first major version that supports all commands in use.
 const oldestRedis = 7
 
+// checkWithin limits the time that check takes.
+const checkWithin = 3 * time.Second
+
 // check returns an error if any node runs a version of Redis that is too old. It logs a
 // warning for settings that let Redis lose acknowledged writes.
 func (c Clients) check(ctx context.Context, wait time.Duration) error {

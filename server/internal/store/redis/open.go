@@ -21,11 +21,11 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Open connects to Redis at the given URL or URLs (see parseURL), and waits until it
-// answers. It logs a warning for settings that let Redis lose acknowledged writes. If a
+// Open connects to Redis at the given URL or URLs (see parseURL), and waits for up to the given time
+// until it answers. It logs a warning for settings that let Redis lose acknowledged writes. If a
 // URL is invalid, the error is a *store.NameError.
-func Open(ctx context.Context, url string, logger *slog.Logger) (*store.Store, error) {
-	return openChecked(ctx, url, logger, func(ctx context.Context, c Clients) error {
+func Open(ctx context.Context, url string, wait time.Duration, logger *slog.Logger) (*store.Store, error) {
+	return openChecked(ctx, url, wait, logger, func(ctx context.Context, c Clients) error {
 		err := checkComplete(ctx, c)
 		if err == nil {
 			err = checkFormat(ctx, c.Background, c.Name, store.Format)
@@ -38,7 +38,9 @@ func Open(ctx context.Context, url string, logger *slog.Logger) (*store.Store, e
 }
 
 // openChecked connects to Redis, and calls check once Redis answers.
-func openChecked(ctx context.Context, url string, logger *slog.Logger, check func(ctx context.Context, c Clients) error) (*store.Store, error) {
+func openChecked(
+	ctx context.Context, url string, wait time.Duration, logger *slog.Logger, check func(context.Context, Clients) error,
+) (*store.Store, error) {
 	// The library logs to standard error, where play --local draws its screen. Its errors
 	// contain the same information.
 	redislog.Disable()
@@ -52,10 +54,8 @@ func openChecked(ctx context.Context, url string, logger *slog.Logger, check fun
 	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	// Leave time for at least one attempt to connect.
-	wait := max(patience, options.DialTimeout+time.Second)
-	if err = c.waitReady(ctx, wait, busyPatience); err == nil {
-		err = c.check(ctx, wait)
+	if err = c.waitReady(ctx, wait); err == nil {
+		err = c.check(ctx, checkWithin)
 	}
 	if err == nil {
 		err = check(ctx, c)
@@ -108,31 +108,22 @@ func storeURL(o *goredis.UniversalOptions) string {
 	return address
 }
 
-// At startup the store sends a command to Redis every retryEvery until it answers.
-const (
-	retryEvery = 200 * time.Millisecond
-	// patience limits the wait for a Redis that cannot be reached. It is longer if the URL sets
-	// a longer connect timeout.
-	patience = 3 * time.Second
-	// busyPatience limits the wait for a Redis server that is reachable but busy, for
-	// example because it is loading its data or its disk is slow.
-	busyPatience = time.Minute
-)
+// retryEvery is the delay between attempts to reach Redis at startup.
+const retryEvery = 200 * time.Millisecond
 
-// waitReady waits until Redis answers for the first time: for up to wait if it cannot be
-// reached, or for up to busyWait if it, or a node of a cluster, can.
-func (c Clients) waitReady(ctx context.Context, wait, busyWait time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, busyWait)
+// waitReady waits for up to the given time until Redis answers for the first time, and logs why it waits.
+// Redis may be starting, too: it may not listen yet, may be loading its data, or may lack nodes.
+func (c Clients) waitReady(ctx context.Context, wait time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	warned := false
 	var reason error
-	for started := time.Now(); ctx.Err() == nil; {
+	for ctx.Err() == nil {
 		// With retries, the error would only say that ctx is done. A cluster that is down answers a PING.
 		err := c.Appends.Exists(ctx, incompleteKey).Err()
-		if reason == nil || ctx.Err() == nil {
+		first := reason == nil
+		if first || ctx.Err() == nil {
 			reason = err // more specific than a timeout
 		}
-		late := time.Since(started) >= wait
 		switch answer, answered := errors.AsType[goredis.Error](err); {
 		case err == nil:
 			return nil
@@ -140,11 +131,8 @@ func (c Clients) waitReady(ctx context.Context, wait, busyWait time.Duration) er
 			return fmt.Errorf("%s refuses commands: %w", c.Name, err)
 		case untrusted(err):
 			return fmt.Errorf("%s: %w", c.Name, err)
-		case late && !busy(err) && c.Appends.Ping(ctx).Err() != nil && ctx.Err() == nil: // no node of a cluster answers
-			return c.noAnswer(reason)
-		case late && !warned:
-			warned = true
-			c.Logger.Info("redis is busy; waiting until it answers", "store", c.Name, "error", err)
+		case first && ctx.Err() == nil:
+			c.Logger.Info("waiting for redis", "for", wait, "error", c.noAnswer(err))
 		}
 		select {
 		case <-ctx.Done():
@@ -172,10 +160,11 @@ func (c Clients) noAnswer(reason error) error {
 	return fmt.Errorf("%s does not answer: %w%s", c.Name, reason, hint)
 }
 
-// untrusted reports whether the certificate of a Redis server was refused.
+// untrusted reports whether either side of a TLS connection refused the other's certificate.
 func untrusted(err error) bool {
-	_, refused := errors.AsType[*tls.CertificateVerificationError](err)
-	return refused
+	_, here := errors.AsType[*tls.CertificateVerificationError](err)
+	there, ok := errors.AsType[*net.OpError](err)
+	return here || ok && there.Op == "remote error"
 }
 
 // busy reports whether a command failed although Redis could be reached: with an error reply, or

@@ -22,7 +22,7 @@ func TestOpen_NodeDown(t *testing.T) {
 	log := &waiting{stop: func() { node.Restart() }}
 	clients.Logger = slog.New(slog.NewTextHandler(log, nil))
 	node.Kill()
-	require.NoError(t, clients.waitReady(t.Context(), 0, testPatience))
+	require.NoError(t, clients.waitReady(t.Context(), testPatience))
 	assert.Contains(t, log.String(), "connection refused")
 	require.NoError(t, clients.close())
 }

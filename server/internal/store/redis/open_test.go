@@ -21,7 +21,7 @@ import (
 func open(ctx context.Context, t *testing.T, url string) (log string, err error) {
 	t.Helper()
 	var text bytes.Buffer
-	s, err := Open(ctx, url, slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	s, err := Open(ctx, url, testPatience, slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err == nil {
 		t.Cleanup(func() { assert.NoError(t, s.Close()) })
 	}
@@ -39,43 +39,70 @@ func (w *waiting) Write(b []byte) (int, error) {
 	return w.Buffer.Write(b)
 }
 
-// Ensure that the start waits while Redis is loading its data, or is silent, but not if it is
-// unreachable or refuses commands, and that the error does not contain the password.
+// deadline is a context whose deadline passes when over is closed.
+type deadline struct {
+	context.Context
+	over chan struct{}
+}
+
+func (d deadline) Done() <-chan struct{} { return d.over }
+
+func (d deadline) Err() error {
+	select {
+	case <-d.over:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
+// waitAt waits for the Redis at a URL until something is logged, and returns the log and the error.
+func waitAt(t *testing.T, url string) (log string, err error) {
+	t.Helper()
+	options, err := parseURL(url)
+	require.NoError(t, err)
+	clients, ctx := connect(options), deadline{t.Context(), make(chan struct{})}
+	text := &waiting{stop: func() { close(ctx.over) }}
+	clients.Logger = slog.New(slog.NewTextHandler(text, nil))
+	err = clients.waitReady(ctx, testPatience)
+	require.NoError(t, clients.close())
+	return text.String(), err
+}
+
+// Ensure that the start waits, and logs what for, while Redis is unreachable or silent, but not if it
+// refuses commands, and that neither the log nor the error contains the password.
 func TestOpen_Waits(t *testing.T) {
 	t.Parallel()
-	silent := process.Listen(t)
-	secured, loading := redistest.StartMiniredis(t), redistest.StartMiniredis(t)
+	silent, secured := process.Listen(t), redistest.StartMiniredis(t)
 	secured.RequireAuth("open sesame")
-	loading.SetError("LOADING Redis is loading the dataset in memory")
-	for _, c := range []struct {
-		url, want string // the URL without its scheme, and the error
-		busy      bool
+	for addr, want := range map[string]struct {
+		err   string
+		waits bool
 	}{
-		{":sesame@127.0.0.1:1", "redis://127.0.0.1:1/0 does not answer: dial tcp 127.0.0.1:1: connect: connection refused", false},
-		{":sesame@" + secured.Addr(), "refuses commands: WRONGPASS", false},
-		{":sesame@" + silent.Addr().String() + "?read_timeout=50ms", "does not answer: context canceled", true},
-		{loading.Addr(), "", true},
+		"127.0.0.1:1": {"redis://127.0.0.1:1/0 does not answer: dial tcp 127.0.0.1:1: connect: connection refused", true},
+		silent.Addr().String() + "?read_timeout=50ms": {"i/o timeout", true},
+		secured.Addr(): {"refuses commands: WRONGPASS", false},
 	} {
-		options, err := parseURL("redis://" + c.url)
-		require.NoError(t, err)
-		clients := connect(options)
-		ctx, cancel := context.WithCancel(t.Context())
-		log := &waiting{stop: cancel}
-		if c.want == "" {
-			log.stop = func() { loading.SetError("") }
-		}
-		clients.Logger = slog.New(slog.NewTextHandler(log, nil))
-		err = clients.waitReady(ctx, 0, testPatience)
-		cancel()
-		assert.Equal(t, c.busy, strings.Contains(log.String(), "redis is busy"), log.String())
-		if c.want == "" {
-			require.NoError(t, err)
-		} else {
-			require.ErrorContains(t, err, c.want)
-			require.NotContains(t, err.Error(), "sesame")
-		}
-		require.NoError(t, clients.close())
+		log, err := waitAt(t, "redis://:sesame@"+addr)
+		require.ErrorContains(t, err, want.err)
+		assert.Equal(t, want.waits, strings.Contains(log, "waiting for redis") && strings.Contains(log, want.err), log)
+		assert.NotContains(t, err.Error()+log, "sesame")
 	}
+}
+
+// Ensure that the start waits while Redis is loading its data.
+func TestOpen_Loading(t *testing.T) {
+	t.Parallel()
+	loading := redistest.StartMiniredis(t)
+	loading.SetError("LOADING Redis is loading the dataset in memory")
+	options, err := parseURL("redis://" + loading.Addr())
+	require.NoError(t, err)
+	clients := connect(options)
+	log := &waiting{stop: func() { loading.SetError("") }}
+	clients.Logger = slog.New(slog.NewTextHandler(log, nil))
+	require.NoError(t, clients.waitReady(t.Context(), testPatience))
+	assert.Contains(t, log.String(), "LOADING")
+	require.NoError(t, clients.close())
 }
 
 // Ensure that the start waits while a Redis Cluster is down, although its nodes answer a ping, and that the
@@ -88,7 +115,7 @@ func TestOpen_ClusterDown(t *testing.T) {
 	clients, client := connect(options), redistest.NewClient(t, server.Addr())
 	log := &waiting{stop: func() { assert.NoError(t, client.ClusterAddSlotsRange(t.Context(), 0, 16383).Err()) }}
 	clients.Logger = slog.New(slog.NewTextHandler(log, nil))
-	require.NoError(t, clients.waitReady(t.Context(), 0, testPatience))
+	require.NoError(t, clients.waitReady(t.Context(), testPatience))
 	assert.Contains(t, log.String(), "CLUSTERDOWN")
 	require.NoError(t, checkComplete(t.Context(), clients))
 	require.NoError(t, clients.close())
@@ -99,7 +126,7 @@ func TestOpen_ClusterDown(t *testing.T) {
 	assert.ErrorContains(t, s.Ping(t.Context()), "CLUSTERDOWN")
 }
 
-// Ensure that the error says so if TLS is used for a Redis that may not speak it, or the reverse.
+// Ensure that the log and the error say so if TLS is used for a Redis that may not speak it, or the reverse.
 func TestOpen_OtherScheme(t *testing.T) {
 	t.Parallel()
 	plain := redistest.StartRedis(t)
@@ -110,13 +137,10 @@ func TestOpen_OtherScheme(t *testing.T) {
 		"redis://" + encrypted.Listener.Addr().String(): "; if it uses TLS, its URL must begin with rediss://",
 		"rediss://127.0.0.1:1":                          "connection refused",
 	} {
-		options, err := parseURL(url)
-		require.NoError(t, err)
-		clients := connect(options)
-		err = clients.waitReady(t.Context(), 0, testPatience)
+		log, err := waitAt(t, url)
 		require.ErrorContains(t, err, " does not answer: ")
 		assert.True(t, strings.HasSuffix(err.Error(), want), err)
-		require.NoError(t, clients.close())
+		assert.Contains(t, log, want)
 	}
 }
 

@@ -100,7 +100,7 @@ func (e engine) Ping(ctx context.Context) error {
 
 // CheckSettings logs a warning for each setting that lets Redis lose acknowledged writes.
 func (e engine) CheckSettings(ctx context.Context) {
-	_ = e.clients.check(ctx, patience) // The error would be that Redis is now too old.
+	_ = e.clients.check(ctx, checkWithin) // The error would be that Redis is now too old.
 }
 
 func (e engine) Time(ctx context.Context) (time.Time, error) {

@@ -18,8 +18,8 @@ const incompleteKey = "games:incomplete-copy"
 
 // OpenToRestore is like Open, but also opens a store that was not restored completely.
 // The caller must use the store only in Restore.
-func OpenToRestore(ctx context.Context, url string, logger *slog.Logger) (*store.Store, error) {
-	return openChecked(ctx, url, logger, func(context.Context, Clients) error { return nil })
+func OpenToRestore(ctx context.Context, url string, wait time.Duration, logger *slog.Logger) (*store.Store, error) {
+	return openChecked(ctx, url, wait, logger, func(context.Context, Clients) error { return nil })
 }
 
 // Restore calls fill with a store without data. Until that has succeeded, nothing else can open the

@@ -172,7 +172,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	stores := n.stores(n.store, n.log, n.logger) // for calls
 	stores.Challenges.Outages = background.Monitor
 	n.hub = match.NewHub(match.Config{
-		Log: n.log, Feed: n.store.Feed, Windows: stores.Challenges, Transactional: !n.store.Shared(),
+		Log: n.log, Feed: n.store.Feed, Windows: stores.Challenges,
 		Jobs: n.jobs, Delivered: n.metrics.Delivered,
 		ServerID: serverID, Idle: keepIdle, MaxEvents: n.Limits[limits.EventsPerGame],
 	})

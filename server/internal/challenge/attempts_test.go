@@ -17,8 +17,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/page"
 )
 
-// Ensure that storing the result of an attempt at a race does not read outages, which would
-// send a heartbeat within the transaction of the attempt's last entry.
+// Ensure that storing the result of an attempt at a race does not read outages, which would send a heartbeat.
 func TestKeptUntil(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {

@@ -83,8 +83,7 @@ func (s *Challenges) GetAll(ctx context.Context, ids ...string) ([]*Challenge, t
 	return all, now, err
 }
 
-// Read is like Get, but credits no outage to a race, so that it may be called in a transaction. The CloseTime of a
-// race may still change.
+// Read is like Get, but credits no outage to a race, whose CloseTime may therefore still change.
 func (s *Challenges) Read(ctx context.Context, challengeID string) (*Challenge, time.Time, error) {
 	return single(s.readAll(ctx, challengeID))
 }

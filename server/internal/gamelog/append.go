@@ -12,16 +12,13 @@ import (
 // Draft is an entry to append, together with the state after it. It may be appended
 // repeatedly, but takes effect only once.
 type Draft struct {
-	entry store.Entry // without NotAfter and Then
+	entry store.Entry // without NotAfter
 
 	// Event is the event of the entry. Until the entry is appended, its time is not final.
 	Event *replay.Event
 
 	// NotAfter is the latest time at which the entry may be appended. Zero means no limit.
 	NotAfter time.Time
-	// Then, if not nil, is called with the state after the entry, in the transaction that
-	// appends the entry, if the store has transactions; see store.Entry.
-	Then func(ctx context.Context, next *replay.State) error
 }
 
 // NewGame returns the draft of a game's first entry.
@@ -78,8 +75,6 @@ type Appended struct {
 	Tip Tip
 	// Watchers is the number of spectators on all servers, or −1 if it is unknown.
 	Watchers int
-	// Then reports whether Draft.Then was called, by this append or an earlier one.
-	Then bool
 }
 
 // Append appends d if the log still ends with the entry that d builds on. It also succeeds
@@ -87,23 +82,11 @@ type Appended struct {
 func (l *Log) Append(ctx context.Context, d *Draft) (Appended, error) {
 	entry := d.entry
 	entry.NotAfter = d.NotAfter
-	if d.Then != nil {
-		entry.Then = d.then
-	}
 	done, err := l.Games.Append(ctx, d.Event.State.ID, entry)
 	if err != nil {
 		return Appended{}, err
 	}
 	d.Event.SetTime(done.Time)
 	tip := Tip{ID: entry.Next, State: d.Event.State}
-	return Appended{Event: d.Event, Tip: tip, Watchers: done.Watchers, Then: done.Then}, nil
-}
-
-// then calls Then with a copy of the state, because the transaction may fail and the next one
-// may assign a different time to the entry.
-func (d *Draft) then(ctx context.Context, at time.Time) error {
-	state, event := *d.Event.State, *d.Event
-	event.State = &state
-	event.SetTime(at)
-	return d.Then(ctx, event.State)
+	return Appended{Event: d.Event, Tip: tip, Watchers: done.Watchers}, nil
 }

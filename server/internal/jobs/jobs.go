@@ -95,29 +95,12 @@ func (m *Manager) Plan(ctx context.Context, state *replay.State) error {
 	return m.queue.EnqueueIn(ctx, state.ID, delay)
 }
 
-// Within implements match.Jobs.
-func (m *Manager) Within(ctx context.Context, next *replay.State) error {
-	if next.Status == replay.Finished {
-		return m.record(ctx, next)
-	}
-	if err := m.EnqueueSoon(ctx, next.ID); err != nil {
-		return err
-	}
-	if deadline := next.Deadline(); next.BotToMove() == "" && !deadline.IsZero() {
-		return m.queue.EnqueueBy(ctx, deadline, next.ID)
-	}
-	return nil
-}
-
 // Appended implements match.Jobs. It records a result before the player who ended the
 // game gets the reply, schedules a deadline, and makes a bot move if it is the bot's turn.
 // If any of this fails or takes too long, the game's next job does it.
-func (m *Manager) Appended(ctx context.Context, state *replay.State, within bool) {
+func (m *Manager) Appended(ctx context.Context, state *replay.State) {
 	deadline := state.Deadline()
 	finished := state.Status == replay.Finished
-	if finished && within {
-		return // Within has recorded the result.
-	}
 	if !finished && (state.BotToMove() == "" && deadline.IsZero() || waitsForOpen(state)) {
 		return // the usual case after a move
 	}
@@ -132,7 +115,7 @@ func (m *Manager) Appended(ctx context.Context, state *replay.State, within bool
 		if !m.bots.schedule(state, 0) {
 			err = m.queue.EnqueueBy(ctx, store.AtOnce, state.ID)
 		}
-	case !within:
+	default:
 		err = m.queue.EnqueueBy(ctx, deadline, state.ID)
 	}
 	if err != nil {

@@ -36,6 +36,5 @@
 // get an error, and it is removed after Stores.KeepFinished.
 //
 // Leaderboards, lists and the queue of jobs are derived from the logs. Rebuild derives them
-// again, and Run reconciles them hourly. A store with transactions writes them together with
-// the log, so they need no reconciliation.
+// again. If servers share the store, Run reconciles them hourly.
 package liveness

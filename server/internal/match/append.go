@@ -67,17 +67,12 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 }
 
 // prepare makes sure that the follow-up work of a draft gets done even if this server dies
-// after the append: either in the append's transaction, or by a job that another server can
-// pick up. There is such work if the entry ends the game, makes it a bot's turn, or is not a
+// after the append, by a job that another server or the next start can pick up. There is such work if the entry ends the game, makes it a bot's turn, or is not a
 // move and therefore may have started a clock. After any other move, the next deadline is
 // later than the scheduled one.
 func (h *Hub) prepare(ctx context.Context, gameID string, draft *gamelog.Draft) error {
 	next := draft.Event.State
 	if _, move := draft.Event.Entry.Action.(replay.Moved); move && next.Status != replay.Finished && next.BotToMove() == "" {
-		return nil
-	}
-	if h.Transactional {
-		draft.Then = h.Jobs.Within
 		return nil
 	}
 	return h.Jobs.EnqueueSoon(ctx, gameID)
@@ -135,6 +130,6 @@ func (m *Match) finishAppend(ctx context.Context, prev gamelog.Tip, next gamelog
 	m.setRemoteWatchers(next.Watchers)
 	m.hub.Jobs.Changed(m)
 	<-m.writing
-	m.hub.Jobs.Appended(ctx, state, next.Then)
+	m.hub.Jobs.Appended(ctx, state)
 	return shown, nil
 }

@@ -142,9 +142,7 @@ func (w *work) EnqueueSoon(_ context.Context, gameID string) error {
 	return w.err
 }
 
-func (w *work) Within(context.Context, *replay.State) error { panic("the store has no transactions") }
-
-func (w *work) Appended(_ context.Context, final *replay.State, _ bool) {
+func (w *work) Appended(_ context.Context, final *replay.State) {
 	if final.Status != replay.Finished {
 		return
 	}

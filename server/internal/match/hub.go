@@ -24,15 +24,9 @@ type Jobs interface {
 	// EnqueueSoon schedules the game to be processed within seconds by any server that is
 	// running then. It returns once the job is stored.
 	EnqueueSoon(ctx context.Context, gameID string) error
-	// Within stores the consequences of an entry in the transaction that appends it: the
-	// result of a finished game, or else a job to process the game. next is the state after
-	// the entry. If the store has transactions, Within is called instead of EnqueueSoon. It
-	// is called again if the transaction is retried.
-	Within(ctx context.Context, next *replay.State) error
-	// Appended is called with the state after each entry that this server appended; within
-	// reports whether Within was called in the transaction. It must return within a second.
-	// If the game is over, Appended tries to record the result.
-	Appended(ctx context.Context, state *replay.State, within bool)
+	// Appended is called with the state after each entry that this server appended. It must return
+	// within a second. If the game is over, Appended tries to record the result.
+	Appended(ctx context.Context, state *replay.State)
 	// Attended is called every few seconds while players of a game that waits for others watch
 	// it on this server.
 	Attended(ctx context.Context, m *Match)
@@ -56,8 +50,6 @@ type Config struct {
 	Log     *gamelog.Log
 	Feed    store.Feed
 	Windows Windows
-	// Transactional reports whether the Log's store has transactions.
-	Transactional bool
 
 	Jobs Jobs
 	// Delivered is called for each new event with the number of this server's watchers that
@@ -368,7 +360,7 @@ func (h *Hub) Create(
 	var conflict *store.ConflictError
 	switch {
 	case err == nil:
-		h.Jobs.Appended(ctx, appended.Tip.State, false)
+		h.Jobs.Appended(ctx, appended.Tip.State)
 		return appended.Tip.State, nil
 	case errors.As(err, &conflict), errors.Is(err, store.ErrBroken):
 		return h.Existing(ctx, gameID, created)

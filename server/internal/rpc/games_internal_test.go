@@ -34,7 +34,7 @@ func (l *noLists) Write(context.Context, []store.Listing, time.Duration) error {
 // noJobs does nothing with a new game.
 type noJobs struct{ match.Jobs }
 
-func (noJobs) Appended(context.Context, *replay.State, bool) {}
+func (noJobs) Appended(context.Context, *replay.State) {}
 
 // Ensure that a player who joins their own game again writes nothing: the lists have the game.
 func TestJoinGame_Again(t *testing.T) {

@@ -131,12 +131,6 @@ type Entry struct {
 	// NotBefore and NotAfter bound the entry's time by the store's clock; zero means no
 	// bound.
 	NotBefore, NotAfter time.Time
-	// Then is called in the append's transaction, by engines that have transactions, after
-	// they have written the entry. at is the entry's time. Everything that Then writes to
-	// the store using its ctx is committed together with the entry or not at all, and
-	// Append returns Then's error. Then must not block on anything else. Engines without
-	// transactions never call it; Appended.Then tells whether it was called.
-	Then func(ctx context.Context, at time.Time) error
 }
 
 // Appended is the result of an append.
@@ -147,9 +141,6 @@ type Appended struct {
 	// Watchers is the number of spectators on all servers, or −1 if the entry was already
 	// in the log.
 	Watchers int
-	// Then reports whether Entry.Then was called, now or when the entry was first
-	// appended.
-	Then bool
 }
 
 // Errors of Append and Quarantine. Unless the error is ErrUnsettled, nothing was written.

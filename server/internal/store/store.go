@@ -49,8 +49,7 @@ type Engine interface {
 	Name() string
 	// Durable reports whether the data survives a restart of the program.
 	Durable() bool
-	// Shared reports whether several servers can use the store at the same time. A store that is
-	// not shared has transactions: it calls Entry.Then.
+	// Shared reports whether several servers can use the store at the same time.
 	Shared() bool
 	// Ping returns an error if the store does not answer.
 	Ping(ctx context.Context) error

@@ -10,24 +10,17 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Append appends an entry. The entry, the head and the writes of e.Then share a
-// transaction. An entry that is already in the log counts as written.
+// Append appends an entry and its head in one transaction. An entry that is already in the log counts as
+// written.
 func (g games) Append(ctx context.Context, gameID string, e store.Entry) (done store.Appended, err error) {
 	err = g.db.write(ctx, func(c *sqlite3.Conn) error {
 		at, written, err := g.db.put(c, gameID, e, g.db.now())
-		if err == nil && !written {
-			done = store.Appended{Time: at, Watchers: -1, Then: true}
-			return nil
+		done = store.Appended{Time: at, Watchers: -1}
+		if err == nil && written {
+			g.db.notes.add(gameID, e.Next.Version)
+			done.Watchers = g.feed.count(gameID)
 		}
-		if err == nil && e.Then != nil {
-			err = then(ctx, c, func(ctx context.Context) error { return e.Then(ctx, at) })
-		}
-		if err != nil {
-			return err
-		}
-		g.db.notes.add(gameID, e.Next.Version)
-		done = store.Appended{Time: at, Watchers: g.feed.count(gameID), Then: e.Then != nil}
-		return nil
+		return err
 	})
 	if err == nil {
 		return done, nil

@@ -3,14 +3,12 @@
 package sqlite
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	sqlite3 "zombiezen.com/go/sqlite"
 
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -23,21 +21,9 @@ func TestGames_CorruptPage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	s := mustOpen(t, Options{Path: path})
 	d := s.Engine.(*engine).db
-	require.NoError(t, d.write(t.Context(), func(c *sqlite3.Conn) error {
-		return then(t.Context(), c, func(ctx context.Context) error {
-			for _, game := range []struct {
-				id     string
-				length int32
-			}{{"far", 100}, {"next", 60}, {"damaged", 50}} {
-				for n := range game.length {
-					if _, err := s.Games.Append(ctx, game.id, entry(game.id, n+1)); err != nil {
-						return err
-					}
-				}
-			}
-			return nil
-		})
-	}))
+	play(t, s, "far", 1, 100)
+	play(t, s, "next", 1, 60)
+	play(t, s, "damaged", 1, 50)
 	leaves := numbers(t, d, "SELECT pageno FROM dbstat WHERE name = 'entries' AND pagetype = 'leaf' ORDER BY path")
 	require.NoError(t, s.Close())
 	file, err := os.OpenFile(path, os.O_RDWR, 0)

@@ -46,8 +46,6 @@ type file struct {
 // If other work in the transaction fails, work may run again, so it must reset the
 // variables that hold its results at the start. After an error from work, the transaction
 // begins again without it, unless it is a refusal, which write returns without that wrapper.
-//
-// If ctx is the one passed to store.Entry.Then, work runs in the append's transaction.
 func (d *db) write(ctx context.Context, work func(c *sqlite3.Conn) error) error {
 	return d.commit(ctx, false, work)
 }
@@ -99,14 +97,7 @@ func (d *db) change(ctx context.Context, text string, args ...any) (changed bool
 
 // commit is write, or writeUnsynced if unsynced is set.
 func (d *db) commit(ctx context.Context, unsynced bool, work func(c *sqlite3.Conn) error) error {
-	var err error
-	if t := transactionOf(ctx); t != nil {
-		err = t.run(work)
-	} else {
-		err = d.writer.do(ctx, d.priority, unsynced, work)
-	}
-	// The wrapper must not leave this function: if Then returned it, the append would count as refused
-	// although its entry is written.
+	err := d.writer.do(ctx, d.priority, unsynced, work)
 	if refused, ok := errors.AsType[refusal](err); ok {
 		return refused.error
 	}
@@ -117,9 +108,6 @@ func (d *db) commit(ctx context.Context, unsynced bool, work func(c *sqlite3.Con
 // work returns, it must have run all its statements to the end or reset them, as query
 // does.
 func (d *db) read(ctx context.Context, work func(c *sqlite3.Conn) error) error {
-	if t := transactionOf(ctx); t != nil {
-		return t.run(work)
-	}
 	if refused := d.writer.refused.Load(); refused != nil {
 		return refused
 	}
@@ -151,34 +139,6 @@ func (f *file) failed(err error) error {
 		f.logger.Error("the database file is damaged", "id", "file-damaged", "file", f.path, "error", err)
 	}
 	return err
-}
-
-// transaction gives access to an append's transaction. It is stored in the context that
-// is passed to store.Entry.Then.
-type transaction struct {
-	conn *sqlite3.Conn // nil after Then has returned
-}
-
-type transactionKey struct{}
-
-func transactionOf(ctx context.Context) *transaction {
-	t, _ := ctx.Value(transactionKey{}).(*transaction)
-	return t
-}
-
-func (t *transaction) run(work func(c *sqlite3.Conn) error) error {
-	if t.conn == nil {
-		return errors.New("the transaction of this context is over")
-	}
-	return failed(work(t.conn))
-}
-
-// then calls do with a context that makes all reads and writes part of the transaction on
-// c.
-func then(ctx context.Context, c *sqlite3.Conn, do func(ctx context.Context) error) error {
-	t := &transaction{c}
-	defer func() { t.conn = nil }()
-	return do(context.WithValue(ctx, transactionKey{}, t))
 }
 
 // clock follows the system's clock, but never goes back. If the system's clock is set

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -67,10 +66,10 @@ func TestLost(t *testing.T) {
 	require.NoError(t, d.sweep(t.Context()))
 	play(t, s, "b", 3, 4)
 	play(t, s, "c", 1, 1)
-	refused := entry("c", 2)
-	refused.Then = func(context.Context, time.Time) error { return errors.New("no") }
-	_, err = s.Games.Append(t.Context(), "c", refused)
-	require.Error(t, err)
+	require.Error(t, d.write(t.Context(), func(*sqlite3.Conn) error {
+		d.notes.add("c", 2)
+		return errors.New("no")
+	}))
 	requireLost(copied(notesSuffix, walSuffix))
 	requireLost(copied(walSuffix), []string{}...)
 	requireLost(copied(notesSuffix), "b", "c")

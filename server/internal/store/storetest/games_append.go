@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -129,52 +128,6 @@ func gamesAppend(t *testing.T, open Open) {
 		first.NotAfter = last.Time.Add(time.Hour)
 		appended := g.add("b", first)
 		g.holds("b", []store.Record{{ID: first.Next, Time: appended.Time, Raw: first.Raw, Seed: first.Seed}}, 0)
-	})
-	t.Run("calls Then in the transaction of the append", func(t *testing.T) {
-		g := newGames(t, open(t))
-		ctx := t.Context()
-		records := g.create("a", 1)
-		calls := 0
-		var at time.Time
-		var refusal error
-		e := entryAfter(records[0].ID, 0)
-		e.Then = func(ctx context.Context, time time.Time) error {
-			calls, at = calls+1, time
-			if err := g.s.Queue.EnqueueBy(ctx, time, "a"); err != nil {
-				return err
-			}
-			return refusal
-		}
-		jobs := func() []string {
-			ids, err := g.s.Queue.Due(ctx, -time.Minute, time.Minute, 10)
-			require.NoError(t, err)
-			return ids
-		}
-		if g.s.Shared() {
-			assert.False(t, g.add("a", e).Then)
-			assert.Zero(t, calls)
-			return
-		}
-		refusal = errors.New("no")
-		_, err := g.Append(ctx, "a", e)
-		require.ErrorIs(t, err, refusal)
-		g.holds("a", records, 0)
-		assert.Empty(t, jobs())
-
-		refusal = nil
-		appended := g.add("a", e)
-		assert.True(t, appended.Then)
-		assert.Equal(t, appended.Time, at)
-		assert.Equal(t, 2, calls)
-		assert.Equal(t, []string{"a"}, jobs())
-		assert.True(t, g.add("a", e).Then, "Then was called for the first append")
-		assert.Equal(t, 2, calls)
-		late := entryAfter(records[0].ID, 1)
-		late.Then = e.Then
-		_, err = g.Append(ctx, "a", late)
-		require.ErrorAs(t, err, new(*store.ConflictError))
-		assert.Equal(t, 2, calls)
-		g.holds("a", append(records, store.Record{ID: e.Next, Time: appended.Time, Raw: e.Raw}), 0)
 	})
 	t.Run("settles an append that its caller abandoned", func(t *testing.T) {
 		g := newGames(t, open(t))

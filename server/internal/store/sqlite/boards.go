@@ -68,8 +68,10 @@ func scoreOf(c *sqlite3.Conn, board int64, playerID string) (own rankKey, found 
 	return one(c, "SELECT score, member FROM scores WHERE board = ? AND player = ?", firstRankKey, board, playerID)
 }
 
+// Record need not wait for the disk. The game's job, which repeats it, is removed later: if a power failure
+// loses the entry, the job is back.
 func (b boards) Record(ctx context.Context, entry store.BoardEntry, boards ...store.Board) error {
-	err := b.write(ctx, func(c *sqlite3.Conn) error {
+	err := b.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		hidden, err := has(c, selectHidden, entry.PlayerID)
 		if err != nil || hidden {
 			return err

@@ -124,8 +124,9 @@ func (g games) Mend(ctx context.Context, gameID string, from store.ID, head stor
 	}))
 }
 
+// Expire need not wait for the disk: like boards.Record, it precedes the end of the game's job.
 func (g games) Expire(ctx context.Context, at time.Time, gameIDs ...string) error {
-	return wrap("setting the expiry of games", g.db.write(ctx, func(c *sqlite3.Conn) error {
+	return wrap("setting the expiry of games", g.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		return execEach(c, "UPDATE games SET expires = ?2 WHERE id = ?1 AND (expires IS NULL OR expires > ?3)", gameIDs, at, g.db.now())
 	}))
 }

@@ -24,8 +24,9 @@ func (p profiles) Get(ctx context.Context, playerID string) (found store.Profile
 	return found, now, wrap("reading a profile", err)
 }
 
+// Update need not wait for the disk: like boards.Record, it precedes the end of the game's job.
 func (p profiles) Update(ctx context.Context, playerID string, to store.Profile) error {
-	return wrap("writing a profile", p.write(ctx, func(c *sqlite3.Conn) error {
+	return wrap("writing a profile", p.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		stored, exists, err := one(c, `SELECT coalesce(p.revision, 0) FROM accounts a LEFT JOIN profiles p ON p.player = a.id
 			WHERE a.id = ? AND `+accountExists, firstInt, playerID, p.now())
 		switch {

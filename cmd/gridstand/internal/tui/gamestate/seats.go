@@ -22,6 +22,8 @@ func (s *State) TurnText(t ui.Theme, mine bool) string {
 	switch {
 	case s.Over():
 		return t.Bold().Render(describe.Ending(s.Game.Game))
+	case s.Err != nil && turn < 0: // players can no longer join
+		return ""
 	case turn < 0:
 		return t.Bold().Render("Waiting for " + describe.Plural(OpenSeats(s.Game.Game), "player"))
 	}

@@ -324,6 +324,19 @@ func TestWaiting_Two(t *testing.T) {
 	assert.Contains(t, d.Screen(), "\n ↑↓←→ cursor   y copy link ")
 }
 
+// Ensure that a waiting game no longer invites players once it is in quarantine: the server would refuse them.
+func TestWaiting_Damaged(t *testing.T) {
+	t.Parallel()
+	seats := adaAndBots()
+	seats[1] = replay.Seat{}
+	waiting := tuitest.Tribolo(t, tuitest.GameID, 0, seats...)
+	p, d := start(t, tuitest.Env(&tuitest.Server{}), translate.Game(waiting.State, 0))
+	assert.Regexp(t, `(?s)Others join.*y copy`, d.Screen())
+	d.Send(tuitest.Result(p.updated, client.Update{}, client.ErrGameDamaged))
+	assert.Contains(t, d.Screen(), "! "+client.ErrGameDamaged.Error())
+	assert.NotRegexp(t, `Others join|y copy|Waiting for`, d.Screen())
+}
+
 // Ensure that the page ignores a board of another kind or size in every message that a faulty server
 // might send.
 func TestWrongBoard(t *testing.T) {

@@ -32,7 +32,7 @@ func (p *page) copyKey() ui.Key {
 	if p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
 		word, place = "join", 1
 	}
-	return p.env.CopyKey(p.contest == nil || !p.Over(), func() tea.Cmd {
+	return p.env.CopyKey((p.contest == nil || !p.Over()) && p.Err == nil, func() tea.Cmd {
 		if p.contest != nil {
 			return p.Copy(p.contest.Invite())
 		}

@@ -115,8 +115,11 @@ func (p *page) panel(l board.Layout) string {
 }
 
 // invitation explains how others can watch or join the game: "Others watch at https://…", and "or with
-// gridstand watch …".
+// gridstand watch …". There is none to a game that the server no longer serves, such as one in quarantine.
 func (p *page) invitation(width int, wide bool) []string {
+	if p.Err != nil {
+		return nil
+	}
 	if p.contest != nil {
 		if p.contest.Challenge == nil || p.contest.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY) {
 			return nil

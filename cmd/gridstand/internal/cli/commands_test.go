@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"io"
 	"strings"
 	"testing"
 
@@ -81,24 +80,4 @@ func TestLeaderboard(t *testing.T) {
 	for _, u := range []*person{ada, bob} { // one of them has rank 1, the other rank 2
 		assert.Regexp(t, `(?s) 1  .* 2  `, u.ok("top", "--me"), "rows are in rank order")
 	}
-}
-
-// Ensure that the wall chooses four live games, even if only one has moves.
-func TestWatchWall(t *testing.T) {
-	t.Parallel()
-	ada := newUser(t, someServer(t), "ada")
-	var live []string
-	for range 5 {
-		live = append(live, strings.TrimSpace(ada.ok("new")))
-	}
-	ada.slide(live[0], 1)
-	p := ada.program(io.Discard, io.Discard)
-	defer p.disconnect()
-	c, err := p.dial()
-	require.NoError(t, err)
-	best, err := p.bestGames(t.Context(), c)
-	require.NoError(t, err)
-	assert.Len(t, best, 4)
-	assert.Subset(t, live, best)
-	assert.Equal(t, live[0], best[0])
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/watch"
-	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -84,13 +83,10 @@ func (p *program) watchScreen(ctx context.Context, what []string, wall bool) err
 	// Log in if the user has an account, because a watcher may want to play afterwards.
 	_, _ = p.known(ctx, c)
 	route, err := p.whatToWatch(ctx, c, references)
-	if err == nil && wall {
-		route.Watch, err = p.bestGames(ctx, c)
-	}
 	if err != nil {
 		return err
 	}
-	route.TV = wall || len(route.Watch) == 0
+	route.Wall, route.TV = wall, !wall && len(route.Watch) == 0
 	return p.show(ctx, c, route)
 }
 
@@ -117,19 +113,16 @@ func (p *program) whatToWatch(ctx context.Context, c *client.Client, named []ref
 	return route, nil
 }
 
-// bestGames returns the ids of the best live games, at most watch.MaxWall.
-func (p *program) bestGames(ctx context.Context, c *client.Client) ([]string, error) {
-	games, err := watch.LiveGames(ctx, ui.NewServer(c), nil, p.clock())
-	return convert.All(games[:min(len(games), watch.MaxWall)], (*pb.Game).GetId), err
-}
-
 // bestGame returns the id of the best live game.
 func (p *program) bestGame(ctx context.Context, c *client.Client) (string, error) {
-	ids, err := p.bestGames(ctx, c)
-	if err == nil && len(ids) == 0 {
+	games, err := watch.LiveGames(ctx, ui.NewServer(c), nil, p.clock())
+	if err == nil && len(games) == 0 {
 		err = missingf("no game is live. Start one: %s", p.typed("play"))
 	}
-	return first(ids), err
+	if err != nil {
+		return "", err
+	}
+	return games[0].GetId(), nil
 }
 
 // watchLines prints the updates of a game or a challenge, or of the best live game if best is set.

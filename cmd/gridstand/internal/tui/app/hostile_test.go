@@ -126,7 +126,7 @@ func TestHostile(t *testing.T) {
 			return newNamePage(ctx, env)
 		},
 		"play":  func(ctx context.Context, env *ui.Env) ui.Page { return play.New(ctx, env, evilGame()) },
-		"watch": watched(ui.Route{Watch: []string{evil}}), "wall": watched(ui.Route{Watch: []string{evil, "second"}}),
+		"watch": watched(ui.Route{Watch: []string{evil}}), "wall": watched(ui.Route{Watch: []string{evil, "second"}}), "best wall": watched(ui.Route{Wall: true}),
 		"TV": watched(ui.Route{TV: true}), "follow": watched(ui.Route{Follow: evil}), "replay": watched(ui.Route{Watch: []string{evil}, Replay: true}),
 	}
 	challenges := evilChallenges()

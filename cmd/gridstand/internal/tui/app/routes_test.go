@@ -54,6 +54,7 @@ func TestModel_Open(t *testing.T) {
 		"the first game":    {route: ui.Route{New: &ui.NewGame{}}, first: true, calls: []string{"sign in", "new game"}, page: play},
 		"choose a name":     {route: ui.Route{Name: true}, page: "*app.namePage"},
 		"TV":                {route: ui.Route{TV: true}, page: watching},
+		"wall":              {route: ui.Route{Wall: true}, page: "*watch.wall"},
 		"lobby":             {page: "*lobby.page"},
 	} {
 		t.Log(name)

@@ -161,9 +161,8 @@ type Route struct {
 	Watch []string
 	// Replay plays the watched game from its start.
 	Replay bool
-	// TV watches one live game after another. With several games in Watch, it begins with these, side
-	// by side.
-	TV bool
+	// TV watches one live game after another, and Wall the best ones side by side.
+	TV, Wall bool
 	// Follow watches the games of a player, by name.
 	Follow string
 	// Rules shows the rules of a variant, by id, over the current page.

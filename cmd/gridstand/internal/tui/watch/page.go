@@ -28,10 +28,10 @@ type page struct {
 // defaultVariant is the variant of games created from this page.
 const defaultVariant = "classic"
 
-// New returns the page of a route that has Watch, TV or Follow.
+// New returns the page of a route that has Watch, TV, Wall or Follow.
 func New(ctx context.Context, env *ui.Env, r ui.Route) ui.Page {
-	if len(r.Watch) > 1 {
-		return newWall(ctx, env, r.Watch, r.TV)
+	if r.Wall || len(r.Watch) > 1 {
+		return newWall(ctx, env, r.Watch, r.Wall)
 	}
 	p := &page{env: env, Tasks: ui.NewTasks(ctx), player: player{speed: 1}, replay: r.Replay}
 	if r.TV || r.Follow != "" {

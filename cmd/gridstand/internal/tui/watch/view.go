@@ -133,10 +133,6 @@ func (p *page) timeline(width int) string {
 // waiting draws the page while there is no game to show.
 func (p *page) waiting(width int) string {
 	t := p.env.Theme
-	title, ok := t.Large("GRIDSTAND", width)
-	if !ok {
-		title = "GRIDSTAND"
-	}
 	var lines []string
 	switch c := p.chooser; {
 	case p.problem != "":
@@ -154,6 +150,15 @@ func (p *page) waiting(width int) string {
 		if p.env.WatchOnly == "" {
 			lines = append(lines, ui.Choice(t, "n", "start one"))
 		}
+	}
+	return poster(t, width, lines...)
+}
+
+// poster draws lines below the name of the program, in place of a game.
+func poster(t ui.Theme, width int, lines ...string) string {
+	title, ok := t.Large("GRIDSTAND", width)
+	if !ok {
+		title = "GRIDSTAND"
 	}
 	return lipgloss.NewStyle().Align(lipgloss.Center).Render(
 		t.Accent().Bold(true).Render(title) + "\n\n" + strings.Join(lines, "\n"))

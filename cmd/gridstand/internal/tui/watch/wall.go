@@ -30,8 +30,11 @@ type wall struct {
 	games []*game
 	// at is the index of the selected game.
 	at int
-	// best is set if other live games take the places of those that are over or idle.
+	// best is set if live games take the places that are empty, or whose games are over or idle.
 	best bool
+	// asked is set once the server has been asked for live games, and problem says why it did not answer.
+	asked   bool
+	problem string
 }
 
 // newWall returns the page that watches the games with the given full ids. It shows at most
@@ -45,15 +48,15 @@ func newWall(ctx context.Context, env *ui.Env, ids []string, best bool) *wall {
 func (w *wall) Init() tea.Cmd {
 	cmds := convert.All(w.games, (*game).watch)
 	if w.best {
-		cmds = append(cmds, w.Later(resultTime, w.check))
+		cmds = append(cmds, w.check())
 	}
 	return tea.Batch(cmds...)
 }
 
-// check requests other games if any is over or idle, and checks again after resultTime.
+// check requests games if a place is empty or its game is over or idle, and checks again after resultTime.
 func (w *wall) check() tea.Cmd {
 	again, now := w.Later(resultTime, w.check), w.env.Now
-	if !slices.ContainsFunc(w.games, func(g *game) bool { return g.dull(now) }) {
+	if len(w.games) == MaxWall && !slices.ContainsFunc(w.games, func(g *game) bool { return g.dull(now) }) {
 		return again
 	}
 	return tea.Batch(again, ui.Call(w.Tasks, func(ctx context.Context) ([]*pb.Game, error) {
@@ -67,25 +70,39 @@ func (g *game) dull(now time.Time) bool {
 	return g.state.Err != nil || g.state.Board() != nil && (age >= idleTime || g.state.Over() && age >= resultTime)
 }
 
-// found shows games in motion in place of dull ones. Without any, the games stay.
-func (w *wall) found(live []*pb.Game, _ error) tea.Cmd {
+// found shows live games, best first, in empty places, and those in motion in place of dull ones. Without
+// any, the games stay.
+func (w *wall) found(live []*pb.Game, err error) tea.Cmd {
+	w.asked, w.problem = true, ""
+	if err != nil {
+		w.problem = ui.Explain(err, "Is it the right server?")
+	}
 	live = slices.DeleteFunc(live, func(l *pb.Game) bool {
-		shown := slices.ContainsFunc(w.games, func(g *game) bool { return g.id == l.GetId() })
-		return shown || gamestate.RankOf(l, w.env.Now) >= gamestate.Begun
+		return slices.ContainsFunc(w.games, func(g *game) bool { return g.id == l.GetId() })
 	})
 	var cmds []tea.Cmd
+	next := func() *game {
+		g := newGame(w.env, w.Tasks, live[0].GetId())
+		live, cmds = live[1:], append(cmds, g.watch())
+		return g
+	}
+	for len(live) > 0 && len(w.games) < MaxWall {
+		w.games = append(w.games, next())
+	}
 	for i, g := range w.games {
-		if len(live) > 0 && g.dull(w.env.Now) {
+		if len(live) > 0 && gamestate.RankOf(live[0], w.env.Now) < gamestate.Begun && g.dull(w.env.Now) {
 			g.leave()
-			w.games[i], live = newGame(w.env, w.Tasks, live[0].GetId()), live[1:]
-			cmds = append(cmds, w.games[i].watch())
+			w.games[i] = next()
 		}
 	}
 	return tea.Batch(cmds...)
 }
 
 func (w *wall) Keys() ui.KeyTable {
-	n := len(w.games)
+	n, back := len(w.games), ui.On("q esc", "q", ui.BackText, true, ui.Run(ui.Back))
+	if n == 0 {
+		return ui.KeyTable{{back}}
+	}
 	to := func(i int) func() tea.Cmd { return func() tea.Cmd { w.at = i % n; return nil } }
 	var digits []ui.Key
 	for i := range w.games {
@@ -96,7 +113,7 @@ func (w *wall) Keys() ui.KeyTable {
 		ui.On("shift+tab left up", "shift-tab", "previous game", true, to(w.at+n-1)),
 		ui.Listed(fmt.Sprintf("1–%d", n), "select").Footer(1),
 		ui.On("enter", "enter", "full screen", true, ui.Run(ui.Open(ui.Route{Watch: []string{w.games[w.at].id}}))).Footer(2),
-		ui.On("q esc", "q", ui.BackText, true, ui.Run(ui.Back)),
+		back,
 	}}
 }
 
@@ -109,6 +126,10 @@ func (w *wall) View(width, height int) ui.View {
 		Title: "wall", Left: []string{t.Bold().Render("wall"), ""},
 		Right: []string{t.Dim().Render(describe.Plural(len(w.games), "game"))},
 	}
+	if len(w.games) == 0 {
+		v.Body = poster(t, width, w.waiting(width))
+		return v
+	}
 	var slots []board.Slot
 	for i := range w.games {
 		slots = append(slots, w.slot(i))
@@ -119,6 +140,19 @@ func (w *wall) View(width, height int) ui.View {
 		v.Right = []string{t.Dim().Render(fmt.Sprintf("%d of %d", w.at+1, len(w.games)))}
 	}
 	return v
+}
+
+// waiting says why there is no game to show.
+func (w *wall) waiting(width int) string {
+	t := w.env.Theme
+	switch {
+	case w.problem != "":
+		return t.Warn().Render(ui.Wrap(w.problem, width))
+	case !w.asked:
+		return t.Dim().Render("Looking for games …")
+	default:
+		return t.Bold().Render("No live games.")
+	}
 }
 
 // slot returns the place of a game: its title, its board and, for Tribolo, all seats.

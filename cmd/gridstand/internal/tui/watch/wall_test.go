@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/convert"
@@ -56,16 +57,36 @@ func TestWall(t *testing.T) {
 	assert.Equal(t, ui.BackMsg{}, d.Leave())
 }
 
-// Ensure that on a wall of the best games, others in motion take the places of those that are over or idle.
+// Ensure that a wall of the best games waits for a server and for games, that any live games take its empty
+// places, and that others in motion then take the places of those that are over or idle.
 func TestWall_Best(t *testing.T) {
 	t.Parallel()
 	var live []*pb.Game
-	s := &tuitest.Server{OnLiveGames: func(pb.OrderBy) ([]*pb.Game, error) { return live, nil }}
+	away := error(&client.Error{Code: codes.Unavailable, Message: "dial tcp: connection refused"})
+	s := &tuitest.Server{OnLiveGames: func(pb.OrderBy) ([]*pb.Game, error) { return live, away }}
 	env, now := tuitest.Env(s), tuitest.Noon
 	env.Clock = func() time.Time { return now }
-	w := New(t.Context(), env, ui.Route{Watch: []string{"over", "idle", "live"}, TV: true}).(*wall)
+	w := New(t.Context(), env, ui.Route{Wall: true}).(*wall)
 	d := tuitest.Drive(t, env, w)
+	assert.Contains(t, d.Screen(), "Looking for games …")
+	d.Until("an answer", func() bool { return w.asked })
+	assert.Contains(t, d.Screen(), "Is it the right server?")
+	d.Press("tab", "1", "enter")
+	assert.Empty(t, d.Left)
 	shown := func() []string { return convert.All(w.games, func(g *game) string { return g.id }) }
+	check := func(want ...string) {
+		d.Send(ui.Then(w.check))
+		d.Until(strings.Join(want, ", "), func() bool { return w.problem == "" && slices.Equal(want, shown()) })
+	}
+	away = nil
+	check()
+	assert.Contains(t, d.Screen(), "No live games.")
+	live = []*pb.Game{liveGame("over", 0, 0), liveGame("idle", 0, 0), liveGame("live", 0, 0)}
+	check("over", "idle", "live")
+	unmoved := liveGame("unmoved", 0, 0)
+	unmoved.GetPosition().MoveCount = 0
+	live = append(live, unmoved)
+	check("over", "idle", "live", "unmoved")
 	show := func(g *pb.Game) {
 		s.Stream(g.GetId()).Push(client.Update{Game: g})
 		d.Until("its board", func() bool {
@@ -81,15 +102,11 @@ func TestWall_Best(t *testing.T) {
 		assert.False(t, g.dull(now), g.id)
 	}
 	now = now.Add(time.Second)
-	live = []*pb.Game{liveGame("live", 0, 0), liveGame("begun", 0, time.Minute), liveGame("next", 0, 0)}
-	d.Send(ui.Then(w.check))
-	d.Until("another game", func() bool { return shown()[0] == "next" })
-	assert.Equal(t, []string{"next", "idle", "live"}, shown(), "no other game is in motion")
+	live = []*pb.Game{liveGame("live", 0, 0), liveGame("other", 0, gamestate.MotionTime), liveGame("next", 0, 0)}
+	check("next", "idle", "live", "unmoved") // no other game is in motion
 	show(live[2])
 	live = append(live, liveGame("last", 0, 0))
-	d.Send(ui.Then(w.check))
-	d.Until("another game", func() bool { return shown()[1] == "last" })
-	assert.Equal(t, []string{"next", "last", "live"}, shown())
+	check("next", "last", "live", "unmoved")
 }
 
 // Ensure that the pages of one game and of several say why a game is not shown.

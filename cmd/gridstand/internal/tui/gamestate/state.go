@@ -34,6 +34,7 @@ type State struct {
 	largest    int32 // largest tile so far
 	record     int32 // see SetRecord
 	recordText string
+	rematch    string // id of the request that creates a rematch, or ""
 
 	connection     client.Connection
 	connectionTime time.Time // when connection was last updated

@@ -96,7 +96,7 @@ func (p *page) resultKeys() ui.KeyTable {
 			return ui.Open(ui.Route{Watch: []string{p.Game.GetId()}, Replay: true})
 		}).FooterAs(5, "w", "replay"),
 		share, link,
-		ui.On("b", "b", "challenge others to beat it", p.beatable(), p.challenge).FooterAs(4, "b", "challenge"),
+		p.RematchKey(p.env),
 		ui.On("s", "s", "ranking", c != nil, func() tea.Cmd { return ui.Open(ui.Route{Challenge: c.ID}) }).Footer(3),
 		ui.On("e", "e", "choose a name", p.guest(), ui.Run(ui.Open(ui.Route{Name: true}))),
 		p.rulesKey(), ui.On("q esc", "q", ui.BackText, true, p.leave),

@@ -104,21 +104,3 @@ func (p *page) leave() tea.Cmd {
 		Choices: ui.Yes("leave", ui.Run(ui.Back)), No: "play on",
 	})
 }
-
-// challenge creates a rematch of the finished game so that others can try to beat its
-// score.
-func (p *page) challenge() tea.Cmd {
-	if p.rematch == "" {
-		p.rematch = client.NewSecret()
-	}
-	return ui.Open(ui.Route{NewChallenge: &ui.NewChallenge{Request: &pb.CreateChallengeRequest{
-		Kind: pb.ChallengeKind_CHALLENGE_KIND_REMATCH, GameId: p.Game.GetId(), RequestId: p.rematch,
-	}}})
-}
-
-// beatable reports whether a rematch of the game can be created. This requires a finished
-// game of 2048 with a public seed.
-func (p *page) beatable() bool {
-	return p.Over() && p.Twenty48() != nil && !p.shared() && p.env.WatchOnly == "" &&
-		(p.contest == nil || p.contest.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH))
-}

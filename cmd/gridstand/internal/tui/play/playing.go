@@ -33,8 +33,6 @@ type page struct {
 	// boards or standings have been requested.
 	contest *gamestate.Contest
 	asked   bool
-	// rematch is the id of the request that creates a rematch.
-	rematch string
 
 	// inFlight is the request that is waiting for a reply, or nil. queue has the requests
 	// to send after it.

@@ -29,6 +29,10 @@ func (p *page) Keys() ui.KeyTable {
 	}
 	to := func(version int32) func() tea.Cmd { return func() tea.Cmd { p.stop(); return p.seek(version) } }
 	pace := func(speed int) func() tea.Cmd { return func() tea.Cmd { p.player.speed = speed; return nil } }
+	var rematch ui.Key
+	if shown {
+		rematch = g.state.RematchKey(p.env)
+	}
 	own := shown && g.running() && !back && p.env.Seated(g.state.Game.Game)
 	return ui.KeyTable{
 		{
@@ -49,6 +53,7 @@ func (p *page) Keys() ui.KeyTable {
 			ui.On("n", "n", "next game", tv && g != nil, func() tea.Cmd { p.chooser.byUser = true; return p.find() }).Footer(3),
 			ui.On("n", "n", "new game", tv && g == nil && p.env.WatchOnly == "",
 				ui.Run(ui.Open(ui.Route{New: &ui.NewGame{Variant: defaultVariant}}))).Footer(3),
+			rematch,
 			ui.On("r", "r", "rules", shown, func() tea.Cmd { return ui.Open(ui.Route{Rules: g.state.Game.GetVariant()}) }).Footer(7),
 			p.env.CopyKey(shown, func() tea.Cmd { return p.Copy(p.env.LinkOr("watch", g.id)) }).Footer(8),
 			ui.On("q esc", "q", ui.BackText, true, ui.Run(ui.Back)),

@@ -46,7 +46,7 @@ func TestWatch(t *testing.T) {
 	until(d, p, 614)
 	assert.Contains(t, d.Screen(), "● live   41 watching")
 	assert.Contains(t, d.Screen(), "move 613")
-	d.Press("n", "up") // these keys have no effect on this page
+	d.Press("n", "b", "up") // these keys have no effect on this page
 	assert.Empty(t, d.Left)
 	from.Push(client.Update{Event: tuitest.Ended(615, pb.Result_REASON_NO_MOVES)})
 	close(from)
@@ -61,6 +61,8 @@ func TestWatch(t *testing.T) {
 	assert.Contains(t, d.Screen(), "Sent to the terminal's clipboard: gridstand watch "+tuitest.GameID)
 	d.Press("r")
 	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Rules: "classic"}}, d.Leave())
+	d.Press("b")
+	assert.Equal(t, tuitest.GameID, d.Leave().(ui.OpenMsg).Route.NewChallenge.Request.GetGameId(), "for others to beat it")
 	d.Press("q")
 	assert.Equal(t, ui.BackMsg{}, d.Leave())
 }
@@ -77,6 +79,8 @@ func TestWatch_Sealed(t *testing.T) {
 	close(from)
 	d.Until("the end", func() bool { return !p.game.running() })
 	assert.Contains(t, d.Screen(), "when its challenge has closed, verify")
+	d.Press("b")
+	assert.Empty(t, d.Left, "its tiles are secret")
 	assert.Contains(t, p.ClosingMessage(), "When its challenge has closed, verify it with gridstand verify kx3fq2ab")
 
 	p.game.state.Game.Seed = []byte("a seed")

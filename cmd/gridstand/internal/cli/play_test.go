@@ -138,7 +138,7 @@ func TestPlayLocal_Share(t *testing.T) {
 	s.sees("also for 1 other.")
 	s.types("y")
 	s.ends(exitOK)
-	friend.sees("The server has stopped.")
+	friend.sees("The server does not answer.")
 	friend.types("q")
 	friend.ends(exitOK)
 }

@@ -4,7 +4,6 @@ package gamestate
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -38,7 +37,6 @@ type State struct {
 
 	connection     client.Connection
 	connectionTime time.Time // when connection was last updated
-	stopping       bool      // whether a server said that it was unavailable, and no server has answered since
 	// Err is the reason why the stream ended before the game did, or nil.
 	Err error
 }
@@ -93,12 +91,6 @@ func (s *State) Sealed() bool { return s.Game.GetChallengeId() != "" && len(s.Ga
 // Update applies an update from the stream and reports whether the board changed.
 func (s *State) Update(u client.Update, now time.Time) bool {
 	s.connection, s.connectionTime = u.Connection, now
-	switch err := u.Connection.Err; {
-	case u.Connection.State != client.Reconnecting:
-		s.stopping = false
-	case errors.Is(err, client.ErrServerUnavailable) && !errors.Is(err, client.ErrUnreachable):
-		s.stopping = true
-	}
 	switch {
 	case u.Game != nil:
 		return s.Replace(u.Game)
@@ -181,19 +173,17 @@ func (s *State) note(e *pb.Event) {
 	s.Log = s.Log[:min(len(s.Log), LogLimit)]
 }
 
-// ConnectionProblem explains why the stream ended before the game did or why a server that answers refuses
-// it, or says that a server ended it because it was stopping and that no server has been reached since. It
-// returns "" if there is no such problem.
+// ConnectionProblem explains why the stream ended before the game did, or why it cannot be resumed: at once if the
+// cause is known, and otherwise after two tries. It returns "" if there is no such problem.
 func (s *State) ConnectionProblem() string {
-	switch err := s.connection.Err; {
+	const tries = 2
+	switch c := s.connection; {
 	case s.Over():
 		return ""
 	case s.Err != nil:
 		return ui.Explain(s.Err, "Open it again to retry.")
-	case s.connection.State == client.Reconnecting && client.CauseOf(err) != client.CauseUnknown:
-		return ui.Explain(err, "Retrying …")
-	case s.stopping && errors.Is(err, client.ErrUnreachable):
-		return "The server has stopped. Retrying …"
+	case c.State == client.Reconnecting && (c.Attempt > tries || client.CauseOf(c.Err) != client.CauseUnknown):
+		return ui.Explain(c.Err, "Retrying …")
 	default:
 		return ""
 	}

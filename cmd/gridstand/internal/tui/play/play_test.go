@@ -170,23 +170,26 @@ func TestQueue_Bounded(t *testing.T) {
 	assert.Contains(t, d.Screen(), "dropped")
 }
 
-// Ensure that the page explains why it cannot reach a server, until it does.
-func TestServerStopped(t *testing.T) {
+// Ensure that the page explains why it cannot reach a server, until it does, but not while the connection moves
+// to another server.
+func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	p, d := newPlay(t, &tuitest.Server{})
 	unreachable := &client.Error{Code: codes.Unavailable, Message: "connection refused"}
 	for _, step := range []struct {
-		state client.ConnectionState
-		err   *client.Error
-		says  string
+		state   client.ConnectionState
+		attempt int
+		err     *client.Error
+		says    string
 	}{
-		{client.Reconnecting, unreachable, ""},
-		{client.Reconnecting, &client.Error{Code: codes.Unavailable, Cause: client.CauseNoTLS}, "The server answers, but without TLS. Retrying …"},
-		{client.Reconnecting, &client.Error{Code: codes.Unavailable, Reason: pb.ReasonServerUnavailable, Message: "this server is stopping"}, ""},
-		{client.Reconnecting, unreachable, "The server has stopped. Retrying …"}, // no other server has answered
-		{client.Live, nil, ""},
+		{client.Reconnecting, 1, &client.Error{Code: codes.Unavailable, Cause: client.CauseNoTLS}, "The server answers, but without TLS. Retrying …"},
+		{client.Reconnecting, 1, &client.Error{Code: codes.Unavailable, Reason: pb.ReasonServerUnavailable, Message: "this server is stopping"}, ""},
+		{client.Reconnecting, 2, unreachable, ""},
+		{client.Reconnecting, 3, unreachable, "The server does not answer. Retrying …"},
+		{client.Live, 0, nil, ""},
 	} {
-		p.Continue(tuitest.Result(p.updated, client.Update{Connection: client.Connection{State: step.state, Err: step.err}}, nil))
+		connection := client.Connection{State: step.state, Attempt: step.attempt, Err: step.err}
+		p.Continue(tuitest.Result(p.updated, client.Update{Connection: connection}, nil))
 		assert.Contains(t, d.Screen(), step.says)
 		assert.Equal(t, step.says != "", strings.Contains(d.Screen(), "Retrying"), "%v", step)
 	}

@@ -2,15 +2,11 @@ package play
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 )
-
-// rankTime is the interval between requests for the leaderboard.
-const rankTime = time.Minute
 
 // places holds the player's places on the variant's daily and all-time leaderboards. Both
 // are nil until known.

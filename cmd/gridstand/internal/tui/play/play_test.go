@@ -265,7 +265,10 @@ func TestEndAndNext(t *testing.T) {
 			if w == pb.Window_WINDOW_DAY {
 				looks++ // count each request once, not once per leaderboard
 			}
-			if looks < 3 { // the first request is from Init
+			switch {
+			case looks == 1:
+				return ui.Place{}, client.ErrUnreachable
+			case looks < 4: // the first two requests are from Init
 				return ui.Place{Total: 8}, nil
 			}
 			return recorded, nil

@@ -99,9 +99,8 @@ func (p *page) attempted() tea.Cmd {
 	return nil
 }
 
-// rank requests the places. It repeats the request soon if the game's result is not recorded
-// yet, and after rankTime if the game is still in progress, unless it is an attempt at a challenge.
-// tries counts the requests since the game ended.
+// rank requests the places. It repeats the request soon if it failed or if the result of the game is not recorded
+// yet. tries is 0 for the first request before the end, and otherwise counts the requests.
 func (p *page) rank(tries int) tea.Cmd {
 	server, game := p.env.Server, p.Game
 	return ui.Call(p.Tasks, func(ctx context.Context) (places, error) {
@@ -115,8 +114,8 @@ func (p *page) rank(tries int) tea.Cmd {
 		if p.Over() && tries == 0 {
 			return nil // it was not over yet
 		}
-		if p.Over() && (err != nil || !found.have(&p.State, p.ScoreOf(p.seat()))) {
-			if again := p.Again(tries, func() tea.Cmd { return p.rank(tries + 1) }); again != nil {
+		if err != nil || p.Over() && !found.have(&p.State, p.ScoreOf(p.seat())) {
+			if again := p.Again(max(tries, 1), func() tea.Cmd { return p.rank(tries + 1) }); again != nil {
 				return again
 			}
 		}
@@ -124,10 +123,7 @@ func (p *page) rank(tries int) tea.Cmd {
 			p.places = found
 			p.SetRecord(found.all.GetScore(), describe.NewBest(""))
 		}
-		if p.Over() || p.contest != nil {
-			return nil
-		}
-		return p.Later(rankTime, func() tea.Cmd { return p.rank(0) })
+		return nil
 	})
 }
 

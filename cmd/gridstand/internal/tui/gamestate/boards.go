@@ -60,15 +60,6 @@ func (c *Contest) UpdateBoard(gameID string, u client.Update, err error) tea.Cmd
 	return s.Show(c.env, c.tasks, true)
 }
 
-// score returns the score to show for an attempt. If its board is followed, the score is
-// that of the board, which is newer than the standings.
-func (c *Contest) score(gameID string) int32 {
-	if s := c.boards[gameID]; s != nil && s.Game.Game != nil {
-		return s.Score()
-	}
-	return c.Standing(gameID).GetScore()
-}
-
 // followed returns the entrants whose boards are followed.
 func (c *Contest) followed() []*pb.Entrant {
 	return slices.DeleteFunc(slices.Clone(c.GetEntrants()), func(e *pb.Entrant) bool { return c.boards[e.GetGameId()] == nil })

@@ -164,7 +164,8 @@ func (c *Contest) Standing(gameID string) *pb.Standing {
 
 // Leads reports whether a game leads the race, or has won it. It needs points.
 func (c *Contest) Leads(gameID string) bool {
-	return c.Standing(gameID).GetRank() == 1 && c.score(gameID) > 0
+	line := c.Standing(gameID)
+	return line.GetRank() == 1 && line.GetScore() > 0
 }
 
 // Again returns the next race, with the same settings and bots. All who were in this race get the

@@ -139,11 +139,7 @@ func (c *Contest) Rows(lines []*pb.Standing, width, rows int) string {
 		if c.env.Is(line.GetPlayer()) {
 			ink = t.Good().Bold(true)
 		}
-		score := line.GetScore()
-		if c.Race() {
-			score = max(score, c.score(line.GetGameId()))
-		}
-		end := fmt.Sprintf("%*s", scoreWidth, describe.Comma(score))
+		end := fmt.Sprintf("%*s", scoreWidth, describe.Comma(line.GetScore()))
 		if tiles {
 			tile := strings.TrimLeft(strconv.Itoa(int(line.GetLargestTile())), "0") // none before the first move
 			end += t.Dim().Render(fmt.Sprintf("%*s", tileWidth, tile))
@@ -204,7 +200,7 @@ const titleWidth = 24
 // boardTitle returns the line above a board: rank, name and score. The leader has a star.
 func (c *Contest) boardTitle(e *pb.Entrant, width int) string {
 	t, line := c.env.Theme, c.Standing(e.GetGameId())
-	place, score, ink := "", t.Bold().Render(describe.Comma(c.score(e.GetGameId()))), lipgloss.NewStyle()
+	place, score, ink := "", t.Bold().Render(describe.Comma(line.GetScore())), lipgloss.NewStyle()
 	switch rank := strconv.Itoa(int(line.GetRank())); {
 	case c.Leads(e.GetGameId()):
 		ink = t.Accent().Bold(true)

@@ -42,12 +42,13 @@ func end(server *tuitest.Server, d *tuitest.Driver, p *page) {
 func TestAttempt_Race(t *testing.T) {
 	t.Parallel()
 	bob := tuitest.Game(tuitest.Board(4, 4))
-	bob.Id, bob.GetPosition().Scores = "bobbobbobbobbobbobbobbobbo", []int32{16000}
+	bob.Id = "bobbobbobbobbobbobbobbobbo"
+	bob.GetPosition().GetTwenty48().Tiles[0] = 8192
 	server := &tuitest.Server{}
 	server.OnResign = func() (*pb.Event, error) { return nil, client.ErrGameDamaged }
 	server.Stream(bob.GetId()).Push(client.Update{Game: bob})
 	p, d := startAttempt(t, server, tuitest.Race(), nil)
-	d.Until("bob's board", func() bool { return strings.Contains(d.Screen(), "16,000") })
+	d.Until("bob's board", func() bool { return strings.Contains(d.Screen(), "8192") })
 
 	d.Env.Site = "https://play.example"
 	d.Press("y")

@@ -94,7 +94,7 @@ func (p *program) watchScreen(ctx context.Context, what []string, wall bool) err
 func (p *program) whatToWatch(ctx context.Context, c *client.Client, named []reference) (ui.Route, error) {
 	if len(named) == 1 && named[0].player != "" {
 		player, err := p.player(ctx, c, named[0].player)
-		return ui.Route{Follow: player.GetName()}, err
+		return ui.Route{Follow: player}, err
 	}
 	var route ui.Route
 	for _, r := range named {

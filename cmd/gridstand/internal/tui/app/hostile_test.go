@@ -78,7 +78,7 @@ func newEvilServer(c *pb.Challenge) *evilServer {
 		}, nil
 	}
 	s.OnLiveGames = func(pb.OrderBy) ([]*pb.Game, error) { return games, nil }
-	s.OnPlayerID = func(string) (string, error) { return "", client.ErrPlayerNotFound }
+	s.OnPlayerGame = func(string) (*pb.Game, error) { return games[0], nil }
 	s.OnPlace = func(pb.Window) (ui.Place, error) {
 		return ui.Place{Entry: &pb.Entry{Rank: -1, Score: math.MinInt32, GameId: evil}}, nil
 	}
@@ -126,8 +126,10 @@ func TestHostile(t *testing.T) {
 			return newNamePage(ctx, env)
 		},
 		"play":  func(ctx context.Context, env *ui.Env) ui.Page { return play.New(ctx, env, evilGame()) },
-		"watch": watched(ui.Route{Watch: []string{evil}}), "wall": watched(ui.Route{Watch: []string{evil, "second"}}), "best wall": watched(ui.Route{Wall: true}),
-		"TV": watched(ui.Route{TV: true}), "follow": watched(ui.Route{Follow: evil}), "replay": watched(ui.Route{Watch: []string{evil}, Replay: true}),
+		"watch": watched(ui.Route{Watch: []string{evil}}), "wall": watched(ui.Route{Watch: []string{evil, "second"}}),
+		"best wall": watched(ui.Route{Wall: true}), "TV": watched(ui.Route{TV: true}),
+		"follow": watched(ui.Route{Follow: &pb.Player{Id: evil, Name: evil}}),
+		"replay": watched(ui.Route{Watch: []string{evil}, Replay: true}),
 	}
 	challenges := evilChallenges()
 	for name := range challenges {

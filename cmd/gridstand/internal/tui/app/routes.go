@@ -59,7 +59,7 @@ func (m *Model) page(r ui.Route) ui.Page {
 		return nil
 	case r.Challenge != "":
 		return challenge.New(m.ctx, m.env, r.Challenge, true)
-	case r.TV || r.Wall || r.Follow != "" || len(r.Watch) > 0:
+	case r.TV || r.Wall || r.Follow != nil || len(r.Watch) > 0:
 		return watch.New(m.ctx, m.env, r)
 	case r.Name:
 		return newNamePage(m.ctx, m.env)

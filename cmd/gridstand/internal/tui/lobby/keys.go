@@ -64,8 +64,8 @@ func (p *page) turn(pane, window int) {
 
 // follows opens the games of the selected player.
 func (p *page) follows() tea.Cmd {
-	if name := p.player(); name != "" {
-		return p.open(ui.Route{Follow: name})
+	if player := p.player(); player.GetName() != "" {
+		return p.open(ui.Route{Follow: player})
 	}
 	return p.Refuse("No player is selected.")
 }
@@ -119,13 +119,13 @@ func (p *page) chosen() string {
 	return cmp.Or(p.current().GetVariant(), p.board())
 }
 
-// player returns the name of the first player of the selected row, or "".
-func (p *page) player() string {
+// player returns the first player of the selected row, or nil.
+func (p *page) player() *pb.Player {
 	if at := p.cursors[paneScores].at; p.pane == paneScores && at < len(p.lists.Scores) {
-		return p.lists.Scores[at].GetPlayer().GetName()
+		return p.lists.Scores[at].GetPlayer()
 	}
 	named := func(seat *pb.Seat) bool { return seat.GetPlayer().GetName() != "" }
-	return ui.Find(p.current().GetSeats(), named).GetPlayer().GetName()
+	return ui.Find(p.current().GetSeats(), named).GetPlayer()
 }
 
 func (p *page) nextVariant() {

@@ -38,6 +38,7 @@ func open(t *testing.T, change func(env *ui.Env)) (*page, *tuitest.Driver) {
 // Ensure that the keys open the right pages. The lists are those of lists.
 func TestKeys(t *testing.T) {
 	t.Parallel()
+	bob := &pb.Player{Id: "bob", Name: "bob"}
 	for name, c := range map[string]struct {
 		keys []string
 		want ui.Route
@@ -53,8 +54,8 @@ func TestKeys(t *testing.T) {
 		"race somebody now":          {[]string{"s"}, ui.Route{NewChallenge: &ui.NewChallenge{}}},
 		"rules":                      {[]string{"r"}, ui.Route{Rules: "tribolo"}},
 		"rules of the selected game": {[]string{"v", "r"}, ui.Route{Rules: "tribolo"}},
-		"follow a player":            {[]string{"end", "f"}, ui.Route{Follow: "bob"}},
-		"follow the best player":     {[]string{"tab", "tab", "f"}, ui.Route{Follow: "bob"}},
+		"follow a player":            {[]string{"end", "f"}, ui.Route{Follow: bob}},
+		"follow the best player":     {[]string{"tab", "tab", "f"}, ui.Route{Follow: bob}},
 		"rules of a new game":        {[]string{"n", "right", "r"}, ui.Route{Rules: "6x6"}},
 	} {
 		_, d := open(t, nil)

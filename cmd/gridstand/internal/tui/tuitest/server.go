@@ -23,7 +23,6 @@ type Server struct {
 	OnPlace      func(w pb.Window) (ui.Place, error) // if nil, the player has no place
 	OnLists      func(me, variant string, w pb.Window) (ui.Lists, error)
 	OnReact      func(r pb.Reaction) error
-	OnPlayerID   func(name string) (string, error)
 	OnPlayerGame func(playerID string) (*pb.Game, error)
 	OnChallenge  func(r *pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) // if nil, there are no challenges
 	// OnRace is called with what the user does to a race: "join ready=true", "add greedy", "leave …", "start".
@@ -98,12 +97,6 @@ func (s *Server) Lists(_ context.Context, me, variant string, w pb.Window, _ []*
 
 // Variants implements ui.Server.
 func (s *Server) Variants(context.Context) ([]*pb.Variant, error) { return Variants(), nil }
-
-// PlayerByName implements ui.Server.
-func (s *Server) PlayerByName(_ context.Context, name string) (*pb.Player, error) {
-	id, err := s.OnPlayerID(name)
-	return &pb.Player{Id: id, Name: name}, err
-}
 
 // CurrentGame implements ui.Server.
 func (s *Server) CurrentGame(_ context.Context, playerID string) (client.Game, bool, error) {

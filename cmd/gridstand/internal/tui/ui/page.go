@@ -163,8 +163,8 @@ type Route struct {
 	Replay bool
 	// TV watches one live game after another, and Wall the best ones side by side.
 	TV, Wall bool
-	// Follow watches the games of a player, by name.
-	Follow string
+	// Follow watches the games of a player.
+	Follow *pb.Player
 	// Rules shows the rules of a variant, by id, over the current page.
 	Rules string
 	// Challenge shows the roster, boards and standings of a challenge, by its full id. The

@@ -19,7 +19,6 @@ type Server interface {
 	Game(ctx context.Context, id string) (client.Game, error)
 	Join(ctx context.Context, id string, seat *int32) (client.Game, error)
 	Resign(ctx context.Context, game client.Game) (*pb.Event, error)
-	PlayerByName(ctx context.Context, name string) (*pb.Player, error)
 	CurrentGame(ctx context.Context, playerID string) (client.Game, bool, error)
 	Attempt(ctx context.Context, challengeID string) (client.Game, error)
 	AddBot(ctx context.Context, challengeID, bot string) (*pb.Challenge, error)

@@ -3,8 +3,6 @@ package watch
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -32,9 +30,8 @@ const seenLimit = 100
 
 // chooser chooses the games for a page that shows TV or follows a player.
 type chooser struct {
-	// player is the name of the player to follow, or "" for TV. playerID is empty until it
-	// is known.
-	player, playerID string
+	// player is the player to follow, or nil for TV.
+	player *pb.Player
 	// why is the reason for the choice of the game, or "".
 	why string
 	// seen has the ids of the games that were shown, each once, latest last.
@@ -49,17 +46,10 @@ type chooser struct {
 }
 
 // name returns the name of the player to follow, sanitized for the terminal.
-func (c *chooser) name() string { return client.CleanName(c.player) }
+func (c *chooser) name() string { return client.CleanName(c.player.GetName()) }
 
 // ended keeps a game's result on the screen for resultTime.
 func (c *chooser) ended(now time.Time) { c.next = now.Add(resultTime) }
-
-// choice is the game to show, or nil if there is no such game.
-type choice struct {
-	game     *pb.Game
-	why      string
-	playerID string
-}
 
 // due reports whether to request another game in place of g, which may be nil.
 func (c *chooser) due(g *game, now time.Time) bool {
@@ -74,7 +64,7 @@ func (c *chooser) due(g *game, now time.Time) bool {
 	age, _ := gamestate.Idle(g.state.Game.Game, now)
 	shown := now.Sub(g.since)
 	switch {
-	case c.player != "":
+	case c.player != nil:
 		return min(age, shown) >= leaveTime
 	case c.asked:
 		return min(age, shown) >= idleTime
@@ -83,48 +73,38 @@ func (c *chooser) due(g *game, now time.Time) bool {
 	}
 }
 
-// find requests a game from the server.
-func (c *chooser) find(env *ui.Env, tasks *ui.Tasks, then func(choice, error) tea.Cmd) tea.Cmd {
+// find requests the best game to show from the server, or nil if there is none.
+func (c *chooser) find(env *ui.Env, tasks *ui.Tasks, then func(*pb.Game, error) tea.Cmd) tea.Cmd {
 	if c.finding {
 		return nil
 	}
 	c.finding = true
 	server, player, seen, now := env.Server, c.player, slices.Clone(c.seen), env.Now
-	f := choice{playerID: c.playerID}
-	return ui.Call(tasks, func(ctx context.Context) (_ choice, err error) {
-		if player == "" {
-			var games []*pb.Game
-			if games, err = LiveGames(ctx, server, seen, now); len(games) > 0 {
-				f.game, f.why = games[0], reason(games[0], now)
-			}
-			return f, err
+	return ui.Call(tasks, func(ctx context.Context) (*pb.Game, error) {
+		if player != nil {
+			g, _, err := server.CurrentGame(ctx, player.GetId())
+			return g.Game, err
 		}
-		if f.playerID == "" {
-			var p *pb.Player
-			p, err = server.PlayerByName(ctx, player)
-			f.playerID = p.GetId()
+		games, err := LiveGames(ctx, server, seen, now)
+		if len(games) == 0 {
+			return nil, err
 		}
-		if err == nil {
-			var g client.Game
-			g, _, err = server.CurrentGame(ctx, f.playerID)
-			f.game = g.Game
-		}
-		return f, err
+		return games[0], err
 	}, then)
 }
 
 // found handles the reply to find. It returns the game to switch to, or nil to stay with g,
 // and the problem to show, if any.
-func (c *chooser) found(f choice, err error, g *game, now time.Time) (to *pb.Game, problem string) {
+func (c *chooser) found(best *pb.Game, err error, g *game, now time.Time) (to *pb.Game, problem string) {
 	byUser := c.byUser
-	c.finding, c.byUser, c.playerID = false, false, f.playerID
-	other := f.game != nil && (g == nil || f.game.GetId() != g.id)
+	c.finding, c.byUser = false, false
+	other := best != nil && (g == nil || best.GetId() != g.id)
 	switch {
 	case !other || !g.running() || byUser:
-	case c.player != "":
-		other = f.game.GetUpdateTime().AsTime().Sub(g.state.Game.GetUpdateTime().AsTime()) >= leaveTime
+	case c.player != nil:
+		other = best.GetUpdateTime().AsTime().Sub(g.state.Game.GetUpdateTime().AsTime()) >= leaveTime
 	default:
-		other = gamestate.RankOf(f.game, now) < gamestate.RankOf(g.state.Game.Game, now)
+		other = gamestate.RankOf(best, now) < gamestate.RankOf(g.state.Game.Game, now)
 	}
 	if g != nil && g.lookingBack() && !byUser { // since the request, the user went back to an earlier version
 		other = false
@@ -134,8 +114,6 @@ func (c *chooser) found(f choice, err error, g *game, now time.Time) (to *pb.Gam
 		c.next = now.Add(otherTime)
 	}
 	switch {
-	case errors.Is(err, client.ErrPlayerNotFound):
-		return nil, fmt.Sprintf("There is no player named %q. The lobby shows the names of players.", c.name())
 	case err != nil && g.running() && !byUser:
 		return nil, "" // The game's own stream reports the connection.
 	case err != nil && g.running():
@@ -147,11 +125,14 @@ func (c *chooser) found(f choice, err error, g *game, now time.Time) (to *pb.Gam
 	case !other:
 		return nil, ""
 	}
-	c.why, c.asked, c.next = f.why, byUser, time.Time{}
-	c.seen = slices.DeleteFunc(c.seen, func(id string) bool { return id == f.game.GetId() })
-	c.seen = append(c.seen, f.game.GetId())
+	if c.player == nil {
+		c.why = reason(best, now)
+	}
+	c.asked, c.next = byUser, time.Time{}
+	c.seen = slices.DeleteFunc(c.seen, func(id string) bool { return id == best.GetId() })
+	c.seen = append(c.seen, best.GetId())
 	c.seen = c.seen[max(len(c.seen)-seenLimit, 0):]
-	return f.game, ""
+	return best, ""
 }
 
 // LiveGames returns live games in the order in which TV prefers them after those in seen.

@@ -19,7 +19,7 @@ func (p *page) Keys() ui.KeyTable {
 	g, play := p.game, "play"
 	shown := g != nil && g.state.Board() != nil
 	back := shown && g.lookingBack()
-	tv := p.chooser != nil && p.chooser.player == ""
+	tv := p.chooser != nil && p.chooser.player == nil
 	if !back {
 		play = "replay"
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // page shows one game at a time.
@@ -34,7 +35,7 @@ func New(ctx context.Context, env *ui.Env, r ui.Route) ui.Page {
 		return newWall(ctx, env, r.Watch, r.Wall)
 	}
 	p := &page{env: env, Tasks: ui.NewTasks(ctx), player: player{speed: 1}, replay: r.Replay}
-	if r.TV || r.Follow != "" {
+	if r.TV || r.Follow != nil {
 		p.chooser = &chooser{player: r.Follow}
 	} else {
 		p.game = newGame(env, p.Tasks, r.Watch[0])
@@ -82,8 +83,8 @@ func (p *page) check() tea.Cmd {
 func (p *page) find() tea.Cmd { return p.chooser.find(p.env, p.Tasks, p.found) }
 
 // found switches to the game that was found.
-func (p *page) found(f choice, err error) tea.Cmd {
-	to, problem := p.chooser.found(f, err, p.game, p.env.Now)
+func (p *page) found(best *pb.Game, err error) tea.Cmd {
+	to, problem := p.chooser.found(best, err, p.game, p.env.Now)
 	p.problem = problem
 	switch {
 	case problem != "" && p.game.running(): // the answer to a key
@@ -93,7 +94,7 @@ func (p *page) found(f choice, err error) tea.Cmd {
 		p.drop()
 		p.game = newGame(p.env, p.Tasks, to.GetId())
 		return p.game.watch()
-	case f.game == nil && err == nil && p.chooser.player == "" && p.game != nil && !p.game.running() && !p.game.lookingBack():
+	case best == nil && err == nil && p.chooser.player == nil && p.game != nil && !p.game.running() && !p.game.lookingBack():
 		p.drop() // no game is live
 	}
 	return nil
@@ -173,7 +174,7 @@ func (p *page) ClosingMessage() string {
 	if p.game == nil {
 		return ""
 	}
-	if p.chooser != nil && p.chooser.player != "" && p.game.running() {
+	if p.chooser != nil && p.chooser.player != nil && p.game.running() {
 		return ui.WithHint(p.game.state.Summary(), "Continue", p.env.Command("watch", gamestate.At(p.chooser.name())))
 	}
 	return p.game.closingMessage()

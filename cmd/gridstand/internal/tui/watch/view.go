@@ -53,7 +53,7 @@ func (p *page) mode() string {
 	switch {
 	case p.chooser == nil:
 		return ""
-	case p.chooser.player == "":
+	case p.chooser.player == nil:
 		return "TV"
 	default:
 		return "following " + p.chooser.name()
@@ -102,7 +102,7 @@ func (p *page) status(width int) string {
 		return ""
 	case p.game.lookingBack(), p.chooser == nil && p.game.state.Over() && p.game.state.Board() != nil && p.env.Height >= ui.StatusHeight:
 		return p.timeline(width)
-	case p.chooser != nil && p.chooser.player != "" && !p.game.running():
+	case p.chooser != nil && p.chooser.player != nil && !p.game.running():
 		return t.Dim().Render(fmt.Sprintf("%s is not playing (last move %s). Waiting for the next game …", p.chooser.name(),
 			describe.Ago(p.env.Now.Sub(p.game.state.Game.GetUpdateTime().AsTime()))))
 	default:
@@ -143,7 +143,7 @@ func (p *page) waiting(width int) string {
 		lines = append(lines, p.game.state.Badge(t, p.env.Now))
 	case c.next.IsZero():
 		lines = append(lines, t.Dim().Render("Looking for a game …"))
-	case c.player != "":
+	case c.player != nil:
 		lines = append(lines, t.Bold().Render(c.name()+" is not playing."), "Waiting for the next game …")
 	default:
 		lines = append(lines, t.Bold().Render("No live games."))

@@ -3,7 +3,6 @@ package watch
 import (
 	"context"
 	"math"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -11,54 +10,36 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // curveLimit is the maximum number of versions of a game whose scores a replay draws.
 const curveLimit = 20_000
 
-// curve has the scores of a game, for the sparklines of its replay.
+// curve has the scores of a finished game, for the sparklines of its replay.
 type curve struct {
-	asked bool // whether the game's events were requested, until they have arrived
+	asked bool // whether the game's events were requested
 	// scores has the score of each seat, by version − 1.
 	scores [][]int32
 }
 
-// extend adds the events after the last one, as far as they are known.
-func (c *curve) extend(events map[int32]*pb.Event) {
-	for len(c.scores) < curveLimit && events[int32(len(c.scores)+1)] != nil {
-		c.add(events[int32(len(c.scores)+1)])
-	}
-}
-
-// add adds an event if it is the next one.
-func (c *curve) add(e *pb.Event) {
-	if int(e.GetVersion()) == len(c.scores)+1 {
-		c.scores = append(c.scores, e.GetPosition().GetScores())
-	}
-}
-
-// loadCurve requests the events of the game that the curve of its replay lacks, unless there are too many.
+// loadCurve requests the events of a finished game once the user replays it, unless there are too many.
 func (g *game) loadCurve() tea.Cmd {
-	if g == nil || g.state.Board() == nil || !g.lookingBack() {
-		return nil
-	}
-	first, last := int32(len(g.curve.scores)), g.state.Game.GetVersion()
-	if g.curve.asked || last <= first || last > curveLimit {
+	last := g.state.Game.GetVersion()
+	if g.curve.asked || !g.state.Over() || !g.lookingBack() || last > curveLimit {
 		return nil
 	}
 	g.curve.asked = true
-	c, id, server := curve{scores: slices.Clip(g.curve.scores)}, g.id, g.env.Server
-	return ui.Call(g.tasks, func(ctx context.Context) (curve, error) {
-		err := read(ctx, server, id, first, func(u client.Update) bool {
-			c.add(u.Event)
-			return int32(len(c.scores)) < last
+	id, server := g.id, g.env.Server
+	return ui.Call(g.tasks, func(ctx context.Context) (scores [][]int32, err error) {
+		err = read(ctx, server, id, 0, func(u client.Update) bool {
+			scores = append(scores, u.Event.GetPosition().GetScores())
+			return int32(len(scores)) < last
 		})
-		return c, err
-	}, func(c curve, _ error) tea.Cmd {
-		c.asked = int32(len(c.scores)) < last // After an error, it shows what it has.
-		c.extend(g.past.events)
-		g.curve = c
+		return scores, err
+	}, func(scores [][]int32, err error) tea.Cmd {
+		if err == nil {
+			g.curve.scores = scores
+		}
 		return nil
 	})
 }

@@ -56,7 +56,6 @@ func (g *game) onUpdate(u client.Update, err error) tea.Cmd {
 	}
 	cmds = append(cmds, g.askBest())
 	g.past.add(eventOf(u))
-	g.curve.extend(g.past.events)
 	if u.Event.GetUndone() != nil && len(g.state.Game.GetSeats()) > 1 {
 		cmds = append(cmds, g.fetch()) // an undo can change the seats
 	}

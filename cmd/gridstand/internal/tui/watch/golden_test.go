@@ -113,11 +113,11 @@ func TestGolden(t *testing.T) {
 func someCurve(seats int) curve {
 	c := curve{asked: true}
 	for v := int32(1); v <= 613; v++ {
-		e := &pb.Event{Version: v, Position: &pb.Position{}}
+		var scores []int32
 		for seat := range int32(seats) {
-			e.Position.Scores = append(e.Position.Scores, v*v/int32(100)+v*(seat*37%100)/8)
+			scores = append(scores, v*v/int32(100)+v*(seat*37%100)/8)
 		}
-		c.add(e)
+		c.scores = append(c.scores, scores)
 	}
 	return c
 }

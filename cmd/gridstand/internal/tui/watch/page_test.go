@@ -119,6 +119,7 @@ func TestReplay_Steps(t *testing.T) {
 	assert.Contains(t, d.Screen(), "move 613 of 614")
 	assert.Contains(t, d.Screen(), "12,344")
 	assert.NotContains(t, d.Screen(), "12,348")
+	assert.False(t, p.game.curve.asked, "the scores of a live game are not complete")
 	from.Push(client.Update{Event: tuitest.Moved(616, pb.Direction_DIRECTION_LEFT, aBoard(), 12352)})
 	until(d, p, 616)
 	assert.EqualValues(t, 614, at(p), "the board stays at its version")
@@ -150,7 +151,7 @@ func TestReplay_Home(t *testing.T) {
 	until(d, p, 900)
 	d.Press("home")
 	assert.Contains(t, d.Screen(), "loading …")
-	d.Until("the start and the curve", func() bool { return at(p) == 1 && len(p.game.curve.scores) == 900 })
+	d.Until("the start", func() bool { return at(p) == 1 })
 	assert.Len(t, p.game.past.events, pastChunk+1)
 	s.Past = []*pb.Event{} // from here on, nothing can be loaded
 	d.Press("end", "home")
@@ -171,33 +172,6 @@ func TestReplay_Home(t *testing.T) {
 	assert.True(t, p.player.on, "the replay goes on")
 }
 
-// Ensure that the curve of a live game follows it, also after events that arrive while it loads and after
-// events that the watcher skipped.
-func TestReplay_Curve(t *testing.T) {
-	t.Parallel()
-	s := &tuitest.Server{Past: history(900)}
-	d, p, from := watching(t, s)
-	scores := func() int { return len(p.game.curve.scores) }
-	g := tuitest.Game(aBoard())
-	g.Version = 600
-	from.Push(client.Update{Game: g})
-	until(d, p, 600)
-	p.game.show(600)
-	loaded := p.game.loadCurve()()
-	for _, version := range []int32{601, 602} {
-		from.Push(client.Update{Event: s.Past[version-1]})
-		until(d, p, version)
-		d.Send(loaded)
-		assert.EqualValues(t, version, scores())
-		loaded = nil
-	}
-	skipped := tuitest.Game(aBoard())
-	skipped.Version = 900
-	from.Push(client.Update{Game: skipped})
-	d.Until("the skipped events", func() bool { return scores() == 900 })
-	assert.Nil(t, p.game.loadCurve())
-}
-
 // Ensure that a replay shows undone moves.
 func TestReplay_Undo(t *testing.T) {
 	t.Parallel()
@@ -215,10 +189,10 @@ func TestReplay_Undo(t *testing.T) {
 	assert.Contains(t, d.Screen(), "undone, back to move 610")
 }
 
-// Ensure that a finished game is replayed from its start to its end.
+// Ensure that a finished game is replayed from its start to its end, with the scores of all its versions.
 func TestReplay(t *testing.T) {
 	t.Parallel()
-	s := &tuitest.Server{Past: history(4)}
+	s := &tuitest.Server{Past: history(5)}
 	env := tuitest.Env(s)
 	p := New(t.Context(), env, ui.Route{Watch: []string{tuitest.GameID}, Replay: true}).(*page)
 	d := tuitest.Drive(t, env, p)
@@ -227,7 +201,8 @@ func TestReplay(t *testing.T) {
 	g.Result = &pb.Result{Reason: pb.Result_REASON_NO_MOVES}
 	s.Stream(tuitest.GameID).Push(client.Update{Game: g})
 	close(s.Stream(tuitest.GameID))
-	d.Until("the start", func() bool { return p.game.past.at == 1 })
+	d.Until("the start and the curve", func() bool { return p.game.past.at == 1 && p.game.curve.scores != nil })
+	assert.Equal(t, [][]int32{{1}, {2}, {3}, {4}, {5}}, p.game.curve.scores)
 	assert.Contains(t, d.Screen(), "▶ replay 1×")
 	d.Press("+")
 	assert.Contains(t, d.Screen(), "▶ replay 2×")

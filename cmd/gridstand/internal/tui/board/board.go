@@ -86,39 +86,28 @@ type Layout struct {
 }
 
 // Place finds the largest cell size at which the board fits in width × height together with
-// a panel: beside the board, or below it with panelLines lines. If no size fits, Place
-// shortens the panel and places it where more of its lines fit. It returns false if the
-// board does not fit with panelMinLines.
+// a panel: beside the board, or below it with panelLines lines. If no size fits, a panel below
+// a board of a tight size has fewer lines. It returns false if the board does not fit with
+// panelMinLines.
 func Place(b Board, t ui.Theme, width, height, panelLines int) (Layout, bool) {
 	sizes, tight := b.Sizes(t)
 	below := width // columns of a panel below the board
 	if below > panelMinWidth+6 {
 		below -= 2
 	}
-	beside := func(c Size) (Layout, bool) {
+	for i, c := range slices.Concat(sizes, tight) {
 		w, h := b.Measure(c)
-		room := width - w - PanelGap
-		l := Layout{Cell: c, Wide: true, PanelWidth: min(room, panelWidth), PanelHeight: h, Spare: height - h}
-		return l, room >= panelMinWidth && l.Spare >= 0
-	}
-	for _, c := range sizes {
-		if l, ok := beside(c); ok && l.PanelHeight >= panelMinLines {
-			return l, true
+		room, spare := width-w-PanelGap, height-h
+		lines, low := panelLines, h < panelMinLines
+		if i >= len(sizes) {
+			lines, low = panelMinLines, low && spare >= panelMinLines
 		}
-		w, h := b.Measure(c)
-		if spare := height - h - panelLines; w <= width && spare >= 0 {
-			return Layout{Cell: c, PanelWidth: min(below, panelWidth), PanelHeight: panelLines, Spare: spare}, true
-		}
-	}
-	for _, c := range tight {
-		if l, ok := beside(c); ok && l.PanelHeight > l.Spare {
-			return l, true
-		}
-	}
-	for _, c := range tight {
-		w, h := b.Measure(c)
-		if spare := height - h; w <= width && spare >= panelMinLines {
-			return Layout{Cell: c, PanelWidth: min(below, panelWidth), PanelHeight: min(spare, panelLines)}, true
+		switch {
+		case room >= panelMinWidth && spare >= 0 && !low:
+			return Layout{Cell: c, Wide: true, PanelWidth: min(room, panelWidth), PanelHeight: h, Spare: spare}, true
+		case w <= width && spare >= lines:
+			lines = min(spare, panelLines)
+			return Layout{Cell: c, PanelWidth: min(below, panelWidth), PanelHeight: lines, Spare: spare - lines}, true
 		}
 	}
 	return Layout{}, false

@@ -54,7 +54,6 @@ func (g *game) onUpdate(u client.Update, err error) tea.Cmd {
 	if !g.state.Update(u, g.env.Now) {
 		return cmds[0]
 	}
-	cmds = append(cmds, g.askBest())
 	g.past.add(eventOf(u))
 	if u.Event.GetUndone() != nil && len(g.state.Game.GetSeats()) > 1 {
 		cmds = append(cmds, g.fetch()) // an undo can change the seats

@@ -67,7 +67,7 @@ func (p *page) Continue(then ui.Then) tea.Cmd {
 	if p.game.past.failed {
 		p.stop()
 	}
-	return tea.Batch(cmd, p.game.loadCurve())
+	return tea.Batch(cmd, p.game.askBest(), p.game.loadCurve())
 }
 
 // check requests another game if it is time to, and checks again after checkTime.

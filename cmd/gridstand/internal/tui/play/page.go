@@ -84,7 +84,6 @@ func (p *page) ClosingMessage() string {
 		hint, command = "Come back", c.Command()
 	case over:
 		hint, command = "Verify it", p.env.Command("verify", gamestate.ShortID(p.Game.GetId()))
-		text += p.ranks()
 	}
 	if p.lost || p.env.Local && over {
 		command = ""
@@ -98,15 +97,4 @@ func (p *page) ClosingMessage() string {
 		message += verify + p.env.Command("verify", gamestate.ShortID(p.Game.GetId()))
 	}
 	return message
-}
-
-// ranks returns the player's ranks after a ranked game, as the end of a sentence.
-func (p *page) ranks() string {
-	text := ""
-	for i, at := range []*ui.Place{p.places.day, p.places.all} {
-		if p.Game.GetRanked() && at != nil && at.GetRank() > 0 {
-			text += ", " + stands(at, [...]string{"today", "all time"}[i], p.Game.GetId())
-		}
-	}
-	return text
 }

@@ -176,14 +176,16 @@ func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	p, d := newPlay(t, &tuitest.Server{})
 	unreachable := &client.Error{Code: codes.Unavailable, Message: "connection refused"}
+	stopping := &client.Error{Code: codes.Unavailable, Reason: pb.ReasonServerUnavailable, Message: "this server is stopping"}
+	noTLS := &client.Error{Code: codes.Unavailable, Cause: client.CauseNoTLS}
 	for _, step := range []struct {
 		state   client.ConnectionState
 		attempt int
 		err     *client.Error
 		says    string
 	}{
-		{client.Reconnecting, 1, &client.Error{Code: codes.Unavailable, Cause: client.CauseNoTLS}, "The server answers, but without TLS. Retrying …"},
-		{client.Reconnecting, 1, &client.Error{Code: codes.Unavailable, Reason: pb.ReasonServerUnavailable, Message: "this server is stopping"}, ""},
+		{client.Reconnecting, 1, noTLS, "The server answers, but without TLS. Retrying …"},
+		{client.Reconnecting, 1, stopping, ""},
 		{client.Reconnecting, 2, unreachable, ""},
 		{client.Reconnecting, 3, unreachable, "The server does not answer. Retrying …"},
 		{client.Live, 0, nil, ""},
@@ -285,8 +287,8 @@ func TestEndAndNext(t *testing.T) {
 		for _, text := range []string{"Game over: no moves left", "#2 of 9 today", "#2 of 9 all time"} {
 			assert.Contains(t, d.Screen(), text)
 		}
-		assert.Equal(t, "classic by ada: 12,340 points, tile 1024, 613 moves, #2 of 9 today, "+
-			"#2 of 9 all time.\nVerify it with gridstand verify kx3fq2ab", p.ClosingMessage())
+		assert.Equal(t, "classic by ada: 12,340 points, tile 1024, 613 moves.\n"+
+			"Verify it with gridstand verify kx3fq2ab", p.ClosingMessage())
 
 		d.Press("up") // the arrow keys no longer make moves
 		assert.Nil(t, p.inFlight)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
@@ -211,7 +212,7 @@ func (p *program) joinChallenge(ctx context.Context, c *client.Client, challenge
 		case err != nil:
 			return err
 		case ready != nil && !wait:
-			return p.printChallenge(ctx, c, ready, p.clock())
+			return p.printChallenge(ctx, c, &pb.GetChallengeResponse{Challenge: ready, Now: timestamppb.New(p.clock())})
 		}
 	}
 	g, err := p.attempt(ctx, c, challenge.GetId())

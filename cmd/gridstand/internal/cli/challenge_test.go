@@ -168,6 +168,7 @@ func TestDaily(t *testing.T) {
 	}
 	eve.fails(exitFailed, "closed", "join", whole)
 	assert.Regexp(t, `(?m)^seed +[0-9a-f]{64}$`, ada.ok("show", "yesterday"))
+	assert.Regexp(t, `\ntomorrow +[0-9a-f]{64}\n$`, ada.ok("show", "daily"))
 	assert.Contains(t, ada.ok("verify", game), "It is an attempt at the challenge "+whole+
 		", whose seed is the same.\nThe ranking lists it with this score, at rank 1.\n")
 	golden(t, "verify.json", ada.ok("verify", game, "--json"))

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -54,22 +53,19 @@ func (p *program) daily(ctx context.Context, c *client.Client, variant string) e
 	if p.flags.json {
 		return p.printMessage(reply)
 	}
-	tomorrow := [2]string{"tomorrow", hex.EncodeToString(reply.GetNext().GetSeedCommitment())}
-	mine := [2]string{"your game"}
-	if attempt := reply.GetAttempt(); attempt != nil {
-		mine[1] = clean(attempt.GetGameId(), 26) + ", " + describe.Plural(attempt.GetScore(), "point")
-	} else {
+	if reply.GetAttempt() == nil {
 		what := dailyWord
 		if variant != "" {
 			what = clean(reply.GetChallenge().GetId(), 26)
 		}
 		p.notef("Play it: %s", p.typed("join", what))
 	}
-	return p.printChallenge(ctx, c, reply.GetChallenge(), reply.GetNow().AsTime(), tomorrow, mine)
+	return p.printChallenge(ctx, c, reply)
 }
 
-// printChallenge writes a challenge, either as JSON or in a few lines, to which it adds more fields.
-func (p *program) printChallenge(ctx context.Context, c *client.Client, challenge *pb.Challenge, now time.Time, more ...[2]string) error {
+// printChallenge writes a challenge as JSON, or in a few lines together with the rest of the reply.
+func (p *program) printChallenge(ctx context.Context, c *client.Client, reply *pb.GetChallengeResponse) error {
+	challenge := reply.GetChallenge()
 	fields := [][2]string{
 		{"id", clean(challenge.GetId(), 26)},
 		{"link", p.link(ctx, c, clean(challenge.GetId(), 26))},
@@ -84,8 +80,13 @@ func (p *program) printChallenge(ctx context.Context, c *client.Client, challeng
 		}
 		fields = append(fields, [2]string{"entrant", name})
 	}
-	text := gamestate.Title(challenge) + ": " + describe.ChallengeStage(challenge, now) + "\n"
-	for _, field := range append(fields, more...) {
+	fields = append(fields, [2]string{"tomorrow", hex.EncodeToString(reply.GetNext().GetSeedCommitment())})
+	if attempt := reply.GetAttempt(); attempt != nil {
+		mine := clean(attempt.GetGameId(), 26) + ", " + describe.Plural(attempt.GetScore(), "point")
+		fields = append(fields, [2]string{"your game", mine})
+	}
+	text := gamestate.Title(challenge) + ": " + describe.ChallengeStage(challenge, reply.GetNow().AsTime()) + "\n"
+	for _, field := range fields {
 		if field[1] != "" {
 			text += fmt.Sprintf("%-11s %s\n", field[0], field[1])
 		}

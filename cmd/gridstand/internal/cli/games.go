@@ -156,12 +156,12 @@ func (p *program) showCommand() *cobra.Command {
 
 // showState prints the state of a game or a challenge.
 func (p *program) showState(ctx context.Context, c *client.Client, r reference) error {
-	challenge, g, err := p.challengeOrGame(ctx, c, r)
+	found, g, err := p.challengeOrGame(ctx, c, r)
 	switch {
 	case err != nil:
 		return err
-	case challenge != nil:
-		return p.printChallenge(ctx, c, challenge, p.clock())
+	case found != nil:
+		return p.printChallenge(ctx, c, found)
 	}
 	state := status(g.GetStatus())
 	if g.Over() {

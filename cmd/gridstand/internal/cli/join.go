@@ -108,7 +108,8 @@ for the start and prints the id of your game.`,
 // set, it waits for the challenge to open and shows no screen.
 func (p *program) join(ctx context.Context, c *client.Client, r reference, seat *int32, wait bool) error {
 	screen := p.onScreen() && !wait
-	challenge, g, err := p.challengeOrGame(ctx, c, r)
+	found, g, err := p.challengeOrGame(ctx, c, r)
+	challenge := found.GetChallenge()
 	switch {
 	case err != nil:
 		return err

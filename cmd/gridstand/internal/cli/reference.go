@@ -173,11 +173,13 @@ func getChallenge(ctx context.Context, c *client.Client, request *pb.GetChalleng
 
 // challengeOrGame returns the challenge that r refers to or, if r refers to a game, nil and
 // the game's current state.
-func (p *program) challengeOrGame(ctx context.Context, c *client.Client, r reference) (*pb.Challenge, client.Game, error) {
+func (p *program) challengeOrGame(
+	ctx context.Context, c *client.Client, r reference,
+) (*pb.GetChallengeResponse, client.Game, error) {
 	if r.daily || r.challenge || !r.game && id.Valid(r.id) {
 		found, err := r.find(ctx, c)
 		if r.daily || r.challenge || !errors.Is(err, client.ErrChallengeNotFound) {
-			return found.GetChallenge(), client.Game{}, err
+			return found, client.Game{}, err
 		}
 	}
 	g, err := p.game(ctx, c, r)

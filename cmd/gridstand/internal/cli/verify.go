@@ -50,12 +50,12 @@ its ranking.`,
 
 // verifyGame fetches the transcript of a finished game and verifies it.
 func (p *program) verifyGame(ctx context.Context, c *client.Client, r reference) error {
-	challenge, g, err := p.challengeOrGame(ctx, c, r)
+	found, g, err := p.challengeOrGame(ctx, c, r)
 	switch {
 	case err != nil:
 		return err
-	case challenge != nil:
-		return p.noGame(challenge.GetId())
+	case found != nil:
+		return p.noGame(found.GetChallenge().GetId())
 	}
 	return p.report(verify.Game(ctx, c, g.GetId()))
 }

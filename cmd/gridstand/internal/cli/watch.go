@@ -98,7 +98,8 @@ func (p *program) whatToWatch(ctx context.Context, c *client.Client, named []ref
 	}
 	var route ui.Route
 	for _, r := range named {
-		challenge, g, err := p.challengeOrGame(ctx, c, r)
+		found, g, err := p.challengeOrGame(ctx, c, r)
+		challenge := found.GetChallenge()
 		switch {
 		case err != nil:
 			return route, err
@@ -134,7 +135,8 @@ func (p *program) watchLines(ctx context.Context, c *client.Client, r reference,
 		}
 		r = reference{id: id, game: true}
 	}
-	challenge, g, err := p.challengeOrGame(ctx, c, r)
+	found, g, err := p.challengeOrGame(ctx, c, r)
+	challenge := found.GetChallenge()
 	switch {
 	case err != nil:
 		return err

@@ -11,7 +11,7 @@ import (
 func Layout(root *cobra.Command) {
 	layout := strings.ReplaceAll(root.UsageTemplate(), ".LocalFlags.FlagUsages", wrapped)
 	root.SetUsageTemplate(strings.ReplaceAll(layout, "Global Flags:\n{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}",
-		"{{.Root.Name}} --help lists the flags of every command."))
+		"{{.Root.CommandPath}} --help lists the flags of every command."))
 }
 
 // wrapped is the part of a template that prints the flags of a command.

@@ -169,7 +169,7 @@ const maxTypos = 2
 // The annotations of the root command map words that were commands once to the commands that replace them.
 func unknown(cmd *cobra.Command, rest, all []string) error {
 	if now := cmd.Root().Annotations[rest[0]]; now != "" && cmd == cmd.Root() {
-		return Errorf("%s is now: %s %s", rest[0], cmd.Name(), now)
+		return Errorf("%s is now: %s %s", rest[0], cmd.CommandPath(), now)
 	}
 	meant := cmd.SuggestionsFor(rest[0])
 	if len(meant) == 0 && slices.Contains(cmd.SuggestFor, rest[0]) {

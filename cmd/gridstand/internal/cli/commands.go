@@ -14,28 +14,38 @@ import (
 	"github.com/gridstand/gridstand/internal/version"
 )
 
-// command returns the root command.
+// command returns the root of all commands.
 func (p *program) command() *cobra.Command {
 	play := []*cobra.Command{p.playCommand(), p.challengeCommand(), p.raceCommand(), p.dailyCommand(), p.joinCommand()}
 	look := []*cobra.Command{
 		p.watchCommand(), p.gamesCommand(), p.showCommand(), p.topCommand(), p.verifyCommand(), p.variantsCommand(), p.accountCommand(),
 	}
 	scripts := []*cobra.Command{p.newCommand(), p.moveCommand(), p.resignCommand(), p.botCommand(), p.sshHostCommand(), p.versionCommand()}
-	root := &cobra.Command{
-		Use:   name,
-		Short: "Play grid games in the terminal, and watch others play live",
-		Long: `Play grid games in the terminal, and watch others play live.
+	root := p.root(`Play grid games in the terminal, and watch others play live.
 
-Without a server: ` + name + ` play --local (add --share to let others connect)
+Without a server: `+name+` play --local (add --share to let others connect)
 Without a command: the lobby, with live games, rankings and your own games
 
-` + listed(play) + `
-` + listed(look) + `
+`+listed(play)+`
+`+listed(look)+`
 <command> --help explains a command, and help scripts lists more of them: for
 scripts, bots and hosts. A challenge is named by its link or its full id; a game
 also by the first 6 or more characters of its id if it is yours or recent.
 
-Flags of every command:`,
+Flags of every command:`, removed, slices.Concat(play, look, scripts))
+	root.Version = version.String()
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.AddCommand(scriptsTopic(scripts))
+	_ = root.RegisterFlagCompletionFunc("ca", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)) // files
+	return root
+}
+
+// root returns the root of some commands. Its annotations are as in usage.Execute.
+func (p *program) root(long string, annotations map[string]string, commands []*cobra.Command) *cobra.Command {
+	root := &cobra.Command{
+		Use:   name,
+		Short: "Play grid games in the terminal, and watch others play live",
+		Long:  long,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if p.onScreen() {
 				return p.lobby(cmd.Context())
@@ -52,20 +62,14 @@ Flags of every command:`,
 		},
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Annotations:   removed,
+		Annotations:   annotations,
 	}
-	root.Version = version.String()
-	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(usage.Flag)
 	usage.Layout(root)
 	usage.Short(root)
 	p.addGlobalFlags(root)
-	root.AddCommand(slices.Concat(play, look, scripts)...)
-	root.AddCommand(scriptsTopic(scripts))
+	root.AddCommand(commands...)
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
-	if p.over == nil { // Cobra would never release the session, to which the flag refers.
-		_ = root.RegisterFlagCompletionFunc("ca", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)) // files
-	}
 	return root
 }
 
@@ -109,14 +113,16 @@ yet available, 130 interrupted.`,
 	return cmd
 }
 
-// addGlobalFlags adds the flags that all commands share.
+// addGlobalFlags adds the flags that all commands share. Over SSH, the host has chosen the server.
 func (p *program) addGlobalFlags(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.SortFlags = false
-	flags.StringVar(&p.flags.server, "server", "",
-		"`host:port` (default $"+serverVariable+" or "+client.DefaultTarget+")")
-	flags.BoolVar(&p.flags.tls, "tls", false, "encrypt the connection")
-	flags.StringVar(&p.flags.ca, "ca", "", "trust the authorities in this PEM `file` (implies --tls)")
+	if p.over == nil {
+		flags.StringVar(&p.flags.server, "server", "",
+			"`host:port` (default $"+serverVariable+" or "+client.DefaultTarget+")")
+		flags.BoolVar(&p.flags.tls, "tls", false, "encrypt the connection")
+		flags.StringVar(&p.flags.ca, "ca", "", "trust the authorities in this PEM `file` (implies --tls)")
+	}
 	flags.BoolVar(&p.flags.json, "json", false, "print JSON, one object per line")
 	flags.BoolVar(&p.flags.noAnimation, "no-animation", false, "do not animate tiles")
 	flags.BoolVar(&p.flags.plain, "plain", false, "only ASCII characters, no colors, no animations")

@@ -113,6 +113,10 @@ func (p *program) warnClearText(c *client.Client) {
 
 // logIn logs the client in to the user's account, which it creates if necessary.
 func (p *program) logIn(ctx context.Context, c *client.Client) error {
+	if p.over != nil {
+		_, err := p.over.signIn(ctx, c)
+		return err
+	}
 	p.warnExposed(c)
 	_, found, _ := p.store.Load(c.Target())
 	cred, notice, err := client.LogIn(ctx, c, p.store, client.GuestName)
@@ -148,6 +152,8 @@ func (p *program) logInUnless(ctx context.Context, c *client.Client, refused err
 // account is stored or the server does not know it.
 func (p *program) known(ctx context.Context, c *client.Client) (*pb.Player, error) {
 	switch {
+	case p.over != nil && p.over.refusal != nil:
+		return nil, &missingError{p.over.refusal}
 	case p.over != nil && c.PlayerID() == "":
 		return nil, missingf("you have no account yet; your first game creates it")
 	case p.over != nil:

@@ -73,7 +73,7 @@ func (p *program) player(ctx context.Context, c *client.Client, called string) (
 	player, err := c.PlayerByName(ctx, called)
 	if errors.Is(err, client.ErrPlayerNotFound) {
 		return nil, missingf("there is no player %q. To see names, run %s or %s", clean(called, maxNameShown),
-			cmp.Or(p.typed("games", "--status", "all"), p.typed("games")), p.typed("top"))
+			p.typed("games", "--status", "all"), p.typed("top"))
 	}
 	return player, err
 }

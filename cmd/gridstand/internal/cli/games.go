@@ -49,7 +49,7 @@ list games of any status by default.`,
 	flags.StringVar(&o.variant, "variant", "", "only games of this `variant`")
 	flags.BoolVar(&o.mine, "mine", false, "only your own games, including private ones")
 	flags.StringVar(&o.player, "player", "", "only games of the player with this `name`")
-	flags.IntVar(&o.limit, "limit", defaultLimit, "maximum number of rows, 0 for all")
+	p.addLimit(flags, &o.limit)
 	return cmd
 }
 

@@ -41,7 +41,9 @@ cursor, enter jumps, and t shows the possible jumps.`,
 			return p.play(cmd, args, o)
 		},
 	}
-	o.localFlags.add(cmd.Flags())
+	if p.over == nil {
+		o.localFlags.add(cmd.Flags())
+	}
 	o.gameFlags.add(cmd)
 	return cmd
 }
@@ -57,7 +59,8 @@ func first(args []string) string {
 // play shows a game until the user leaves.
 func (p *program) play(cmd *cobra.Command, args []string, o playOptions) error {
 	if !p.terminal(p.in) || !p.terminal(p.out) || p.getenv("TERM") == "dumb" {
-		return fmt.Errorf("play needs a terminal that can move its cursor; in scripts use \"%s new\" and \"%s move\"", name, name)
+		return fmt.Errorf("play needs a terminal that can move its cursor, for which ssh needs -t; "+
+			"in scripts use \"%s new\" and \"%s move\"", name, name)
 	}
 	if err := o.check(p); err != nil {
 		return err
@@ -117,9 +120,6 @@ func (p *program) gameToPlay(ctx context.Context, c *client.Client, r reference)
 	case err != nil:
 		return ui.Route{}, err
 	case c.Seat(g).Index() < 0 && g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
-		if p.over != nil {
-			return ui.Route{Join: g.GetId()}, nil // SSH clients have no other command to join a game.
-		}
 		return ui.Route{}, fmt.Errorf("you have no seat in that game. Take one: %s", p.typed("join", g.GetId()))
 	case c.Seat(g).Index() < 0:
 		return ui.Route{}, fmt.Errorf("that is not your game. Watch it: %s", p.typed("watch", g.GetId()))

@@ -84,15 +84,21 @@ func newProgram() *program {
 func (p *program) run(ctx context.Context, args []string) int {
 	defer p.disconnect()
 	cmd, err := usage.Execute(ctx, p.command(), args, p.out, p.err)
+	return p.ended(ctx, err, name+": ", strings.TrimSuffix(cmd.CommandPath(), " help")+" --help")
+}
+
+// ended returns the exit code of a command that has ended with err, which may be nil, and explains err after
+// a prefix. help is a command that explains the usage.
+func (p *program) ended(ctx context.Context, err error, prefix, help string) int {
 	if err == nil {
 		return exitOK
 	}
 	code := exitCode(ctx, err)
 	if code != exitInterrupted {
-		p.message(fmt.Sprintf("%s: %s", name, p.explain(err)))
+		p.message(prefix + p.explain(err))
 	}
 	if code == exitUsage {
-		fmt.Fprintf(p.err, "Try: %s --help\n", strings.TrimSuffix(cmd.CommandPath(), " help"))
+		p.message("Try: " + help)
 	}
 	return code
 }

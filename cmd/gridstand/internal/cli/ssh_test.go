@@ -164,7 +164,7 @@ func TestSSHHost_Commands(t *testing.T) {
 	for command, want := range map[string]string{
 		"games": id[:8] + "  classic  ", "top": "no scores on this board yet", "variants": "tribolo   16×11 ",
 		"variants tribolo": "Play it: ssh -t <this host> play tribolo\n", "help": "  watch ", "daily": "No attempt that counts",
-		"games waiting": "No player is waiting. Race somebody now: ssh -t <this host> race --now\n",
+		"games --status waiting": "No player is waiting. Race somebody now: ssh -t <this host> race --now\n",
 	} {
 		out, code := h.run(nil, command)
 		assert.Contains(t, out, want, command)
@@ -186,7 +186,7 @@ func TestSSHHost_Released(t *testing.T) {
 	t.Parallel()
 	session := func() weak.Pointer[sshhost.Session] {
 		p := &program{over: &remote{session: &sshhost.Session{}}}
-		_ = p.command()
+		_ = p.sshRoot()
 		return weak.Make(p.over.session)
 	}()
 	waittest.Until(t, "the session is released", func() bool {
@@ -195,11 +195,12 @@ func TestSSHHost_Released(t *testing.T) {
 	})
 }
 
-// Ensure that a client without a terminal receives text, and is told which commands need
-// a terminal.
+// Ensure that a client without a terminal receives text, and is told what needs a terminal.
 func TestSSHHost_NoTerminal(t *testing.T) {
 	t.Parallel()
-	h := startSSH(t, someServer(t), "--address", "play.example")
+	server := someServer(t)
+	id := newUser(t, server, "ada").finished(1)
+	h := startSSH(t, server, "--address", "play.example")
 	c := h.connect(nil)
 	run := func(line string, terminals ...string) (out, errs string, code int) {
 		s, err := c.NewSession()
@@ -212,30 +213,37 @@ func TestSSHHost_NoTerminal(t *testing.T) {
 		code = h.exit(s.Run(line))
 		return stdout.String(), stderr.String(), code
 	}
-	for _, line := range []string{"help", "games", "top  5x5 ", "variants"} {
-		_, _, code := run(line)
-		assert.Equal(t, exitOK, code, line)
-	}
-	text, _, code := run("play", "dumb")
-	assert.Equal(t, exitOK, code)
-	assert.True(t, strings.HasPrefix(text, "Your terminal is dumb: it cannot show a game's screen. These games are live:\r\n"), text)
 	for line, want := range map[string]string{
-		"":                                 "this needs a terminal: ssh -t play.example",
-		"play vt100":                       "this needs a terminal: ssh -t play.example play vt100",
-		"watch @ada":                       "this needs a terminal: ssh -t play.example watch @ada",
-		"/bin/sh":                          `there is no command "/bin/sh". Try: help`,
-		"help; sh":                         `there is no command "help;". Try: help`,
-		"standings daily":                  "standings is now: top LINK",
-		"top a b":                          "usage: top [VARIANT|CHALLENGE|daily]",
-		"games finished":                   "usage: games [waiting]",
-		"race --now 3":                     "usage: race [--now|VARIANT [LIMIT]]",
-		"top \x1b[2J":                      "the command is too long or contains characters that are not allowed. Try: help",
-		"help " + strings.Repeat(" ", 999): "the command is too long or contains characters that are not allowed. Try: help",
+		"": "-t,\nthey print text.", "help": "  watch ", "games --status finished": id[:8], "top  5x5 ": "",
+		"variants": "tribolo ", "race --help": "ssh -t play.example race [variant] [flags]",
+	} {
+		out, _, code := run(line)
+		assert.Equal(t, exitOK, code, line)
+		assert.Contains(t, out, want, line)
+	}
+	out, errs, code := run("watch " + id)
+	assert.Equal(t, exitOK, code)
+	assert.Contains(t, out, "Game over: resigned")
+	assert.Equal(t, "On a terminal, this is a screen: ssh -t play.example watch "+id+"\n", errs)
+	out, _, code = run("play", "dumb")
+	assert.Equal(t, exitFailed, code)
+	assert.Contains(t, out, "play needs a terminal that can move its cursor, for which ssh needs -t")
+	const unprintable = "the command is too long or contains characters that are not allowed"
+	for line, want := range map[string]string{
+		"/bin/sh":                          `unknown command "/bin/sh"`,
+		"help; sh":                         `unknown command "help; sh"`,
+		"--plain __complete games":         `unknown command "__complete"`,
+		"verify -":                         `unknown command "verify -"`,
+		"standings daily":                  "standings is now: ssh -t play.example top LINK",
+		"top a b":                          "top: too many arguments; usage: top [variant|daily|yesterday]",
+		"games --server 127.0.0.1:1":       "unknown flag: --server",
+		"top \x1b[2J":                      unprintable,
+		"help " + strings.Repeat(" ", 999): unprintable,
 	} {
 		out, errs, code := run(line)
 		assert.Equal(t, exitUsage, code, line)
 		assert.Empty(t, out)
-		assert.Equal(t, want+"\n", errs)
+		assert.Equal(t, want+"\nTry: ssh -t play.example help\n", errs)
 	}
 }
 
@@ -254,7 +262,10 @@ func TestSSHHost_Key(t *testing.T) {
 	assert.Regexp(t, "^guest-[a-z2-7]{6}$", g.GetSeats()[0].GetPlayer().GetName())
 	h.terminal(key, "race --now", "Others see your race")
 	assert.Contains(t, newUser(t, address, "bob").ok("games", "--status", "waiting"), "classic race of 3 min")
-	h.terminal(key, "race 3x3 5", "--limit must be a duration such as 30s, 5m or 2h")
+	h.terminal(key, "race 3x3 --limit 5", "--limit must be a duration such as 30s, 5m or 2h")
+	out, code := h.run(sshtest.Key(t), "challenge 3x3") // whose account this creates
+	assert.Regexp(t, `(?m)^https://play\.example/c/[a-z2-7]{26}$`, out)
+	assert.Equal(t, exitOK, code)
 	again := startSSH(t, address, "--credential-file", credential)
 	again.terminal(key, "play", "MOVES")
 	assert.Len(t, games(), 1, "the game goes on")
@@ -301,7 +312,8 @@ func TestSSHHost_Account(t *testing.T) {
 	for command, want := range map[string]string{
 		"account @a b c d e f g h i": "there is no player \"a b c d e f g h i\"",
 		"account rename Eve":         "the name was changed recently", "account end abcdef": "your account has no session with this id",
-		"account token": "usage: account", "account keys add": "usage: account", "account rotate": "usage: account", "account rename": "usage: account",
+		"account token": `unknown command "token"`, "account keys add": `unknown command "keys"`,
+		"account rotate": `unknown command "rotate"`, "account rename": "rename needs a name",
 	} {
 		out, code := h.run(key, command)
 		assert.Contains(t, out, want)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/gridstand/gridstand/client"
@@ -17,8 +18,10 @@ type remote struct {
 	session *sshhost.Session
 	// refusal is the reason why the session cannot play, or nil if it can.
 	refusal error
-	// command is the start of the commands that reach the host, such as "ssh -t play.example".
-	command string
+	// command is the start of the commands that reach the host, such as "ssh -t play.example". commands are the
+	// words that may follow it.
+	command  string
+	commands []string
 }
 
 // Reasons why a session can only watch.
@@ -43,7 +46,7 @@ func (p *program) overSSH(s *sshhost.Session, c *client.Client, credential, comm
 		as.Credential, as.Key = credential, s.Key
 	}
 	return &program{
-		out: s.Out, err: s.Err, env: s.Env, clock: p.clock,
+		out: s.Out, err: s.Err, env: s.Env, clock: p.clock, giveUpAfter: p.giveUpAfter,
 		terminal: func(any) bool { return s.Terminal },
 		width:    func() int { return s.Size.Width },
 		flags:    globalFlags{server: p.server()},
@@ -73,14 +76,7 @@ func (p *program) identify(ctx context.Context, log *slog.Logger) error {
 
 // session runs the client's command line and returns its exit code.
 func (p *program) session(ctx context.Context, line string, log *slog.Logger) int {
-	err := p.sshCommand(ctx, line, log)
-	if err == nil {
-		return exitOK
-	}
-	if !errors.Is(err, app.ErrInterrupted) {
-		p.notef("%s", p.explain(err))
-	}
-	return exitCode(ctx, err)
+	return p.ended(ctx, p.sshCommand(ctx, line, log), "", p.over.command+" help")
 }
 
 // show adapts the configuration of the terminal program to the session.
@@ -94,20 +90,27 @@ func (r *remote) show(c *app.Config, t *app.Terminal, as *client.Client) {
 		text := r.refusal.Error()
 		c.Env.WatchOnly = strings.ToUpper(text[:1]) + text[1:] + "."
 	}
-	c.Env.SignIn = func(ctx context.Context) (string, error) {
-		player, err := as.Me(ctx) // Another session with the key may have created the account.
-		for errors.Is(err, client.ErrKeyNotLinked) || errors.Is(err, client.ErrNameTaken) {
-			player, _, err = as.CreatePlayer(ctx, names.Guest(client.NewSecret()), false)
-		}
-		return player.GetId(), err
+	c.Env.SignIn = func(ctx context.Context) (string, error) { return r.signIn(ctx, as) }
+}
+
+// signIn creates an account for the session's key, unless it has one, and returns the account's id.
+func (r *remote) signIn(ctx context.Context, c *client.Client) (string, error) {
+	if r.refusal != nil {
+		return "", r.refusal
 	}
+	player, err := c.Me(ctx) // Another session with the key may have created the account.
+	for errors.Is(err, client.ErrKeyNotLinked) || errors.Is(err, client.ErrNameTaken) {
+		player, _, err = c.CreatePlayer(ctx, names.Guest(client.NewSecret()), false)
+	}
+	return player.GetId(), err
 }
 
 // typed returns a command as SSH clients have to type it, or "" if they cannot run it.
 func (r *remote) typed(words ...string) string {
-	line := strings.Join(words, " ")
-	if _, err := parseSSH(line); err != nil {
+	of := first(words[1:])
+	own := words[0] == "account" && of != "" && !strings.Contains(of, atPlayer)
+	if !slices.Contains(r.commands, words[0]) || own && !slices.Contains(keyCommands, of) {
 		return ""
 	}
-	return r.command + " " + line
+	return r.command + " " + strings.Join(words, " ")
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/spf13/pflag"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
@@ -84,10 +85,19 @@ func (l list[M]) print(p *program) error {
 	return p.printTable(l.columns, convert.All(l.all, l.row))
 }
 
+// addLimit adds the flag for the maximum number of rows. An SSH host has no such flag, because it holds the rows
+// of all sessions in memory.
+func (p *program) addLimit(flags *pflag.FlagSet, limit *int) {
+	*limit = defaultLimit
+	if p.over == nil {
+		flags.IntVar(limit, "limit", defaultLimit, "maximum number of rows, 0 for all")
+	}
+}
+
 // noteMore says that there are more than the n rows that are printed.
 func (p *program) noteMore(n int) {
 	how := fmt.Sprintf(": --limit %d shows more, --limit 0 shows all", 2*n)
-	if p.over != nil { // SSH clients have no flags
+	if p.over != nil {
 		how = ""
 	}
 	p.notef("There are more%s.", how)

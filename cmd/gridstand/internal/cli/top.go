@@ -75,7 +75,7 @@ in the ranking of its challenge and in no other.`,
 	flags.StringVar(&o.window, "window", allTime, "day, week or all; for a variant")
 	flags.StringVar(&o.variant, "variant", "", "`variant` of the daily game (default: the server's first)")
 	flags.BoolVar(&o.me, "me", false, "only your own rank and the ranks around it")
-	flags.IntVar(&o.limit, "limit", defaultLimit, "maximum number of rows, 0 for all")
+	p.addLimit(flags, &o.limit)
 	return cmd
 }
 
@@ -143,7 +143,7 @@ func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r refere
 	switch _, window := windows[r.id]; {
 	case r.daily || id.Valid(r.id):
 	case window:
-		return usage.Errorf("%q is no variant; for its scores: %s", r.id, cmp.Or(p.typed("top", "--window", r.id), "top"))
+		return usage.Errorf("%q is no variant; for its scores: %s", r.id, p.typed("top", "--window", r.id))
 	default:
 		return missingf("give %q, a link or the full id. For a player: %s", dailyWord,
 			p.typed("account", strconv.Quote(atPlayer+clean(r.id, maxNameShown))))

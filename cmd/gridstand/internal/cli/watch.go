@@ -61,7 +61,9 @@ WatchChallengeResponse per line until the ranking is final.`,
 		},
 	}
 	cmd.Flags().BoolVar(&wall, "wall", false, "watch the four best live games")
-	cmd.Flags().Int32Var(&from, "from", 0, "print every event after this `version`, 0 for all")
+	if p.over == nil { // The events of a long game would keep an SSH host busy.
+		cmd.Flags().Int32Var(&from, "from", 0, "print every event after this `version`, 0 for all")
+	}
 	return cmd
 }
 

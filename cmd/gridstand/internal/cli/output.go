@@ -69,15 +69,12 @@ func harmless(line []byte) []byte {
 
 // printGame writes a game, either as JSON or as a line about it and its board.
 func (p *program) printGame(g *pb.Game, what string) error {
-	if p.flags.json {
-		return p.printMessage(g)
-	}
 	line := fmt.Sprintf("%s  %s  %s points  version %s", variantOf(g), gamestate.PlayerName(g),
 		commas(g.GetPosition().GetScores(), " : "), describe.Comma(g.GetVersion()))
 	if what != "" {
 		line += "  " + what
 	}
-	return p.printf("%s\n%s\n", line, board.Plain(g.GetPosition()))
+	return p.printEither(g, "%s\n%s\n", line, board.Plain(g.GetPosition()))
 }
 
 // commas formats scores with thousands separators, with a separator between them.

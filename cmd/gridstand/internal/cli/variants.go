@@ -53,9 +53,6 @@ const maxRulesWidth = 80
 
 // printRules prints the rules of a variant as wrapped text or, with --json, the variant.
 func (p *program) printRules(v *pb.Variant) error {
-	if p.flags.json {
-		return p.printMessage(v)
-	}
 	width := maxRulesWidth
 	if p.terminal(p.out) && p.width() > 0 {
 		width = min(width, p.width())
@@ -66,7 +63,8 @@ func (p *program) printRules(v *pb.Variant) error {
 		title += fmt.Sprintf(", %d seats", n)
 	}
 	rules := cmp.Or(clean(v.GetRules(), maxRules), clean(v.GetSummary(), maxRules))
-	return p.printf("%s\n\n%s\n\nPlay it: %s\n", title, ansi.Wordwrap(rules, width, ""), p.typed("play", clean(v.GetId(), 24)))
+	return p.printEither(v, "%s\n\n%s\n\nPlay it: %s\n",
+		title, ansi.Wordwrap(rules, width, ""), p.typed("play", clean(v.GetId(), 24)))
 }
 
 // maxRules is the maximum length of printed rules, in characters.

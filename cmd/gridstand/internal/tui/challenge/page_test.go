@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
 	"go.uber.org/goleak"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -112,6 +113,32 @@ func TestPage_Ended(t *testing.T) {
 	d.Press("y")
 	d.Send(tuitest.Result(p.Contest.Update, client.ChallengeUpdate{}, client.ErrChallengeNotFound))
 	assert.Contains(t, d.Screen(), "The server does not have this challenge.")
+}
+
+// Ensure that a page which opens while no server can be reached gets the user's attempt later, and does not ask
+// the user to open it again.
+func TestPage_Unreachable(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		down := true
+		daily := tuitest.DailyGame()
+		server := &tuitest.Server{Contest: make(tuitest.ChallengeStream)}
+		server.OnChallenge = func(*pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
+			if down {
+				return nil, &client.Error{Code: codes.Unavailable, Message: "connection refused"}
+			}
+			attempt := &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 1024}
+			return &pb.GetChallengeResponse{Challenge: daily, Attempt: attempt, Now: timestamppb.New(tuitest.Noon)}, nil
+		}
+		env := tuitest.Env(server)
+		p := New(t.Context(), env, daily.GetId(), true).(*page)
+		d := tuitest.Drive(t, env, p)
+		d.Settle()
+		assert.NotContains(t, d.Screen(), "Open it again")
+		down = false
+		d.Until("the attempt", func() bool { return p.Attempt != nil })
+		assert.Contains(t, d.Screen(), "enter your result")
+	})
 }
 
 // Ensure that the keys of a challenge's page lead where its state allows, and that a user who leaves is

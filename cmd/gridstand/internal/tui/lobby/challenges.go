@@ -105,7 +105,7 @@ func (d *daily) line(env *ui.Env, width int) string {
 
 // raceGame represents a race as a row in the list of live games: a game that is waiting for
 // players or in progress. Its id is the id of the race, its turn limit is the race's time
-// limit, and its score and last event are those of the best and latest attempts in live.
+// limit, and its score, moves and last event are those of the best, longest and latest attempts in live.
 func raceGame(c *pb.Challenge, live []*pb.Game) *pb.Game {
 	g := &pb.Game{
 		Id: c.GetId(), ChallengeId: c.GetId(), Variant: c.GetVariant(), Status: pb.GameStatus_GAME_STATUS_WAITING,
@@ -127,7 +127,10 @@ func raceGame(c *pb.Challenge, live []*pb.Game) *pb.Game {
 			if a.GetUpdateTime().AsTime().After(g.GetUpdateTime().AsTime()) {
 				g.UpdateTime = a.GetUpdateTime()
 			}
-			g.Position = &pb.Position{Scores: []int32{max(gamestate.HighestScore(g), gamestate.HighestScore(a))}}
+			g.Position = &pb.Position{
+				Scores:    []int32{max(gamestate.HighestScore(g), gamestate.HighestScore(a))},
+				MoveCount: max(g.GetPosition().GetMoveCount(), a.GetPosition().GetMoveCount()),
+			}
 		}
 		return g
 	}

@@ -137,6 +137,7 @@ func TestRaces(t *testing.T) {
 	assert.Len(t, running.GetSeats(), 3)
 	assert.True(t, moving(running, tuitest.Noon), "its players move, though it opened 40 s ago")
 	assert.Equal(t, attempt.GetPosition().GetScores()[0], gamestate.HighestScore(running))
+	assert.Equal(t, attempt.GetPosition().GetMoveCount(), running.GetPosition().GetMoveCount(), "else the preview says that it has none")
 	assert.False(t, moving(raceGame(tuitest.Race(), nil), tuitest.Noon))
 	assert.Nil(t, (&page{env: tuitest.Env(nil), games: [paneScores][]*pb.Game{{running}}}).bestLive(), "a race has no board")
 	lobby := &page{env: tuitest.Env(nil), lists: ui.Lists{Races: []*pb.Challenge{tuitest.Race()}}}

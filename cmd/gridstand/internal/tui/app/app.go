@@ -80,13 +80,16 @@ func (m *Model) find(tasks *ui.Tasks) int {
 const noticeTime = 15 * time.Second
 
 // push adds a page on top of the others. It first closes the page that has the tasks old, if it is open, and
-// the pages above it.
+// the pages above it. If another page is below, its dialog closes.
 func (m *Model) push(p ui.Page, old *ui.Tasks) tea.Cmd {
 	if i := m.find(old); i >= 0 {
 		for _, closed := range m.pages[i:] {
 			closed.Own().Stop()
 		}
 		m.pages = m.pages[:i]
+	}
+	if below := m.top(); below != nil {
+		below.Own().Withdraw()
 	}
 	notice := m.config.Notice
 	m.config.Notice = ""

@@ -18,7 +18,7 @@ import (
 )
 
 // form is the dialog for a new game or a new race: the variant, the time, whether it is private, and the
-// occupant of each seat.
+// occupant of each seat. It stays open until the page of the game or race opens.
 type form struct {
 	open     func(ui.Route) tea.Cmd // opens a page
 	race     bool
@@ -127,7 +127,7 @@ func (f *form) Keys() ui.KeyTable {
 		ui.On("left", "← →", "change", true, chooses(-1)).Footer(1), ui.Unlisted("right", chooses(1)),
 		ui.On("up shift+tab", "↑ ↓", "field", true, moves(-1)).Footer(2), ui.Unlisted("down tab", moves(1)),
 		ui.On("r", "r", "rules", true, ui.Run(ui.Open(ui.Route{Rules: f.variant().GetId()}))).Footer(3),
-		ui.On("enter", "enter", "start", true, func() tea.Cmd { return f.open(f.route()) }).Footer(4).Closing(),
+		ui.On("enter", "enter", "start", true, func() tea.Cmd { return f.open(f.route()) }).Footer(4),
 		ui.On("esc q", "esc", "close", true, ui.Run(nil)).Footer(5).Closing(),
 	}}
 }

@@ -86,6 +86,9 @@ func TestForm(t *testing.T) {
 	assert.NotNil(t, g.Options.Seats[0].GetCaller())
 	assert.Equal(t, "random", g.Options.Seats[1].GetBot())
 	assert.Equal(t, "minimax", g.Options.Seats[2].GetBot())
+	d.Send(ui.Then(p.Resumed)) // as if the game could not be created
+	d.Press("enter")
+	assert.Equal(t, g, d.Leave().(ui.OpenMsg).Route.New, "the form is still open")
 
 	p, d = open(t, nil)
 	d.Press("R")
@@ -96,7 +99,7 @@ func TestForm(t *testing.T) {
 	assert.Equal(t, "6x6", r.GetVariant(), "only variants of 2048")
 	assert.Equal(t, 5*time.Minute, r.GetLimit().AsDuration())
 	assert.True(t, r.GetPrivate())
-	d.Press("q")
+	d.Press("esc", "q")
 	assert.Equal(t, ui.BackMsg{}, d.Leave())
 }
 

@@ -139,12 +139,15 @@ func (p *page) open(r ui.Route) tea.Cmd {
 	return ui.Open(r)
 }
 
-// Resumed implements ui.Resuming. It restarts the requests that open stopped.
+// Resumed implements ui.Resuming. It restarts the requests that open stopped. The form stays if it could not
+// open a page.
 func (p *page) Resumed() tea.Cmd {
 	if p.Ctx.Err() == nil {
 		return nil
 	}
+	form := p.Dialog
 	p.Tasks, p.preview = ui.NewTasks(p.ctx), preview{}
+	p.Ask(form)
 	return tea.Batch(p.Init(), p.selected())
 }
 

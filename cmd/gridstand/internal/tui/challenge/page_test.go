@@ -77,6 +77,9 @@ func TestPage_Roster(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(d.Screen(), "1 greedy"), "the footer does not repeat the list")
 	assert.Equal(t, 1, strings.Count(d.Screen(), "2 expectimax"))
 	assert.Contains(t, d.Screen(), "number choose   n esc close")
+	d.Env.Width, d.Env.Height = 40, 12
+	assert.Contains(t, d.Screen(), "│ 2 expectimax: looks ahead; the stro… │")
+	d.Env.Width, d.Env.Height = 80, 24
 	does("add expectimax", "2")
 	does("leave "+race.GetEntrants()[2].GetGameId(), "x")
 	does("start", "s")

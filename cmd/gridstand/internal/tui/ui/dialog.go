@@ -41,9 +41,12 @@ func (q *Question) Keys() KeyTable {
 	return KeyTable{convert.All(append(slices.Clone(q.Choices), no), Key.Closing)}
 }
 
-// Box implements Dialog. It lists several choices below each other.
+// Box implements Dialog. It lists several choices below each other, and truncates what does not fit.
 func (q *Question) Box(env *Env) string {
-	choices := convert.All(q.Choices, func(k Key) string { return Choice(env.Theme, k.Help().Key, k.Help().Desc) })
+	const frameWidth = 4
+	choices := convert.All(q.Choices, func(k Key) string {
+		return ansi.Truncate(Choice(env.Theme, k.Help().Key, k.Help().Desc), max(env.Width-frameWidth, 0), "…")
+	})
 	gap := "\n"
 	if len(choices) == 1 {
 		choices, gap = append(choices, Choice(env.Theme, "n", q.No)), "     "

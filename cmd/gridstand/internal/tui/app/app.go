@@ -80,7 +80,7 @@ func (m *Model) find(tasks *ui.Tasks) int {
 const noticeTime = 15 * time.Second
 
 // push adds a page on top of the others. It first closes the page that has the tasks old, if it is open, and
-// the pages above it. If another page is below, its dialog closes.
+// the pages above it.
 func (m *Model) push(p ui.Page, old *ui.Tasks) tea.Cmd {
 	if i := m.find(old); i >= 0 {
 		for _, closed := range m.pages[i:] {
@@ -88,8 +88,8 @@ func (m *Model) push(p ui.Page, old *ui.Tasks) tea.Cmd {
 		}
 		m.pages = m.pages[:i]
 	}
-	if below := m.top(); below != nil {
-		below.Own().Withdraw()
+	if below, ok := m.top().(ui.Pausing); ok {
+		below.Pause()
 	}
 	notice := m.config.Notice
 	m.config.Notice = ""
@@ -114,11 +114,6 @@ func (m *Model) pop() tea.Cmd {
 	}
 	m.top().Own().Stop()
 	m.pages = m.pages[:len(m.pages)-1]
-	return m.resumed()
-}
-
-// resumed tells the top page that it is visible again.
-func (m *Model) resumed() tea.Cmd {
 	if p, ok := m.top().(ui.Resuming); ok {
 		return p.Resumed()
 	}

@@ -23,7 +23,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // fakePage records the messages that it receives.
 type fakePage struct {
 	*ui.Tasks
-	got []tea.Msg
+	got    []tea.Msg
+	paused bool
 }
 
 func newFakePage(ctx context.Context) *fakePage { return &fakePage{Tasks: ui.NewTasks(ctx)} }
@@ -34,6 +35,7 @@ func (p *fakePage) task(msg tea.Msg) tea.Msg {
 }
 
 func (p *fakePage) Init() tea.Cmd    { return nil }
+func (p *fakePage) Pause()           { p.paused = true }
 func (p *fakePage) Resumed() tea.Cmd { return p.record("resumed") }
 func (p *fakePage) record(msg tea.Msg) tea.Cmd {
 	p.got = append(p.got, msg)
@@ -190,9 +192,9 @@ func TestModel_Opening(t *testing.T) {
 	send(t, m, press('x'))
 	assert.Empty(t, p.got)
 	assert.Contains(t, m.View().Content, "Opening …")
-	p.Ask(&ui.Question{Title: "Sure?"})
+	assert.False(t, p.paused)
 	m.Update(answer())
-	assert.Nil(t, p.Dialog, "the page below has no open dialog")
+	assert.True(t, p.paused)
 	m.Update(failed)
 	assert.Len(t, m.pages, 2)
 	assert.NotContains(t, m.View().Content, "Opening …")
@@ -226,7 +228,8 @@ func TestModel_StopOpening(t *testing.T) {
 		assert.NotContains(t, m.View().Content, "Opening …")
 		assert.NotContains(t, m.View().Content, "canceled")
 		send(t, m, press('x'))
-		assert.Equal(t, []tea.Msg{"resumed", "x"}, p.got)
+		assert.Equal(t, []tea.Msg{"x"}, p.got)
+		assert.False(t, p.paused, "it is still visible")
 		_, again := m.Update(ui.OpenMsg{Route: ui.Route{Join: tuitest.GameID}})
 		assert.NotNil(t, again)
 	}

@@ -110,7 +110,7 @@ func (m *Model) request(r ui.Route, old *ui.Tasks) tea.Cmd {
 		if len(m.pages) > 0 {
 			m.top().Own().Say("")
 			if err != nil && stopped {
-				return m.resumed()
+				return nil
 			}
 		}
 		return m.opened(r, old, to, err)
@@ -162,9 +162,7 @@ func (m *Model) opened(r ui.Route, old *ui.Tasks, to target, err error) tea.Cmd 
 // error.
 func (m *Model) refused(err error, why string) tea.Cmd {
 	if len(m.pages) > 0 {
-		cmd := m.resumed()
-		m.top().Own().Refuse(why)
-		return cmd
+		return m.top().Own().Refuse(why)
 	}
 	if m.err == nil { // else the user has already pressed ctrl-c
 		m.err = err

@@ -20,7 +20,6 @@ import (
 // form is the dialog for a new game or a new race: the variant, the time, whether it is private, and the
 // occupant of each seat. It stays open until the page of the game or race opens.
 type form struct {
-	open     func(ui.Route) tea.Cmd // opens a page
 	race     bool
 	variants []*pb.Variant // the variants to choose from
 	times    []time.Duration
@@ -61,8 +60,8 @@ const usualTime = 2
 
 // newForm returns the form for a game or a race. chosen is the id of the variant to
 // preselect. newForm returns nil if there is no variant to choose from.
-func newForm(open func(ui.Route) tea.Cmd, variants []*pb.Variant, chosen string, race bool) *form {
-	f := &form{open: open, race: race, variants: variants, times: turnLimits}
+func newForm(variants []*pb.Variant, chosen string, race bool) *form {
+	f := &form{race: race, variants: variants, times: turnLimits}
 	times := field{label: "time per move"}
 	if race {
 		f.variants = slices.DeleteFunc(slices.Clone(variants), func(v *pb.Variant) bool { return v.GetKind() != pb.Kind_KIND_TWENTY48 })
@@ -127,7 +126,7 @@ func (f *form) Keys() ui.KeyTable {
 		ui.On("left", "← →", "change", true, chooses(-1)).Footer(1), ui.Unlisted("right", chooses(1)),
 		ui.On("up shift+tab", "↑ ↓", "field", true, moves(-1)).Footer(2), ui.Unlisted("down tab", moves(1)),
 		ui.On("r", "r", "rules", true, ui.Run(ui.Open(ui.Route{Rules: f.variant().GetId()}))).Footer(3),
-		ui.On("enter", "enter", "start", true, func() tea.Cmd { return f.open(f.route()) }).Footer(4),
+		ui.On("enter", "enter", "start", true, func() tea.Cmd { return ui.Open(f.route()) }).Footer(4),
 		ui.On("esc q", "esc", "close", true, ui.Run(nil)).Footer(5).Closing(),
 	}}
 }

@@ -16,7 +16,7 @@ func (p *page) Keys() ui.KeyTable {
 	selects := func(do func()) func() tea.Cmd { return func() tea.Cmd { do(); return p.selected() } }
 	cursor := &p.cursors[p.pane]
 	moves := func(rows int) func() tea.Cmd { return selects(func() { cursor.move(rows) }) }
-	opens := func(r ui.Route) func() tea.Cmd { return func() tea.Cmd { return p.open(r) } }
+	opens := func(r ui.Route) func() tea.Cmd { return ui.Run(ui.Open(r)) }
 	begin := func(race bool) func() tea.Cmd { return func() tea.Cmd { return p.beginForm(race) } }
 	what, route := p.opens()
 	period := ui.On("right", "← →", "day, week, all", true, selects(func() { p.turn(0, 1) }))
@@ -33,7 +33,7 @@ func (p *page) Keys() ui.KeyTable {
 			ui.On("enter", "enter", cmp.Or(what, "open"), what != "", opens(route)).Footer(1),
 			ui.On("t", "t", "TV", true, opens(ui.Route{TV: true})).Footer(9),
 			ui.On("f", "f", "follow player", true, p.follows),
-			ui.On("r", "r", "rules", true, ui.Run(ui.Open(ui.Route{Rules: p.chosen()}))).Footer(10),
+			ui.On("r", "r", "rules", true, opens(ui.Route{Rules: p.chosen()})).Footer(10),
 		},
 		{
 			ui.On("up k", "↑ ↓", "select", cursor.id() != "", moves(-1)).Footer(2),
@@ -65,7 +65,7 @@ func (p *page) turn(pane, window int) {
 // follows opens the games of the selected player.
 func (p *page) follows() tea.Cmd {
 	if player := p.player(); player.GetName() != "" {
-		return p.open(ui.Route{Follow: player})
+		return ui.Open(ui.Route{Follow: player})
 	}
 	return p.Refuse("No player is selected.")
 }
@@ -73,7 +73,7 @@ func (p *page) follows() tea.Cmd {
 // beginForm opens the form if the variants are known. Unless the player has chosen the leaderboard's variant,
 // it offers classic: the selected game may be of any, and a newcomer comes to play 2048.
 func (p *page) beginForm(race bool) tea.Cmd {
-	f := newForm(p.open, p.lists.Variants, cmp.Or(p.variant, "classic"), race)
+	f := newForm(p.lists.Variants, cmp.Or(p.variant, "classic"), race)
 	if f == nil {
 		return p.Refuse("The variants are still loading. " + ui.SameKey)
 	}

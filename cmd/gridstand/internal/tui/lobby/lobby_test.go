@@ -86,7 +86,6 @@ func TestForm(t *testing.T) {
 	assert.NotNil(t, g.Options.Seats[0].GetCaller())
 	assert.Equal(t, "random", g.Options.Seats[1].GetBot())
 	assert.Equal(t, "minimax", g.Options.Seats[2].GetBot())
-	d.Send(ui.Then(p.Resumed)) // as if the game could not be created
 	d.Press("enter")
 	assert.Equal(t, g, d.Leave().(ui.OpenMsg).Route.New, "the form is still open")
 
@@ -151,7 +150,7 @@ func TestPreview(t *testing.T) {
 	assert.Contains(t, d.Screen(), "day week ‹all time›")
 
 	<-s.watched
-	d.Press("t")
+	p.Pause()
 	require.Error(t, p.Ctx.Err(), "no request while another page is visible")
 	d.Send(ui.Then(p.Resumed))
 	require.NoError(t, p.Ctx.Err())

@@ -133,21 +133,12 @@ func (p *page) board() string {
 	return cmp.Or(p.variant, p.current().GetVariant(), "classic")
 }
 
-// open opens another page. While that page is visible, the lobby makes no requests.
-func (p *page) open(r ui.Route) tea.Cmd {
-	p.Stop()
-	return ui.Open(r)
-}
+// Pause implements ui.Pausing.
+func (p *page) Pause() { p.Stop() }
 
-// Resumed implements ui.Resuming. It restarts the requests that open stopped. The form stays if it could not
-// open a page.
+// Resumed implements ui.Resuming. It restarts the requests.
 func (p *page) Resumed() tea.Cmd {
-	if p.Ctx.Err() == nil {
-		return nil
-	}
-	form := p.Dialog
 	p.Tasks, p.preview = ui.NewTasks(p.ctx), preview{}
-	p.Ask(form)
 	return tea.Batch(p.Init(), p.selected())
 }
 

@@ -62,8 +62,12 @@ func Press(env *Env, p Page, msg tea.KeyPressMsg) tea.Cmd {
 // pasted text.
 type Typing interface{ Input(msg tea.Msg) tea.Cmd }
 
-// Resuming is implemented by pages that need to know that they are visible again: the page
-// on top has closed, or the page that they tried to open could not be opened.
+// Pausing is implemented by pages that make no requests while another page is on top of them. Pause is called
+// when it opens.
+type Pausing interface{ Pause() }
+
+// Resuming is implemented by pages that need to know that they are visible again because the page on top has
+// closed.
 type Resuming interface{ Resumed() tea.Cmd }
 
 // Closing is implemented by pages that leave a line in the terminal when the program ends.

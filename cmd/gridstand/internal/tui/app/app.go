@@ -184,9 +184,10 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// carryOn continues a task of the program or of a page that is still open.
+// carryOn continues a task of the program or of a page that is still open and not paused.
 func (m *Model) carryOn(msg ui.TaskMsg) tea.Cmd {
 	switch i := m.find(msg.Owner); {
+	case msg.Owner.Ctx.Err() != nil:
 	case msg.Owner == m.tasks:
 		return msg.Then()
 	case i >= 0:

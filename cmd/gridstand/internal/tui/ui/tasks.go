@@ -43,7 +43,7 @@ func NewTasks(ctx context.Context) *Tasks {
 type Then func() tea.Cmd
 
 // TaskMsg is the end of a page's task. The program continues with Then unless the page has
-// been closed.
+// been closed or paused.
 type TaskMsg struct {
 	Owner *Tasks
 	Then  Then

@@ -161,6 +161,7 @@ func TestListGames_Orders(t *testing.T) {
 	p := s.player(t)
 	s.create(t, p, &pb.CreateGameRequest{Variant: "classic", Private: true})
 	s.table(t, p, callerSeat, openSeat, botSeat("greedy"))
+	s.raceWithBots(t, p, 1) // It waits.
 	var games []*pb.Game
 	for i := range 3 {
 		games = append(games, s.game(t, p, "classic"))

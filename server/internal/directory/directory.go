@@ -57,12 +57,13 @@ func New(writes, reads store.Lists, tokens *page.Tokens, keep time.Duration, log
 }
 
 // Of returns the listing of a game with state s. Attempts that are hidden while their challenge
-// is open are listed like private games.
+// is open are listed like private games, and so are those at a race without a move: the race may not be open.
 func Of(s *replay.State, watchers int) store.Listing {
+	unopened := s.Attempt.Kind == replay.Race && s.Version == 1
 	l := store.Listing{
 		GameID: s.ID, Variant: s.Variant.ID, Status: store.Status(s.Status),
 		Score: slices.Max(s.Position.Scores()), Updated: s.UpdateTime,
-		Watchers: watchers, Private: s.Private || challenge.Embargoed(s.Attempt.Kind),
+		Watchers: watchers, Private: s.Private || unopened || challenge.Embargoed(s.Attempt.Kind),
 	}
 	add := func(playerID string) {
 		if id.Valid(playerID) && !slices.Contains(l.Players, playerID) {

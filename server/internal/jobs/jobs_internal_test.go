@@ -56,8 +56,8 @@ func TestManager_Damaged(t *testing.T) {
 }
 
 // Ensure that an attempt at a race that is starting is processed again at once, so that a bot moves when the race
-// opens although the start took longer than the countdown, and one at a race that waits only rarely. It is listed
-// although the call that began it failed before that.
+// opens although the start took longer than the countdown, and one at a race that waits only rarely. It is on its
+// player's list although the call that began it failed before that.
 func TestManager_Starting(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -71,18 +71,19 @@ func TestManager_Starting(t *testing.T) {
 			Entrants: []challenge.Entrant{challenge.StandIn(raceID, "greedy")},
 		}, now)
 		require.NoError(t, err)
-		bot := race.Entrants[1]
-		_, err = m.Create(ctx, hub, bot.GameID, race.Attempt(bot, 0), race.Seed, time.Time{})
+		own := race.Entrants[0]
+		_, err = m.Create(ctx, hub, own.GameID, race.Attempt(own, 0), race.Seed, time.Time{})
 		require.NoError(t, err)
 		next := func() time.Duration {
-			job := store.Job{GameID: bot.GameID, Leased: now, Expires: now}
+			job := store.Job{GameID: own.GameID, Leased: now, Expires: now}
 			at, err := m.process(ctx, hub, job)
 			require.NoError(t, err)
 			return at.Sub(now)
 		}
-		require.NoError(t, s.Lists.Forget(ctx, store.List{}, bot.GameID))
+		of := store.List{PlayerID: ann.ID}
+		require.NoError(t, s.Lists.Forget(ctx, of, own.GameID))
 		assert.GreaterOrEqual(t, next(), waitingAttemptEvery)
-		places, err := s.Lists.Page(ctx, store.List{}, store.Place{}, 2)
+		places, err := s.Lists.Page(ctx, of, store.Place{}, 2)
 		require.NoError(t, err)
 		assert.Len(t, places, 1)
 		started, err := m.Challenges.Start(ctx, raceID, true, func(*challenge.Challenge) error {

@@ -67,8 +67,7 @@ func (m *Manager) startShowcase(ctx context.Context, hub *match.Hub) {
 }
 
 // playing returns the number of games that clients can watch and that had an event within quietFor,
-// without those that have no move, such as the attempts at a race that waits for players. It
-// counts showcases separately.
+// without those that have no move. It counts showcases separately.
 func (m *Manager) playing(ctx context.Context) (games, showcases int, err error) {
 	recent, err := m.Directory.MovedWithin(ctx, quietFor)
 	if err != nil || recent == 0 || recent > fewGames {

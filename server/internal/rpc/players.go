@@ -107,6 +107,8 @@ func (s *Service) Rename(ctx context.Context, request *pb.RenameRequest) (*pb.Re
 
 // RotateToken implements pb.PlayerServiceServer.
 func (s *Service) RotateToken(ctx context.Context, request *pb.RotateTokenRequest) (*pb.RotateTokenResponse, error) {
+	ctx, cancel := lasting(ctx)
+	defer cancel()
 	token, err := s.Accounts.Rotate(ctx, identityOf(ctx).token, request.GetSecret())
 	if err == nil { // A thief of the old token may have opened sessions.
 		err = s.Sessions.EndAll(ctx, caller(ctx).ID)

@@ -41,7 +41,7 @@ func (s *Service) JoinChallenge(ctx context.Context, request *pb.JoinChallengeRe
 	return &pb.JoinChallengeResponse{Challenge: joined}, err
 }
 
-// lasting returns the context for the rest of a call that changes a challenge in several steps. It stays valid if the
+// lasting returns the context for the rest of a call that changes the store in several steps. It stays valid if the
 // caller leaves, so that no step is missing then.
 func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), maxCall)

@@ -283,12 +283,6 @@ func (s *Service) refusal(err error) (reason string, f *failure) {
 	return "", nil
 }
 
-// unreadable reports whether a game is damaged, or needs a newer server.
-func unreadable(err error) bool {
-	_, damaged := errors.AsType[*gamelog.DamagedError](err)
-	return damaged || errors.Is(err, replay.ErrUnknown)
-}
-
 // unplayable returns the failure for a game that this server cannot serve, or that accepts no
 // more moves, or nil for any other error.
 func (s *Service) unplayable(method string, err error) *failure {

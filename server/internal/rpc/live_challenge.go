@@ -8,8 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/match"
@@ -47,18 +45,16 @@ type liveChallenge struct {
 	// a token, and of each address. liveChallenges.mu guards them.
 	players, addresses map[string]int
 
-	ctx    context.Context
-	cancel context.CancelFunc  // cancels ctx
-	group  sync.WaitGroup      // the goroutine
-	making *semaphore.Weighted // held by the stream that makes the first snapshot
+	stop  context.CancelFunc // ends the goroutine
+	group sync.WaitGroup     // the goroutine
 
-	// The fields below belong to that stream, and then to the goroutine, which accesses them without a lock.
+	// The fields below belong to the goroutine, which accesses them without a lock.
 
-	c      *challenge.Challenge
-	readAt time.Time     // local time at which the server last read c
-	now    time.Time     // time of the last read, by the store's clock
-	ahead  time.Duration // how far the store's clock is ahead of the local clock
-	spaced time.Duration // shortest interval between reads, as of the last read
+	c      *challenge.Challenge // nil before the first read
+	readAt time.Time            // local time at which the server last read c
+	now    time.Time            // time of the last read, by the store's clock
+	ahead  time.Duration        // how far the store's clock is ahead of the local clock
+	spaced time.Duration        // shortest interval between reads, as of the last read
 
 	message   *pb.Challenge   // describes c at that time
 	hidden    map[string]bool // players of the challenge whom an operator has hidden, by ID; read with c
@@ -68,8 +64,12 @@ type liveChallenge struct {
 
 	attendAt time.Time     // when attend tries again after a failure
 	delay    time.Duration // how long it waits until then; longer after each failure
+}
 
-	entrants map[string]*entrantGame // games that the server follows, by ID; nil if the game is unreadable
+func newLiveChallenge(s *Service, id string) *liveChallenge {
+	l := &liveChallenge{service: s, id: id, players: map[string]int{}, addresses: map[string]int{}}
+	l.latest.Store(&challengeSnapshot{replaced: make(chan struct{})})
+	return l
 }
 
 // addStream adds a stream from an address, of the player who makes the call or of a caller without a
@@ -79,13 +79,11 @@ func (s *Service) addStream(ctx context.Context, id, address string) *liveChalle
 	defer s.live.mu.Unlock()
 	l := s.live.all[id]
 	if l == nil || l.latest.Load().err != nil {
-		l = &liveChallenge{
-			service: s, id: id, making: semaphore.NewWeighted(1),
-			entrants: map[string]*entrantGame{}, players: map[string]int{}, addresses: map[string]int{},
-		}
-		l.latest.Store(&challengeSnapshot{replaced: make(chan struct{})})
+		l = newLiveChallenge(s, id)
 		s.live.all[id] = l
-		l.ctx, l.cancel = context.WithCancel(context.Background())
+		var running context.Context
+		running, l.stop = context.WithCancel(context.Background())
+		l.group.Go(func() { l.run(running) })
 	}
 	l.players[caller(ctx).ID]++
 	if l.addresses[address]++; l.addresses[address] == 1 {
@@ -94,8 +92,8 @@ func (s *Service) addStream(ctx context.Context, id, address string) *liveChalle
 	return l
 }
 
-// removeStream removes a stream that addStream added. If no stream remains, it stops the goroutine, waits
-// for it to exit, and stops following the games.
+// removeStream removes a stream that addStream added. If no stream remains, it stops the goroutine and waits
+// for it to exit.
 func (s *Service) removeStream(l *liveChallenge, playerID, address string) {
 	s.live.mu.Lock()
 	if l.addresses[address]--; l.addresses[address] == 0 {
@@ -115,13 +113,8 @@ func (s *Service) removeStream(l *liveChallenge, playerID, address string) {
 		delete(s.live.all, l.id)
 	}
 	s.live.mu.Unlock()
-	l.cancel()
+	l.stop()
 	l.group.Wait()
-	for _, g := range l.entrants {
-		if g != nil {
-			g.leave()
-		}
-	}
 }
 
 // attended reports whether an entrant of the challenge has a stream on this server.
@@ -145,22 +138,17 @@ func (l *liveChallenge) spacing() time.Duration {
 	return time.Duration(fewest) * time.Second / liveReads
 }
 
-// first returns the latest snapshot. If there is none, one of the streams that call it makes the snapshot, pays
-// for the games that are loaded for it, and starts the goroutine, while the others wait. If that fails, only
-// that stream gets the error, and the next one tries.
-func (l *liveChallenge) first(ctx context.Context) (_ *challengeSnapshot, err error) {
-	defer l.service.recovered(pb.ChallengeService_WatchChallenge_FullMethodName, &err)
-	if l.making.Acquire(ctx, 1) != nil {
-		return nil, context.Cause(ctx)
-	}
-	defer l.making.Release(1)
-	if latest := l.latest.Load(); latest.message == nil && latest.err == nil {
-		if err := l.update(ctx); err != nil {
-			return nil, err
-		}
-		l.group.Go(l.run)
-	}
+// first returns the latest snapshot, and waits for it if there is none.
+func (l *liveChallenge) first(ctx context.Context) (*challengeSnapshot, error) {
 	latest := l.latest.Load()
+	if latest.message == nil && latest.err == nil {
+		select {
+		case <-latest.replaced:
+			latest = l.latest.Load()
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 	return latest, latest.err
 }
 
@@ -170,24 +158,24 @@ func (l *liveChallenge) publish(next *challengeSnapshot) {
 	close(l.latest.Swap(next).replaced)
 }
 
-// run creates more snapshots until one is final, an error ends the streams, or l.cancel is called.
-func (l *liveChallenge) run() {
-	if err := l.repeat(); err != nil {
+// run creates snapshots until one is final, an error ends the streams, or ctx is done.
+func (l *liveChallenge) run(ctx context.Context) {
+	if err := l.repeat(ctx); err != nil {
 		l.publish(&challengeSnapshot{err: err})
 	}
 }
 
 // repeat does the work of run. It returns the error that ends the streams.
-func (l *liveChallenge) repeat() (err error) {
+func (l *liveChallenge) repeat(ctx context.Context) (err error) {
 	defer l.service.recovered(pb.ChallengeService_WatchChallenge_FullMethodName, &err)
-	for next := l.due(); !l.latest.Load().final; {
-		if err := l.wait(next); err != nil {
+	for next := time.Now(); !l.latest.Load().final; {
+		if err := l.wait(ctx, next); err != nil {
 			return err
 		}
-		switch err := l.update(l.ctx); {
+		switch err := l.update(ctx); {
 		case err == nil:
 			next = l.due()
-		case errors.Is(err, challenge.ErrNotFound):
+		case errors.Is(err, challenge.ErrNotFound), l.c == nil:
 			return err
 		default: // The store did not answer.
 			next = time.Now().Add(max(rosterEvery, l.spaced))
@@ -196,14 +184,14 @@ func (l *liveChallenge) repeat() (err error) {
 	return nil
 }
 
-// wait waits until the given time. It returns an error if l.ctx is done or the server stops first.
-func (l *liveChallenge) wait(until time.Time) error {
+// wait waits until the given time. It returns an error if ctx is done or the server stops first.
+func (l *liveChallenge) wait(ctx context.Context, until time.Time) error {
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-l.ctx.Done():
-		return context.Cause(l.ctx)
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	case <-l.service.Hub.Stopping().Done():
 		return match.ErrStopping
 	}

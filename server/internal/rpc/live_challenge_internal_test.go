@@ -130,62 +130,19 @@ func TestLiveChallenge_Reads(t *testing.T) {
 	}
 }
 
-// Ensure that races whose games are followed are looked at less often, too, if an address watches many.
+// Ensure that the games of an open race are looked at less often, too, if an address watches many.
 func TestLiveChallenge_Due(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now()
-		l := &liveChallenge{
-			c: &challenge.Challenge{Kind: replay.Race}, readAt: now, entrants: map[string]*entrantGame{"a": nil},
-		}
-		l.latest.Store(&challengeSnapshot{at: now})
+		l := newLiveChallenge(nil, "")
+		l.c = &challenge.Challenge{Kind: replay.Race, OpenTime: now, CloseTime: now.Add(time.Hour)}
+		l.readAt, l.now = now, now
+		l.latest.Load().at = now
 		assert.Equal(t, snapshotEvery, l.due().Sub(now))
 		l.spaced = 3 * time.Second
 		assert.Equal(t, 3*time.Second, l.due().Sub(now))
 	})
-}
-
-// payers is an empty store of games that records which addresses pay for reads.
-type payers struct {
-	noGames
-	addresses []string
-}
-
-func (p *payers) Heads(ctx context.Context, ids []string) ([]store.Head, error) {
-	p.addresses = append(p.addresses, front.AddressOf(ctx))
-	return p.noGames.Heads(ctx, ids)
-}
-
-// Ensure that the first stream's client pays for loading the games of a race, and no client for later reads.
-func TestLiveChallenge_Payer(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s, _ := newLiveService(t, 1)
-		read := &payers{}
-		s.Log = gamelog.New(read)
-		ctx := front.NewBudgets(&limits.Limits{}, nil).Of("192.0.2.1").Context(t.Context())
-		l := s.addStream(ctx, raceID(0), "")
-		_, err := l.first(ctx)
-		require.NoError(t, err)
-		time.Sleep(rosterEvery) //nolint:forbidigo // The bubble's clock is fake.
-		synctest.Wait()
-		s.removeStream(l, "", "")
-		assert.Equal(t, []string{"192.0.2.1", ""}, read.addresses)
-	})
-}
-
-// overdrawn is an empty store of games that refuses the reads of an address, after a second.
-type overdrawn struct {
-	noGames
-	address string
-}
-
-func (o *overdrawn) Heads(ctx context.Context, ids []string) ([]store.Head, error) {
-	if front.AddressOf(ctx) == o.address {
-		time.Sleep(time.Second) //nolint:forbidigo // The bubble's clock is fake.
-		return nil, &limits.ExceededError{}
-	}
-	return o.noGames.Heads(ctx, ids)
 }
 
 // opens opens a stream of the first race for an address, and closes it again.
@@ -195,28 +152,6 @@ func (s *Service) opens(t *testing.T, budget *front.Budget) error {
 		v.Close()
 	}
 	return err
-}
-
-// Ensure that a client that cannot pay for the first snapshot is refused, and no other that waits for it.
-func TestOpenWatchChallenge_Overdrawn(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s, _ := newLiveService(t, 1)
-		s.Log = gamelog.New(&overdrawn{address: "192.0.2.1"})
-		budgets := front.NewBudgets(&limits.Limits{}, nil)
-		open := func(address string) <-chan error {
-			opened := make(chan error, 1)
-			go func() { opened <- s.opens(t, budgets.Of(address)) }()
-			synctest.Wait()
-			return opened
-		}
-		refused, other := open("192.0.2.1"), open("192.0.2.2")
-		require.NoError(t, <-other)
-		_, ok := errors.AsType[*limits.ExceededError](<-refused)
-		require.True(t, ok)
-		assert.Empty(t, s.live.all)
-		assert.Empty(t, s.live.watched)
-	})
 }
 
 // Ensure that a stream counts as reads of its address.

@@ -14,8 +14,6 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/challenge"
-	"github.com/gridstand/gridstand/server/internal/gamelog"
-	"github.com/gridstand/gridstand/server/internal/match"
 )
 
 const (
@@ -54,14 +52,20 @@ const (
 // when its status is due to change.
 func (l *liveChallenge) stage() challenge.Status { return l.c.Status(l.now) }
 
+// playing reports whether entrants of an open race may be playing. If all have finished, a server is about to
+// close the race.
+func (l *liveChallenge) playing() bool {
+	return l.c.Kind == replay.Race && l.stage() == challenge.Open && !l.finished
+}
+
 // readDue returns the local time of the challenge's next read.
 func (l *liveChallenge) readDue() time.Time {
-	every := recordEvery
+	every := rosterEvery
 	switch {
 	case l.c.Kind != replay.Race:
 		every = boardEvery
-	case l.stage() != challenge.Open, l.finished: // If all have finished, a server is about to close the race.
-		every = rosterEvery
+	case l.playing():
+		every = recordEvery
 	}
 	due := l.readAt.Add(max(every, l.spaced))
 	for _, change := range []time.Time{l.c.OpenTime, l.c.CloseTime} {
@@ -75,7 +79,7 @@ func (l *liveChallenge) readDue() time.Time {
 // due returns the time of the next update.
 func (l *liveChallenge) due() time.Time {
 	due := earlier(l.readDue(), l.latest.Load().at.Add(repeatEvery))
-	if len(l.entrants) > 0 && !l.finished {
+	if l.playing() {
 		due = earlier(due, time.Now().Add(max(snapshotEvery, l.spaced)))
 	}
 	return due
@@ -101,7 +105,7 @@ func (l *liveChallenge) update(ctx context.Context) error {
 	}
 	if l.c.Kind == replay.Race {
 		l.tryAttend(ctx)
-		states, err := l.states(ctx)
+		states, err := l.service.entrantStates(ctx, l.c)
 		if err != nil {
 			return err
 		}
@@ -188,60 +192,4 @@ func (l *liveChallenge) rank(states []*replay.State) {
 	l.finished = !slices.ContainsFunc(states, func(state *replay.State) bool {
 		return state == nil || state.Status != replay.Finished
 	})
-}
-
-// entrantGame is the game of an entrant in a race that has started.
-type entrantGame struct {
-	*match.Match
-	watcher match.Watcher
-}
-
-// leave stops following the game.
-func (g *entrantGame) leave() {
-	g.watcher.Close()
-	g.Release()
-}
-
-// states returns the states of the entrants' games; that of an unreadable game is nil. After the
-// start of a race, the server follows the games like a watcher, so that it learns of each change
-// without a read.
-func (l *liveChallenge) states(ctx context.Context) ([]*replay.State, error) {
-	stage := l.stage()
-	if stage == challenge.Waiting || stage == challenge.Closed && len(l.entrants) == 0 {
-		return l.service.entrantStates(ctx, l.c)
-	}
-	states := make([]*replay.State, len(l.c.Entrants))
-	for i, e := range l.c.Entrants {
-		game, known := l.entrants[e.GameID]
-		if !known {
-			var err error
-			if game, err = l.follow(ctx, e.GameID); errors.Is(err, gamelog.ErrNotFound) {
-				continue
-			}
-			if err != nil && !unreadable(err) {
-				return nil, err
-			}
-			l.entrants[e.GameID] = game
-		}
-		if game != nil {
-			states[i] = game.State()
-		}
-	}
-	return states, nil
-}
-
-// follow loads an entrant's game and keeps it up to date.
-func (l *liveChallenge) follow(ctx context.Context, gameID string) (*entrantGame, error) {
-	m, err := l.service.Hub.Acquire(ctx, gameID)
-	if err != nil {
-		return nil, err
-	}
-	game := &entrantGame{Match: m}
-	m.Watch(l.ctx, &game.watcher, match.Uncounted)
-	// The game in memory may lack the latest moves that were made on other servers.
-	if _, err := m.Confirm(ctx); err != nil {
-		game.leave()
-		return nil, err
-	}
-	return game, nil
 }

@@ -344,8 +344,8 @@ func TestLiveChallenge_NotStarted(t *testing.T) {
 		s.Logger = slog.New(slog.NewTextHandler(log, nil))
 		ann := by(t.Context(), "ann")
 		raceID := stuck(ann, t, s, planner)
-		l := s.addStream(ann, raceID, "")
-		defer s.removeStream(l, caller(ann).ID, "")
+		l := newLiveChallenge(s, raceID)
+		l.players[caller(ann).ID] = 1
 		for range 2 {
 			tried, before, began := planner.wanted, l.delay, time.Now()
 			require.NoError(t, l.update(ann))

@@ -28,7 +28,7 @@ type Listing struct {
 	Updated time.Time
 	// Watchers is the number of spectators on all servers.
 	Watchers int
-	// Private reports whether the game is listed only for its players.
+	// Private reports whether the game is listed only for its players. A private game may become public.
 	Private bool
 	// Players are the players with seats in the game and its creator, without duplicates,
 	// in any order.

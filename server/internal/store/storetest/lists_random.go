@@ -74,6 +74,7 @@ func nextListing(l store.Listing, id string, start time.Time, random *rand.Rand)
 			Status: store.Waiting, Updated: start, Players: []string{playerID(random.IntN(3))},
 		}
 	}
+	l.Private = l.Private && random.IntN(2) > 0
 	l.Status = min(store.Finished, l.Status+store.Status(random.IntN(5)/4))
 	l.Updated = l.Updated.Add(time.Duration(random.IntN(3)) * time.Millisecond)
 	l.Score += random.Int32N(3)

@@ -18,6 +18,7 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/bot"
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/match"
 )
 
@@ -155,7 +156,11 @@ func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 		}
 		b.mu.Unlock()
 		if err != nil && ctx.Err() == nil && !overtaken(err) {
-			b.logger.Warn("bot did not move; its game will be retried", "id", "bot-not-moved", "game", state.ID, "error", err)
+			// The next processing of the game logs damage, unless an operator put it in quarantine.
+			if _, damaged := errors.AsType[*gamelog.DamagedError](err); !damaged {
+				b.logger.Warn("bot did not move; its game will be retried",
+					"id", "bot-not-moved", "game", state.ID, "error", err)
+			}
 			if !errors.Is(err, errPanicked) && !errors.Is(err, replay.ErrUnknown) {
 				b.retry(state.ID)
 			}

@@ -44,18 +44,20 @@ func (plain) Watched(*match.Match)                      {}
 func (plain) Changed(*match.Match)                      {}
 
 // Ensure that a simpler bot moves in place of one that panics, so that a player in a game
-// without clocks does not wait forever.
+// without clocks does not wait forever, and that a game that is put in quarantine is not logged.
 func TestBots_Fault(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name   string
 		faulty []string
 		moves  bool
+		logged bool
 	}{
-		{"none", nil, true},
-		{"the bot", []string{"minimax"}, true},
-		{"the simpler bot, too", []string{"minimax", "greedy"}, true},
-		{"all", []string{"minimax", "greedy", "random"}, false},
+		{"none", nil, true, false},
+		{"the bot", []string{"minimax"}, true, false},
+		{"the simpler bot, too", []string{"minimax", "greedy"}, true, false},
+		{"all", []string{"minimax", "greedy", "random"}, false, true},
+		{"none, but in quarantine", nil, false, false},
 	} {
 		t.Log(tt.name)
 		s := storetest.OnSQLite(t, sqlite.Options{Memory: true})
@@ -81,6 +83,14 @@ func TestBots_Fault(t *testing.T) {
 			state, err = hub.Create(ctx, id.New(), created, seed, time.Time{})
 			require.NoError(t, err)
 		}
+		m, err := hub.Acquire(ctx, state.ID)
+		require.NoError(t, err)
+		defer m.Release()
+		if !tt.moves && !tt.logged {
+			tail, err := s.Games.Tail(ctx, state.ID)
+			require.NoError(t, err)
+			require.NoError(t, s.Games.Quarantine(ctx, state.ID, tail.Last, time.Hour))
+		}
 		b := newBots(0, logger, func(...string) {})
 		b.make = func(name string, v game.Variant, o bot.Options) (bot.Bot, error) {
 			if slices.Contains(tt.faulty, name) {
@@ -93,16 +103,13 @@ func TestBots_Fault(t *testing.T) {
 		b.group.Wait()
 		stop()
 
-		m, err := hub.Acquire(ctx, state.ID)
-		require.NoError(t, err)
-		defer m.Release()
 		want := state.Version
 		if tt.moves {
 			want++
 		}
 		assert.Equal(t, want, m.State().Version, logged.String())
 		assert.Equal(t, len(tt.faulty), strings.Count(logged.String(), "id=bot-panicked"))
-		assert.Equal(t, !tt.moves, strings.Contains(logged.String(), "id=bot-not-moved"))
+		assert.Equal(t, tt.logged, strings.Contains(logged.String(), "id=bot-not-moved"))
 	}
 }
 

@@ -141,9 +141,8 @@ func (env *env) resign(tip gamelog.Tip) gamelog.Tip {
 
 func (env *env) append(d *gamelog.Draft) gamelog.Tip {
 	env.t.Helper()
-	appended, err := gamelog.New(env.store.Games).Append(env.t.Context(), d)
-	require.NoError(env.t, err)
-	return appended.Tip
+	require.NoError(env.t, gamelog.New(env.store.Games).Append(env.t.Context(), d))
+	return d.Tip
 }
 
 func TestDayStreak(t *testing.T) {

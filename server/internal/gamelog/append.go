@@ -16,6 +16,11 @@ type Draft struct {
 
 	// Event is the event of the entry. Until the entry is appended, its time is not final.
 	Event *replay.Event
+	// Tip is the end of the log after the entry.
+	Tip Tip
+	// Watchers is set when the entry is appended: the number of spectators on all servers, or −1 if it is
+	// unknown because the entry was already in the log.
+	Watchers int
 
 	// NotAfter is the latest time at which the entry may be appended. Zero means no limit.
 	NotAfter time.Time
@@ -64,29 +69,19 @@ func newDraft(t Tip, event *replay.Event, entry store.Entry) (*Draft, error) {
 		return nil, err
 	}
 	entry.Next = nextID(t.ID, entry.Raw, b)
-	return &Draft{entry: entry, Event: event}, nil
-}
-
-// Appended describes a draft that has been appended.
-type Appended struct {
-	// Event is the appended event, with the time that the store assigned.
-	Event *replay.Event
-	// Tip is the end of the log after the event.
-	Tip Tip
-	// Watchers is the number of spectators on all servers, or −1 if it is unknown.
-	Watchers int
+	return &Draft{entry: entry, Event: event, Tip: Tip{ID: entry.Next, State: event.State}}, nil
 }
 
 // Append appends d if the log still ends with the entry that d builds on. It also succeeds
 // if the draft has already been appended. It returns the errors of store.Games.Append.
-func (l *Log) Append(ctx context.Context, d *Draft) (Appended, error) {
+func (l *Log) Append(ctx context.Context, d *Draft) error {
 	entry := d.entry
 	entry.NotAfter = d.NotAfter
 	done, err := l.Games.Append(ctx, d.Event.State.ID, entry)
 	if err != nil {
-		return Appended{}, err
+		return err
 	}
 	d.Event.SetTime(done.Time)
-	tip := Tip{ID: entry.Next, State: d.Event.State}
-	return Appended{Event: d.Event, Tip: tip, Watchers: done.Watchers}, nil
+	d.Watchers = done.Watchers
+	return nil
 }

@@ -42,12 +42,10 @@ func (r rig) resign(p replay.Player, raceID, gameID string) {
 	created.Attempt = replay.Attempt{ChallengeID: raceID, Kind: replay.Race}
 	d, err := gamelog.NewGame(gameID, created, seed)
 	require.NoError(r.t, err)
-	appended, err := r.Log.Append(r.t.Context(), d)
+	require.NoError(r.t, r.Log.Append(r.t.Context(), d))
+	d, err = d.Tip.Draft(replay.Entry{Action: replay.Resigned{}}, time.Time{}, nil)
 	require.NoError(r.t, err)
-	d, err = appended.Tip.Draft(replay.Entry{Action: replay.Resigned{}}, time.Time{}, nil)
-	require.NoError(r.t, err)
-	_, err = r.Log.Append(r.t.Context(), d)
-	require.NoError(r.t, err)
+	require.NoError(r.t, r.Log.Append(r.t.Context(), d))
 }
 
 // Ensure that Rebuild, which the operator's command runs without a server, reads races that have not ended.

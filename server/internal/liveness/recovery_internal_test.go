@@ -67,9 +67,8 @@ func (r rig) play(p replay.Player, finish bool) *replay.State {
 	d, err := gamelog.NewGame(id.New(), replaytest.Created(r.t, variant, p, seed), seed)
 	require.NoError(r.t, err)
 	for moves := 0; ; moves++ {
-		appended, err := r.Log.Append(r.t.Context(), d)
-		require.NoError(r.t, err)
-		state := appended.Tip.State
+		require.NoError(r.t, r.Log.Append(r.t.Context(), d))
+		state := d.Event.State
 		if state.Status == replay.Finished || !finish && moves == 10 {
 			return state
 		}
@@ -77,7 +76,7 @@ func (r rig) play(p replay.Player, finish bool) *replay.State {
 		if moves == 30 {
 			entry.Action = replay.Resigned{}
 		}
-		d, err = appended.Tip.Draft(entry, time.Time{}, nil)
+		d, err = d.Tip.Draft(entry, time.Time{}, nil)
 		require.NoError(r.t, err)
 	}
 }

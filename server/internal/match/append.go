@@ -35,12 +35,13 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 		return nil, err
 	}
 	now := m.hub.ticks.Load()
-	next, err := m.hub.Log.Append(ctx, draft)
-	if err == nil && next.Watchers >= 0 { // if negative, an earlier attempt appended the entry, and more entries may follow it
+	err := m.hub.Log.Append(ctx, draft)
+	// If Watchers is negative, an earlier attempt appended the entry, and more entries may follow it.
+	if err == nil && draft.Watchers >= 0 {
 		m.confirmedAt.Store(now)
 	}
 	if !errors.Is(err, store.ErrUnsettled) {
-		return m.finishAppend(ctx, tip, next, err)
+		return m.finishAppend(ctx, tip, draft, err)
 	}
 
 	// The entry may be in the log, missing from it, or still in flight. The match stays
@@ -51,8 +52,7 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	}
 	settled := make(chan outcome, 1)
 	if !m.hub.start(m, func(ctx context.Context) {
-		next, err := m.hub.settle(ctx, m.id, draft)
-		e, err := m.finishAppend(ctx, tip, next, err)
+		e, err := m.finishAppend(ctx, tip, draft, m.hub.settle(ctx, m.id, draft))
 		settled <- outcome{e, err}
 	}) {
 		<-m.writing
@@ -66,10 +66,10 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	}
 }
 
-// prepare makes sure that the follow-up work of a draft gets done even if this server dies
-// after the append, by a job that another server or the next start can pick up. There is such work if the entry ends the game, makes it a bot's turn, or is not a
-// move and therefore may have started a clock. After any other move, the next deadline is
-// later than the scheduled one.
+// prepare makes sure that the follow-up work of a draft gets done even if this server dies after the
+// append, by a job that another server or the next start can pick up. There is such work if the entry
+// ends the game, makes it a bot's turn, or is not a move and therefore may have started a clock. After
+// any other move, the next deadline is later than the scheduled one.
 func (h *Hub) prepare(ctx context.Context, gameID string, draft *gamelog.Draft) error {
 	next := draft.Event.State
 	if _, move := draft.Event.Entry.Action.(replay.Moved); move && next.Status != replay.Finished && next.BotToMove() == "" {
@@ -80,29 +80,29 @@ func (h *Hub) prepare(ctx context.Context, gameID string, draft *gamelog.Draft) 
 
 // settle retries an append whose outcome is unknown until the store reports whether the log
 // contains the draft, or ctx is done.
-func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (gamelog.Appended, error) {
+func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) error {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval = 20 * time.Millisecond
 	wait.MaxInterval = time.Second
 	for {
 		select {
 		case <-ctx.Done():
-			return gamelog.Appended{}, store.ErrUnsettled
+			return store.ErrUnsettled
 		case <-time.After(wait.NextBackOff()):
 		}
 		// A job that was enqueued earlier may have run already, so enqueue another.
 		if h.prepare(ctx, gameID, draft) != nil {
 			continue
 		}
-		next, err := h.Log.Append(ctx, draft)
+		err := h.Log.Append(ctx, draft)
 		if _, conflict := errors.AsType[*store.ConflictError](err); err == nil || conflict || errors.Is(err, store.ErrBroken) {
-			return next, err
+			return err
 		}
 		if errors.Is(err, store.ErrTooEarly) || errors.Is(err, store.ErrTooLate) {
 			// Do not retry, because the append may not be allowed for days, if at all. If an
 			// earlier attempt still arrives in time, its entry is picked up like an entry from
 			// another server.
-			return next, err
+			return err
 		}
 		// Any other error concerns only this attempt (for example, Redis may still be loading
 		// its data), so retry.
@@ -111,7 +111,7 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (
 
 // finishAppend completes an append: it unlocks the match for appends and shows the new entry
 // to watchers. It returns errOvertaken if the log no longer ends with prev.
-func (m *Match) finishAppend(ctx context.Context, prev gamelog.Tip, next gamelog.Appended, err error) (*Event, error) {
+func (m *Match) finishAppend(ctx context.Context, prev gamelog.Tip, draft *gamelog.Draft, err error) (*Event, error) {
 	if err != nil {
 		<-m.writing
 		if _, conflict := errors.AsType[*store.ConflictError](err); conflict || errors.Is(err, store.ErrBroken) {
@@ -120,16 +120,15 @@ func (m *Match) finishAppend(ctx context.Context, prev gamelog.Tip, next gamelog
 		}
 		return nil, err
 	}
-	shown := m.advance(prev.ID, next.Tip, next.Event)
+	shown := m.advance(prev.ID, draft.Tip, draft.Event)
 	if shown == nil {
 		// The event was evicted: the feed delivered more events than the ring holds before
 		// the reply arrived.
-		shown = &Event{Event: next.Event}
+		shown = &Event{Event: draft.Event}
 	}
-	state := next.Tip.State
-	m.setRemoteWatchers(next.Watchers)
+	m.setRemoteWatchers(draft.Watchers)
 	m.hub.Jobs.Changed(m)
 	<-m.writing
-	m.hub.Jobs.Appended(ctx, state)
+	m.hub.Jobs.Appended(ctx, draft.Event.State)
 	return shown, nil
 }

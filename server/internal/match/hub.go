@@ -353,15 +353,15 @@ func (h *Hub) Create(
 		return nil, err
 	}
 	draft.NotAfter = notAfter
-	appended, err := h.Log.Append(ctx, draft)
+	err = h.Log.Append(ctx, draft)
 	if errors.Is(err, store.ErrUnsettled) {
-		appended, err = h.settle(ctx, gameID, draft)
+		err = h.settle(ctx, gameID, draft)
 	}
 	var conflict *store.ConflictError
 	switch {
 	case err == nil:
-		h.Jobs.Appended(ctx, appended.Tip.State)
-		return appended.Tip.State, nil
+		h.Jobs.Appended(ctx, draft.Event.State)
+		return draft.Event.State, nil
 	case errors.As(err, &conflict), errors.Is(err, store.ErrBroken):
 		return h.Existing(ctx, gameID, created)
 	default:

@@ -54,11 +54,10 @@ func (c *caller) playHeavy(ctx context.Context, length int32) (gameID string, er
 		if err != nil {
 			return "", err
 		}
-		appended, err := log.Append(ctx, draft)
-		if err != nil {
+		if err := log.Append(ctx, draft); err != nil {
 			return "", err
 		}
-		tip = appended.Tip
+		tip = draft.Tip
 	}
 	return game.GetId(), nil
 }

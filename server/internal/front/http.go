@@ -5,13 +5,7 @@ import (
 	"net"
 	"net/http"
 	"time"
-
-	"github.com/gridstand/gridstand/server/limits"
 )
-
-// bodyMargin is the number of bytes by which a request body may exceed the limit on the
-// message size, because protocols wrap messages in an envelope.
-const bodyMargin = 1 << 10
 
 // Handler wraps next in a handler that applies the limits. HTTP requests and gRPC streams
 // share the same counts. The handler recognizes the Front's connection by the peer in the
@@ -28,12 +22,7 @@ func (f *Front) Handler(next http.Handler) http.Handler {
 		}
 		answer := &httpAnswer{ResponseWriter: w, call: s}
 		defer answer.end()
-		request := r.WithContext(s)
-		if limit := f.Limits[limits.MessageBytes]; limit > 0 && r.Body != http.NoBody {
-			// gRPC-Web may encode messages in base64.
-			request.Body = http.MaxBytesReader(w, r.Body, int64(limit*4/3+bodyMargin))
-		}
-		next.ServeHTTP(answer, request)
+		next.ServeHTTP(answer, r.WithContext(s))
 	})
 }
 

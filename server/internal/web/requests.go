@@ -46,7 +46,6 @@ func checkCalls(limit int, next http.Handler) http.Handler {
 			return
 		case !slices.Contains(accepted(streams), kind):
 			types := strings.Join(accepted(streams), ", ")
-			w.Header().Set("Accept-Post", types)
 			message := "the content type must be one of " + types + ", not " +
 				cmp.Or(r.Header.Get("Content-Type"), "none")
 			if streams {

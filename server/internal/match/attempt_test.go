@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 // window is the window of all attempts. Unless a fresh window is requested, it returns the
@@ -44,12 +45,12 @@ func TestDo_Attempt(t *testing.T) {
 		gameID, sd := name("a"), seed(t, 'a')
 		attempt := created(t, "classic", sd)
 		attempt.Attempt = replay.Attempt{ChallengeID: name("c"), Kind: replay.Race}
-		state, err := s.Create(t.Context(), gameID, attempt, sd, time.Time{})
+		state, err := s.Create(waittest.Context(t), gameID, attempt, sd, time.Time{})
 		require.NoError(t, err)
 		m, at := s.match(gameID), state.UpdateTime
 		refused := func(call Call, want error) {
 			env.unwritten(gameID, func() {
-				_, err := m.Do(t.Context(), call)
+				_, err := m.Do(waittest.Context(t), call)
 				require.ErrorIs(t, err, want)
 			})
 		}
@@ -70,7 +71,7 @@ func TestDo_Attempt(t *testing.T) {
 		assert.Equal(t, first, m.do(t, move(state, 0)), "a repeated move returns the same event after the close")
 		end := m.do(t, Call{Version: 2, Seat: 0, Action: replay.TimedOut{}, NotBefore: at})
 		assert.Equal(t, game.TimedOut, end.State.Reason)
-		_, err = m.Join(t.Context(), bob, game.NoSeat)
+		_, err = m.Join(waittest.Context(t), bob, game.NoSeat)
 		require.ErrorIs(t, err, ErrSeatTaken, "the answer does not tell other players that the attempt is over")
 		assert.True(t, end.State.Ranked)
 		assert.True(t, end.State.RevealedSeed().IsZero())

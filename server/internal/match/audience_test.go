@@ -21,7 +21,7 @@ func TestAudience_Waiting(t *testing.T) {
 		sd := seed(t, name("a")[0])
 		waiting := created(t, "classic", sd)
 		waiting.Seats = []replay.Seat{{}}
-		_, err := a.Create(t.Context(), name("a"), waiting, sd, time.Time{})
+		_, err := a.Create(waittest.Context(t), name("a"), waiting, sd, time.Time{})
 		require.NoError(t, err)
 		ma, mb := a.match(name("a")), b.match(name("a"))
 		now := time.Now()
@@ -47,7 +47,7 @@ func TestAudience_Waiting(t *testing.T) {
 			return a.work.attended > 0
 		})
 		assert.Zero(t, b.work.attended)
-		_, err = mb.Join(t.Context(), bob, game.NoSeat)
+		_, err = mb.Join(waittest.Context(t), bob, game.NoSeat)
 		require.NoError(t, err)
 		spectator.SetRole(Player)
 		round(0)

@@ -1,7 +1,6 @@
 package match
 
 import (
-	"context"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -117,11 +116,11 @@ func TestDamage_Vanished(t *testing.T) {
 		over.play(t, 3)
 		over.do(t, resign(0))
 		require.NoError(t, env.client.FlushAll(t.Context()).Err())
-		_, err := m.Do(t.Context(), move(m.State(), 0))
+		_, err := m.Do(waittest.Context(t), move(m.State(), 0))
 		assert.Zero(t, damagedAt(t, err))
-		_, err = over.Confirm(t.Context())
+		_, err = over.Confirm(waittest.Context(t))
 		require.ErrorIs(t, err, gamelog.ErrNotFound)
-		_, err = env.serve(env.addr).Acquire(t.Context(), name("a"))
+		_, err = env.serve(env.addr).Acquire(waittest.Context(t), name("a"))
 		assert.ErrorIs(t, err, gamelog.ErrNotFound)
 	})
 }
@@ -131,7 +130,7 @@ func TestDamage_Vanished(t *testing.T) {
 func TestDamage_RolledBack(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
-		ctx := t.Context()
+		ctx := waittest.Context(t)
 		a, b := env.serve(env.addr), env.serve(env.addr)
 		m := a.begin(name("a"), "6x6")
 		m.play(t, 4)
@@ -166,7 +165,7 @@ func TestDamage_RolledBack(t *testing.T) {
 func TestPublished_Forged(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
-		ctx := t.Context()
+		ctx := waittest.Context(t)
 		s := env.serve(env.addr)
 		m := s.begin(name("a"), "classic")
 		watcher := m.newWatcher(t.Context(), Spectator)
@@ -193,7 +192,7 @@ func TestPublished_Forged(t *testing.T) {
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
-		ctx := context.Background()
+		ctx := waittest.Context(t)
 		s := env.serve(env.addr)
 		m := s.begin(name("a"), "classic")
 		state := m.play(t, 3)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -30,12 +31,13 @@ func TestDo_Ends(t *testing.T) {
 		away := errors.New("away")
 		s.work.err = away
 		env.unwritten(name("a"), func() {
-			_, err := m.Do(t.Context(), resign(0))
+			_, err := m.Do(waittest.Context(t), resign(0))
 			require.ErrorIs(t, err, away)
 		})
 		s.work.err = nil
 		m.play(t, 1)
-		_, final, err := m.commit(t.Context(), func(ctx context.Context, m *Match, tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
+		ctx := waittest.Context(t)
+		_, final, err := m.commit(ctx, func(ctx context.Context, m *Match, tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
 			m.do(t, resign(0)) // The same call is faster, and is then repeated.
 			return resign(0).decide(ctx, m, tip)
 		})
@@ -60,7 +62,7 @@ func TestCreate(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		a, b := env.serve(env.addr), env.serve(env.addr)
-		ctx, sd := t.Context(), seed(t, 1)
+		ctx, sd := waittest.Context(t), seed(t, 1)
 		c := created(t, "classic", sd)
 		first, err := a.Create(ctx, name("a"), c, sd, time.Time{})
 		require.NoError(t, err)

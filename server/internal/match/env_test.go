@@ -110,7 +110,7 @@ func (s *server) run(f func(context.Context)) {
 // match acquires the match of the given game and releases it when the test ends.
 func (s *server) match(gameID string) *Match {
 	s.t.Helper()
-	m, err := s.Acquire(s.t.Context(), gameID)
+	m, err := s.Acquire(waittest.Context(s.t), gameID)
 	require.NoError(s.t, err)
 	s.t.Cleanup(m.Release)
 	return m
@@ -234,7 +234,7 @@ func created(t testing.TB, variant string, s game.Seed) replay.Created {
 func (s *server) create(gameID, variant string) *replay.State {
 	s.t.Helper()
 	sd := seed(s.t, gameID[0])
-	state, err := s.Create(s.t.Context(), gameID, created(s.t, variant, sd), sd, time.Time{})
+	state, err := s.Create(waittest.Context(s.t), gameID, created(s.t, variant, sd), sd, time.Time{})
 	require.NoError(s.t, err)
 	return state
 }
@@ -262,7 +262,7 @@ func resign(version int32) Call {
 // do makes a call and requires that it succeeds.
 func (m *Match) do(t *testing.T, call Call) *Event {
 	t.Helper()
-	event, err := m.Do(t.Context(), call)
+	event, err := m.Do(waittest.Context(t), call)
 	require.NoError(t, err)
 	return event
 }
@@ -270,7 +270,7 @@ func (m *Match) do(t *testing.T, call Call) *Event {
 // confirm returns the match's state after it has asked the store for newer entries.
 func (m *Match) confirm(t *testing.T) *replay.State {
 	t.Helper()
-	tip, err := m.Confirm(t.Context())
+	tip, err := m.Confirm(waittest.Context(t))
 	require.NoError(t, err)
 	return tip.State
 }
@@ -329,7 +329,7 @@ func (env *env) put(gameID string, log []redis.XMessage) {
 // replays to the state that every server returns, and its metadata names the end of the log.
 func (env *env) check(gameID string, on ...*server) *replay.State {
 	env.t.Helper()
-	ctx := env.t.Context()
+	ctx := waittest.Context(env.t)
 	log := on[0].Log
 	tail, err := log.Tail(ctx, gameID)
 	require.NoError(env.t, err)

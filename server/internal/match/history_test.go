@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -18,7 +19,7 @@ import (
 func (m *Match) pastAfter(t *testing.T, after int32) (events []*Event, err error) {
 	t.Helper()
 	for h := m.History(after); ; {
-		read, err := h.Next(t.Context(), func(e *Event) error {
+		read, err := h.Next(waittest.Context(t), func(e *Event) error {
 			events = append(events, e)
 			return nil
 		})
@@ -65,7 +66,8 @@ func TestHistory(t *testing.T) {
 		m.play(t, historyPage)
 		m.undo(t, 3)
 		grown, ignore := 0, func(*Event) error { return nil }
-		for read, err := growing.Next(t.Context(), ignore); read > 0; read, err = growing.Next(t.Context(), ignore) {
+		ctx := waittest.Context(t)
+		for read, err := growing.Next(ctx, ignore); read > 0; read, err = growing.Next(ctx, ignore) {
 			require.NoError(t, err)
 			grown += read
 		}

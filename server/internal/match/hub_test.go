@@ -23,7 +23,7 @@ import (
 func TestAudience(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
-		ctx := t.Context()
+		ctx := waittest.Context(t)
 		a, b := env.still(env.addr), env.still(env.addr)
 		ma, mb := a.begin(name("a"), "classic"), b.match(name("a"))
 		now := time.Now()
@@ -168,7 +168,7 @@ func TestAudience_Retracted(t *testing.T) {
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
-		ctx := t.Context()
+		ctx := waittest.Context(t)
 		s := env.still(env.addr)
 		for _, game := range []string{"used", "watched", "idle"} {
 			s.create(name(game), "classic")
@@ -239,7 +239,7 @@ func TestAcquire_Shared(t *testing.T) {
 		for i := range callers {
 			group.Go(func() {
 				var err error
-				found[i], err = s.Acquire(t.Context(), name("a"))
+				found[i], err = s.Acquire(waittest.Context(t), name("a"))
 				assert.NoError(t, err)
 			})
 		}
@@ -267,11 +267,11 @@ func TestAcquire_CreatedDuringLoad(t *testing.T) {
 		s.matches[name("a")] = early
 		s.mu.Unlock()
 		sd := seed(t, 1)
-		_, err := s.Create(t.Context(), name("a"), created(t, "classic", sd), sd, time.Time{})
+		_, err := s.Create(waittest.Context(t), name("a"), created(t, "classic", sd), sd, time.Time{})
 		require.NoError(t, err)
 		late := make(chan error, 1)
 		go func() {
-			m, err := s.Acquire(t.Context(), name("a"))
+			m, err := s.Acquire(waittest.Context(t), name("a"))
 			if err == nil {
 				m.Release()
 			}

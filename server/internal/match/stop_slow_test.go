@@ -39,7 +39,7 @@ func TestStop(t *testing.T) {
 		s.create(name("a"), "classic")
 		s.create(name("b"), "classic")
 		m := s.match(name("a"))
-		ctx := t.Context()
+		ctx := waittest.Context(t)
 
 		watching := make(chan error, 1)
 		go func() { watching <- m.watchUntilError(ctx) }()

@@ -93,7 +93,7 @@ func TestDo_Unsettled(t *testing.T) {
 			away.end()
 			again := m.do(t, call)
 			require.Equal(t, state.Version+1, again.State.Version)
-			_, err := m.Do(t.Context(), different)
+			_, err := m.Do(waittest.Context(t), different)
 			require.Equal(t, &VersionConflictError{Version: state.Version + 1}, err)
 			env.check(name("a"), s, other)
 		}
@@ -104,7 +104,7 @@ func TestDo_Unsettled(t *testing.T) {
 		requireUnsettled(t, m, move(state, 0))
 		elsewhere.do(t, move(state, 1))
 		proxy.Accept()
-		_, err := m.Do(t.Context(), move(state, 0))
+		_, err := m.Do(waittest.Context(t), move(state, 0))
 		require.Equal(t, &VersionConflictError{Version: state.Version + 1}, err)
 		env.check(name("a"), s, other)
 
@@ -134,7 +134,7 @@ func TestDo_UnsettledTooEarly(t *testing.T) {
 		m.play(t, 2)
 
 		lost := proxy.Lose(1)
-		_, err := m.Do(t.Context(), Call{
+		_, err := m.Do(waittest.Context(t), Call{
 			Version: m.State().Version, Seat: game.NoSeat, Action: replay.Abandoned{},
 			NotBefore: time.Now().Add(time.Hour),
 		})

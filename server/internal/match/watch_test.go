@@ -95,7 +95,7 @@ func TestConfirm_BeginsAfterCall(t *testing.T) {
 		var group sync.WaitGroup
 		confirm := func(least int32) {
 			group.Go(func() {
-				tip, err := elsewhere.Confirm(t.Context())
+				tip, err := elsewhere.Confirm(waittest.Context(t))
 				if assert.NoError(t, err) {
 					assert.GreaterOrEqual(t, tip.ID.Version, least)
 				}

@@ -132,8 +132,7 @@ func (m *Match) compare(ctx context.Context) (gamelog.Tip, error) {
 		}
 	}
 	// The tip and the log do not match. Read and check the whole log before reporting damage.
-	end, err := m.hub.Log.Load(ctx, m.id, tip.ID, nil)
-	if err != nil {
+	if _, err := m.hub.Log.Load(ctx, m.id, tip.ID, nil); err != nil {
 		// The log and metadata of a finished game expire together.
 		if errors.Is(err, gamelog.ErrNotFound) && tip.State.Status != replay.Finished {
 			err = &gamelog.DamagedError{GameID: m.id, Detail: fmt.Sprintf("it is gone; it had entry %s", tip.ID)}
@@ -143,7 +142,7 @@ func (m *Match) compare(ctx context.Context) (gamelog.Tip, error) {
 	if err := m.catchUp(ctx); err != nil {
 		return gamelog.Tip{}, err
 	}
-	return end, nil
+	return *m.tip.Load(), nil
 }
 
 func isDamaged(err error) bool {

@@ -115,7 +115,6 @@ func (m *Match) finishAppend(ctx context.Context, prev gamelog.Tip, draft *gamel
 	if err != nil {
 		<-m.writing
 		if _, conflict := errors.AsType[*store.ConflictError](err); conflict || errors.Is(err, store.ErrBroken) {
-			m.markStale() // Request a full check, because the log's length and last ID may still match the tip.
 			return nil, errOvertaken
 		}
 		return nil, err

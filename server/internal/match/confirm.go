@@ -36,9 +36,10 @@ func (m *Match) Confirm(ctx context.Context) (gamelog.Tip, error) {
 	}
 }
 
-// refresh requests a full check of the tip without waiting for it.
+// refresh requests a check of the tip without waiting for it. If that fails, the next periodic check
+// repeats it.
 func (m *Match) refresh() {
-	m.markStale()
+	m.confirmedAt.Store(-followTicks)
 	m.requestConfirmation()
 }
 
@@ -66,11 +67,8 @@ func (m *Match) check(ctx context.Context, c *confirmation) {
 	c.tip, c.err = m.verify(ctx)
 }
 
-// markStale makes the next check a full one.
-func (m *Match) markStale() { m.confirmedAt.Store(-followTicks) }
-
-// stale reports whether the tip needs a full check, because the store has not confirmed it
-// for followTicks or because the log could not be read.
+// stale reports whether the tip needs a check, because the store has not confirmed it for
+// followTicks or because the log could not be read.
 func (m *Match) stale(now int64) bool {
 	return now-m.confirmedAt.Load() >= followTicks || m.failure.Load() != nil
 }
@@ -96,21 +94,10 @@ func (m *Match) verify(ctx context.Context) (gamelog.Tip, error) {
 }
 
 // compare compares the tip with the end of the log, reads the missing entries, and repairs
-// metadata that fell behind. If the tip is not stale, it compares only the log's length and
-// last ID.
+// metadata that fell behind.
 func (m *Match) compare(ctx context.Context) (gamelog.Tip, error) {
 	// Read the tip before the log, which can only grow in between.
 	tip, now := *m.tip.Load(), m.hub.ticks.Load()
-	if !m.stale(now) {
-		ends, watchers, err := m.hub.Log.EndsWith(ctx, m.id, tip.ID)
-		if err != nil {
-			return gamelog.Tip{}, err
-		}
-		if ends {
-			m.setRemoteWatchers(watchers)
-			return tip, nil
-		}
-	}
 	tail, err := m.hub.Log.Tail(ctx, m.id)
 	if err != nil {
 		return gamelog.Tip{}, err

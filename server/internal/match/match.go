@@ -38,7 +38,7 @@ type Match struct {
 	checking chan struct{} // a semaphore of one for checks
 
 	// confirmedAt is the tick at which the store last confirmed that the log ends with the
-	// tip, by a full check or an append.
+	// tip, by a check or an append.
 	confirmedAt atomic.Int64
 
 	ring     ring

@@ -61,10 +61,6 @@ type Games interface {
 
 	// Tail reads the end of the game's log, as of some point during the call.
 	Tail(ctx context.Context, gameID string) (Tail, error)
-	// EndsWith reports whether last was the ID of the log's last entry at some point during
-	// the call, and returns the game's number of spectators. It may be faster than Tail,
-	// but may not notice if the last entry was replaced.
-	EndsWith(ctx context.Context, gameID string, last ID) (ends bool, watchers int, err error)
 	// Entries returns up to n entries of a log in order, starting at the given version. If
 	// an error occurs, it also returns the entries that it has read so far; a *CorruptError
 	// means that the next entry cannot be read.

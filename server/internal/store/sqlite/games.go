@@ -61,20 +61,6 @@ func findHead(c *sqlite3.Conn, gameID string, now time.Time) (e end, err error) 
 	return e, err
 }
 
-func (g games) EndsWith(ctx context.Context, gameID string, last store.ID) (ends bool, watchers int, err error) {
-	now := g.db.now()
-	err = g.db.read(ctx, func(c *sqlite3.Conn) (err error) {
-		ends, err = has(c, `SELECT 1 FROM games g JOIN entries e USING (game)
-			WHERE g.id = ?1 AND g.version = ?2 AND g.digest = ?3 AND (g.expires IS NULL OR g.expires > ?4) AND e.version = ?2 AND e.digest = ?3
-				AND NOT EXISTS (SELECT 1 FROM entries n WHERE n.game = g.game AND n.version > ?2)`, gameID, last.Version, last.Digest, now)
-		return err
-	})
-	if isCorrupt(err) {
-		return false, g.feed.count(gameID), nil // Tail then reports the damage
-	}
-	return ends, g.feed.count(gameID), wrap("checking the end of a game", err)
-}
-
 func (g games) Entries(ctx context.Context, gameID string, from int32, n int) (records []store.Record, err error) {
 	last := from - 1
 	err = g.db.read(ctx, func(c *sqlite3.Conn) error {

@@ -75,10 +75,6 @@ func (g games) holds(gameID string, want []store.Record, watchers int) {
 	tail, err := g.Tail(ctx, gameID)
 	require.NoError(g.t, err)
 	require.Equal(g.t, store.Tail{Length: int64(len(want)), Last: last.ID, Head: last.ID, Watchers: watchers}, tail)
-	ends, n, err := g.EndsWith(ctx, gameID, last.ID)
-	require.NoError(g.t, err)
-	require.True(g.t, ends)
-	require.Equal(g.t, watchers, n)
 	head := fmt.Appendf(nil, "head\xff %s", last.ID)
 	require.Equal(g.t, store.Head{Exists: true, Last: last.ID, Time: last.Time, Encoded: head, Watchers: watchers}, g.head(gameID))
 }

@@ -2,7 +2,6 @@ package contract
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -106,13 +105,14 @@ func TestGetProfile_Wins(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	p := s.player(t)
-	games, won := int32(0), false
-	for ; !won; games++ { // A profile counts the first seat of a player who has several.
-		end := s.alone(t, p, s.table(t, p, callerSeat, callerSeat, callerSeat))
-		won = slices.Contains(end.GetResult().GetWinners(), 0)
-	}
-	record := s.profile(t, p).GetVariants()[0]
-	assert.Equal(t, [2]int32{games, 0}, [2]int32{record.GetGames(), record.GetWins()})
+	id := s.table(t, p, callerSeat, callerSeat, callerSeat).GetId()
+	s.jumps(t, [3]player{p, p, p}, id, 1)
+	_, err := s.Resign(p.ctx, &pb.ResignRequest{GameId: id, Seat: proto.Int32(1)})
+	require.NoError(t, err)
+	end, err := s.Resign(p.ctx, &pb.ResignRequest{GameId: id, Seat: proto.Int32(2)})
+	require.NoError(t, err)
+	assert.Equal(t, []int32{0}, end.GetEvent().GetResult().GetWinners(), "the first seat of a player counts")
+	same(t, &pb.VariantRecord{Variant: "tribolo", Games: 1}, s.profile(t, p).GetVariants()[0])
 }
 
 // Ensure that a race counts once all its attempts are over, that a private one does not, and that the

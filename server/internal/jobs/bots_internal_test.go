@@ -74,15 +74,12 @@ func TestBots_Fault(t *testing.T) {
 		defer cancel()
 
 		ann := replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}
-		var state *replay.State
-		for state == nil || state.BotToMove() == "" { // The seed decides who moves first.
-			var err error
-			seed := game.NewSeed()
-			created := replaytest.Created(t, "tribolo", ann, seed)
-			created.Seats = []replay.Seat{{Player: ann}, {Bot: "minimax"}, {Bot: "minimax"}}
-			state, err = hub.Create(ctx, id.New(), created, seed, time.Time{})
-			require.NoError(t, err)
-		}
+		seed := replaytest.Seed(t, 1) // with which the bot in the second seat moves first
+		created := replaytest.Created(t, "tribolo", ann, seed)
+		created.Seats = []replay.Seat{{Player: ann}, {Bot: "minimax"}, {Bot: "minimax"}}
+		state, err := hub.Create(ctx, id.New(), created, seed, time.Time{})
+		require.NoError(t, err)
+		require.Equal(t, "minimax", state.BotToMove())
 		m, err := hub.Acquire(ctx, state.ID)
 		require.NoError(t, err)
 		defer m.Release()

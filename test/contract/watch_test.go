@@ -2,10 +2,8 @@ package contract
 
 import (
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"sync/atomic"
@@ -17,7 +15,6 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/protobuf/proto"
 
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
@@ -236,47 +233,6 @@ func TestWatch_OtherServer(t *testing.T) {
 		assert.NotNil(t, w.event(t).GetUndone())
 		same(t, resigned, w.event(t))
 		w.end(t)
-	}
-}
-
-// Ensure that a reader whose connection is cut 20 times, at arbitrary byte positions, receives each
-// event of the game once and in order, from either of two servers.
-func TestEvents_Cuts(t *testing.T) {
-	t.Parallel()
-	a, b := pair(t)
-	p := a.player(t)
-	id := a.game(t, p, "6x6").GetId()
-	proxies := []*redistest.Proxy{redistest.StartProxy(t, a.addr.String()), redistest.StartProxy(t, b.addr.String())}
-	const cuts = 20
-	random := rand.New(rand.NewPCG(1, 2))
-	got, ended := []*pb.Event(nil), false
-	for n := 0; !ended; n++ {
-		limit := 0 // none
-		if n < cuts {
-			limit = 1 + random.IntN(4000)
-		}
-		proxies[n%2].Disturb(redistest.ToClient, redistest.Trouble{Limit: limit})
-		conn := dialTCP(t, proxies[n%2].Addr())
-		r, err := read(t, conn, "GET /g/"+id+"/events?after_version=0&every_event=1 HTTP/1.1", "Last-Event-ID: "+strconv.Itoa(len(got)))
-		for err == nil {
-			switch g := a.get(t, id); { // If the reader has caught up, generate a live record.
-			case len(got) < int(g.GetVersion()):
-			case n < cuts:
-				a.moves(t, p, g, 1+random.IntN(3))
-			case g.GetResult() == nil:
-				a.resign(t, p, id)
-			}
-			var update *pb.WatchResponse
-			if update, err = r.Recv(); update.GetEvent() != nil {
-				require.EqualValues(t, len(got)+1, update.GetEvent().GetVersion())
-				got = append(got, update.GetEvent())
-			}
-			ended = errors.Is(err, io.EOF)
-		}
-		require.NoError(t, conn.Close())
-	}
-	for i, want := range a.verified(t, id) {
-		same(t, want, got[i])
 	}
 }
 

@@ -49,11 +49,9 @@ func read(t testing.TB, conn net.Conn, line string, headers ...string) (*events,
 }
 
 // tcp opens a connection to the server.
-func (s *testServer) tcp(t testing.TB) net.Conn { return dialTCP(t, s.addr.String()) }
-
-func dialTCP(t testing.TB, address string) net.Conn {
+func (s *testServer) tcp(t testing.TB) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", address)
+	conn, err := net.Dial("tcp", s.addr.String())
 	require.NoError(t, err)
 	return conn
 }

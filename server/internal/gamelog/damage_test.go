@@ -127,21 +127,6 @@ func TestLoad_Damaged(t *testing.T) {
 	})
 }
 
-// Ensure that a log that lacks an entry that the caller has seen is reported as damaged,
-// even if the log is consistent. This happens if the store was rolled back.
-func TestLoad_RolledBack(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, r *rig) {
-		r.play(r.create(name("a"), "classic"), 3)
-		for _, seen := range []store.ID{{Version: 5, Digest: 1}, {Version: 2, Digest: 1}} {
-			_, err := r.log.Load(t.Context(), name("a"), seen, nil)
-			var damaged *DamagedError
-			require.ErrorAs(t, err, &damaged)
-			assert.EqualValues(t, 4, damaged.Version)
-		}
-	})
-}
-
 // Ensure that a game that a newer server has written to is neither reported as damaged nor
 // repaired.
 func TestLoad_Unknown(t *testing.T) {

@@ -141,40 +141,27 @@ type fairness struct {
 	asked              map[string]bool // by name of the method
 }
 
-// eachFairKind calls test in parallel for each kind of challenge.
-func eachFairKind(t *testing.T, test func(f *fairness)) {
-	t.Helper()
+// Ensure that each call, each stream and each page shows a player's attempt and the seed only to
+// callers who may see them, and only when they may, and that the log never shows them.
+func TestFairness(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []pb.ChallengeKind{daily, race, link, rematch} {
 		t.Run(kind.String(), func(t *testing.T) {
 			t.Parallel()
 			clock := servertest.ClockAt(12) // so that the day does not end too early
 			clock.Stop()
-			test(&fairness{t: t, kind: kind, clock: clock, asked: map[string]bool{}})
+			f := &fairness{t: t, kind: kind, clock: clock, asked: map[string]bool{}}
+			f.s = start(t, server.Memory, func(c *server.Config) {
+				*c = c.Unlimited()
+				c.StoreNow, c.Logger = clock.Now, f.log.Logger()
+			})
+			f.run()
 		})
 	}
 }
 
-// start starts a server that uses the clock and the log, and refuses nothing because of limits.
-func (f *fairness) start(store string) {
-	f.s = start(f.t, store, func(c *server.Config) {
-		*c = c.Unlimited()
-		c.StoreNow, c.Logger = f.clock.Now, f.log.Logger()
-	})
-}
-
-// Ensure that each call, each stream and each page shows a player's attempt and the seed only to
-// callers who may see them, and only when they may, and that the log never shows them.
-func TestFairness(t *testing.T) {
-	t.Parallel()
-	eachFairKind(t, func(f *fairness) {
-		f.start(server.Memory)
-		f.run(func() {})
-	})
-}
-
-// run makes every call and reads every page at each moment, and calls the function after at the end
-// of each moment.
-func (f *fairness) run(after func()) {
+// run makes every call and reads every page at each moment.
+func (f *fairness) run() {
 	f.create()
 	if f.kind != race {
 		f.when = fairOpen
@@ -187,7 +174,6 @@ func (f *fairness) run(after func()) {
 			}
 			f.read(by)
 		}
-		after()
 	}
 	f.when = fairClosed
 	f.search()

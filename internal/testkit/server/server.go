@@ -101,13 +101,11 @@ func Dial(t testing.TB, addr net.Addr, options ...grpc.DialOption) *grpc.ClientC
 // Clock is a store's clock, which a test can move forward and stop.
 type Clock struct {
 	ahead, stopped atomic.Int64 // in nanoseconds; stopped is the time of the last Stop, or 0 after Resume
-	// Moved is called after the clock was moved.
-	Moved func(time.Duration)
 }
 
 // ClockAt returns a clock that starts at the given hour of the next day in UTC.
 func ClockAt(hour int) *Clock {
-	clock := &Clock{Moved: func(time.Duration) {}}
+	clock := &Clock{}
 	clock.PassTo(time.Now().UTC().Truncate(24 * time.Hour).Add(time.Duration(24+hour) * time.Hour))
 	return clock
 }
@@ -128,10 +126,7 @@ func (c *Clock) Resume() {
 }
 
 // Pass moves the clock forward.
-func (c *Clock) Pass(d time.Duration) {
-	c.ahead.Add(int64(d))
-	c.Moved(d)
-}
+func (c *Clock) Pass(d time.Duration) { c.ahead.Add(int64(d)) }
 
 // PassTo moves the clock forward to the given time.
 func (c *Clock) PassTo(at time.Time) { c.Pass(at.Sub(c.Now())) }

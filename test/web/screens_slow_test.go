@@ -122,7 +122,7 @@ func fixedChallenges() []fixedPage {
 // fixedPages returns all pages whose screens are compared.
 func fixedPages(f *fixture) []fixedPage {
 	return append(fixedChallenges(), []fixedPage{
-		{name: "tv", path: "/", ready: says("Daily game") + ` && document.querySelector(".games li")`},
+		{name: "tv", path: "/", ready: says("Daily game") + ` && document.querySelector(".wall li")`},
 		{name: "keys", path: "/account", ready: `document.querySelector("main input")`, key: "?", then: `document.querySelector("dialog")`, unrecorded: true},
 		{name: "game", path: "/g/" + f.Live[0], ready: says("3 watching")},
 		{name: "tribolo", path: "/g/" + f.Live[1], ready: says("3 watching")},
@@ -132,7 +132,7 @@ func fixedPages(f *fixture) []fixedPage {
 		{name: "play", path: "/play/classic", ready: offer, key: kb.Enter, then: says("Arrow keys or swipes")},
 		{name: "play-tribolo", path: "/play/tribolo", ready: offer, key: kb.Enter, then: says("Go to a marked cell"), unrecorded: true},
 		{name: "top", path: "/top", ready: `document.querySelector("tbody tr") && document.querySelector("[aria-label=Variants] a")`},
-		{name: "player", path: "/p/ada", ready: `document.querySelectorAll(".games li").length === 2 && ` + says("Streak: 12 days")},
+		{name: "player", path: "/p/ada", ready: `document.querySelectorAll(".wall li").length === 2 && ` + says("Streak: 12 days")},
 		{name: "player-new", path: "/p/new", ready: says("new has not played yet"), unrecorded: true},
 		{name: "account", path: "/account", ready: `document.querySelector("main input")`},
 	}...)

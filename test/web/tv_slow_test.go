@@ -94,7 +94,7 @@ func TestJourney_TV(t *testing.T) {
 		waitForBoard(tab, watched.GetPosition())
 	}
 	bob.Move(t, best)
-	tab.Wait(fmt.Sprintf(`document.querySelector('.games [href="/g/%s"] [role=img]')?.getAttribute("aria-label") === %q`,
+	tab.Wait(fmt.Sprintf(`document.querySelector('.wall [href="/g/%s"] [role=img]')?.getAttribute("aria-label") === %q`,
 		best.GetId(), label(best.GetPosition()))) // The wall shows the games that TV does not.
 	carol.Resign(t, watched)
 	tab.Wait("window.ended")

@@ -26,6 +26,18 @@ export const createBoard = (kind, onCell) => ({
 /** Makes the frame of a small board that others describe. @param {Board} board */
 export const mini = (board) => h('div.board.mini', { 'aria-hidden': 'true' }, board.element);
 
+/**
+ * Makes an item for a list of games: a link with a small board, a name, and facts about the game.
+ * @param {string} href @param {"twenty48" | "tribolo"} kind
+ */
+export function createRow(href, kind) {
+  const board = createBoard(kind);
+  const name = h('b.cut');
+  const about = h('small');
+  const element = h('li', h('a.gamerow', { href }, mini(board), h('span', name, about)));
+  return { element, board, name, about };
+}
+
 /** Sets a custom property. @param {any} element @param {string} name @param {number} value */
 const set = (element, name, value) => element.style.setProperty(`--${name}`, value);
 

@@ -48,7 +48,7 @@ export default async function show(root, { id: name = '' }) {
     const now = games.filter((g) => !isOver(g));
     const rows = [...now, ...games.filter(isOver)].map((g) => gameRow(g, false).element);
     const title = now.length ? `Games, ${now.length} live` : 'Games';
-    if (rows.length) page.append(h('h2', title), h('ul.games.wall.all.recent', rows));
+    if (rows.length) page.append(h('h2', title), h('ul.wall.recent', rows));
     if (!games.length && !parts.length) page.append(empty(own, player.name));
   } catch (e) {
     failed(root, e);

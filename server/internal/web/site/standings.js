@@ -1,7 +1,7 @@
 // The standings of a challenge: the boards of all entrants of a race, or the first attempts at
 // other challenges.
 import { look, watch } from './api.js';
-import { createBoard, mini } from './board.js';
+import { createRow } from './board.js';
 import { ordinal } from './challenge-words.js';
 import { facts, h } from './dom.js';
 import { comma, plural, State } from './game-state.js';
@@ -49,7 +49,7 @@ export function createLines() {
  * @param {{id?: string, game?: any}} own the player's game, which the page already shows
  */
 export function createBoards(own) {
-  const element = h('ol.wall.all');
+  const element = h('ol.wall');
   /** @type {Map<string, ReturnType<typeof row>>} */
   const rows = new Map();
   let live = false;
@@ -59,10 +59,8 @@ export function createBoards(own) {
   function row(entrant) {
     const id = entrant.gameId;
     const state = new State(1);
-    const board = createBoard('twenty48');
-    const name = h('b.cut', names([entrant]));
-    const about = h('small');
-    const item = h('li', h('a.gamerow', { href: `/g/${id}` }, mini(board), h('span', name, about)));
+    const { element: item, board, name, about } = createRow(`/g/${id}`, 'twenty48');
+    name.append(...names([entrant]));
     board.show({});
     /** @type {Standing | undefined} */
     let standing;

@@ -1,6 +1,6 @@
 // The start page: TV, which shows a game worth watching, ways to play, and other live games.
 import { isMine, look, watch } from './api.js';
-import { createBoard, kindOf, mini } from './board.js';
+import { createBoard, createRow, kindOf } from './board.js';
 import { createDaily } from './daily-card.js';
 import { announce, facts, h, keys } from './dom.js';
 import * as words from './game-state.js';
@@ -57,11 +57,7 @@ function choose(all, seen) {
  * @param {any} game @param {boolean} [named] whether it says who plays
  */
 export function gameRow(game, named = true) {
-  const board = createBoard(kindOf(game.position));
-  const name = h('b.cut');
-  const about = h('small');
-  const text = h('span', name, about);
-  const element = h('li', h('a.gamerow', { href: playAddress(game) }, mini(board), text));
+  const { element, board, name, about } = createRow(playAddress(game), kindOf(game.position));
   const update = (/** @type {any} */ g) => {
     board.show(g.position);
     const score = words.scoreText(g.position);
@@ -91,7 +87,7 @@ export default function show(root) {
   const score = h('b.score');
   const react = h('div.react');
   const places = h('div.stack', { hidden: true });
-  const list = h('ul.games.wall.all');
+  const list = h('ul.wall');
   const listTitle = h('h2', 'Live now');
   const caption = h('div', name, about, reason);
   const view = h('div.caption', caption, score, react);

@@ -22,7 +22,7 @@ import { celebrate, soundKey } from './moments.js';
 import { names } from './names.js';
 import { askName } from './naming.js';
 import { ownSeat } from './own.js';
-import { explain, persist } from './persist.js';
+import { eventually, explain, persist } from './persist.js';
 import { showAround, showPlaces } from './places.js';
 import { remember } from './reminder.js';
 import { createRivals } from './rivals.js';
@@ -286,7 +286,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     }
     draw();
     reveal(result);
-    if (!race) setTimeout(rank, 300, 0);
+    if (!race) setTimeout(eventually, 300, rank);
   }
   /** Returns the rank of the player's game. */
   const facing = () => ({
@@ -294,25 +294,18 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     total: news.mine?.total ?? news.total, // of the same time as the rank
     dayStreak: attempt?.dayStreak,
   });
-  /**
-   * Reads the player's rank. Retries, because the standings may not have the result yet.
-   * @param {number} tries
-   */
-  async function rank(tries) {
-    try {
-      const challengeId = c.id;
-      ({ attempt } = await persist('GetChallenge', { challengeId }));
-      const { standings, total } = await persist('ListStandings', {
-        challengeId,
-        playerId: 'me',
-      });
-      const [mine] = /** @type {Standing[]} */ (standings); // fails if there is none yet
-      news = { ...news, mine: { ...mine, total }, total };
-      draw();
-      more();
-    } catch {
-      if (tries < 7) setTimeout(rank, 500 * 2 ** tries, tries + 1);
-    }
+  /** Reads the player's rank. Fails if the standings do not have the result yet. */
+  async function rank() {
+    const challengeId = c.id;
+    ({ attempt } = await persist('GetChallenge', { challengeId }));
+    const { standings, total } = await persist('ListStandings', {
+      challengeId,
+      playerId: 'me',
+    });
+    const [mine] = /** @type {Standing[]} */ (standings); // fails if there is none yet
+    news = { ...news, mine: { ...mine, total }, total };
+    draw();
+    more();
   }
   /** Shows how the results of a daily game are distributed, and the player's place on the day before. */
   async function more() {
@@ -384,7 +377,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
         running = false;
         celebrate(won || text);
         reveal(result);
-        rivals.count(0);
+        eventually(rivals.count);
       }
     }
     rivals.show(c.entrants);
@@ -425,7 +418,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
 
   take(news);
   more();
-  if (race) rivals.count();
+  if (race) rivals.count().catch(() => {});
   // The player's game goes on, and says itself what fails.
   const onError = (/** @type {any} */ e) =>
     stage === 'GAME' ? toast(explain(e)) : failed(root, e);

@@ -71,6 +71,14 @@ export async function persist(method, request, options = {}) {
   }
 }
 
+/**
+ * Runs an action that reads a result, until it does not fail or has been tried for a minute, because the
+ * server may not have counted the result yet.
+ * @param {() => Promise<unknown>} action
+ */
+export const eventually = (action, tries = 0) =>
+  action().catch(() => tries < 7 && setTimeout(eventually, 500 * 2 ** tries, action, tries + 1));
+
 export const unkept = 'This browser stores nothing, so the account exists only on this page.';
 
 /**

@@ -4,7 +4,7 @@ import { h, reveal, share, site } from './dom.js';
 import { comma, largestTile, plural } from './game-state.js';
 import { askName } from './naming.js';
 import { rankOf } from './panel.js';
-import { persist } from './persist.js';
+import { eventually, persist } from './persist.js';
 import { rematch, showPlaces } from './places.js';
 
 /** @import { Game, Window } from '../types' */
@@ -26,11 +26,8 @@ export function createResult({ id, variant, position: { twenty48 } }, seat) {
   let record = 0;
   const note = h('div.dim', { role: 'status' });
 
-  /**
-   * Shows the player's ranks. Retries, because the leaderboards may not have the result yet.
-   * @param {number} score @param {number} tries
-   */
-  async function rank(score, tries) {
+  /** Shows the player's ranks. Fails if the leaderboards do not have the result yet. @param {number} score */
+  async function rank(score) {
     const place = async (/** @type {[Window, string]} */ [window, name]) => {
       const [board, { entry, neighbors = [] }] = await Promise.all([
         persist('ListScores', { variant, window, pageSize: 1 }),
@@ -44,12 +41,8 @@ export function createResult({ id, variant, position: { twenty48 } }, seat) {
       const total = comma(Math.max(board.total || 0, entry.rank));
       return `${best}#${comma(entry.rank)} of ${total} ${name}${next || ''}`;
     };
-    try {
-      const places = await Promise.all(windows.map(place));
-      note.replaceChildren(...places.map((text) => h('p', text)));
-    } catch {
-      if (tries < 6) setTimeout(rank, 500 * 2 ** tries, score, tries + 1);
-    }
+    const places = await Promise.all(windows.map(place));
+    note.replaceChildren(...places.map((text) => h('p', text)));
   }
 
   return {
@@ -80,7 +73,7 @@ export function createResult({ id, variant, position: { twenty48 } }, seat) {
       element.replaceChildren(h('h2', points), note, more, places);
       showPlaces(places, 2);
       reveal(element);
-      if (ranked && score) rank(score, 1);
+      if (ranked && score) eventually(() => rank(score));
       if (ranked && (largestTile(position) >= 512 || (record && score > record))) askName(element);
     },
   };

@@ -19,16 +19,12 @@ export function createRivals() {
     const texts = here.map((r) => `you ${r.won || 0}, ${r.player.name} ${r.lost || 0}`);
     element.textContent = texts[0] ? `Races won: ${texts.join('; ')}` : '';
   }
-  /**
-   * Reads the results. Retries until they have changed.
-   * @param {number} [tries] how often it has tried; by default, it does not retry
-   */
-  async function count(tries = 7) {
+  /** Reads the results. Fails if they have not changed. */
+  async function count() {
     if (!account()) return;
-    const got = (await call('GetProfile', { playerId: 'me' }).catch(() => ({}))).races;
-    const changed = got && JSON.stringify(got) !== JSON.stringify(races);
-    if (!changed && tries < 7) setTimeout(count, 500 * 2 ** tries, tries + 1);
-    races = got || races;
+    const got = (await call('GetProfile', { playerId: 'me' })).races;
+    if (!got || JSON.stringify(got) === JSON.stringify(races)) throw Error('not counted yet');
+    races = got;
     draw();
   }
   return {

@@ -6,6 +6,7 @@ import { link } from './names.js';
 /** @import { DailyRecord, FinishedGame, GetProfileResponse, RaceRecord, VariantRecord } from '../types' */
 
 const days = 60; // in the calendar
+const wide = 15; // days in a row of the calendar
 const games = 100; // in the graph
 const cell = 16; // of the calendar, with a gap
 const dayTime = 864e5;
@@ -33,42 +34,36 @@ function record({ variant, games, wins, bestScore, bestGameId }, i) {
 }
 
 /**
- * Draws the daily games of the last days, a column for each week. The stronger a day's color, the
- * closer its score is to the best of its variant.
+ * Draws the daily games of the last days in rows. The stronger a day's color, the closer its score is to
+ * the best of its variant.
  * @param {DailyRecord} daily @param {number} now
  */
 function calendar({ results = [] }, now) {
   /** @type {Record<string, number>} */
   const best = {};
   for (const r of results) best[r.variant] = Math.max(best[r.variant] || 1, r.score || 0);
-  const first = now - (((now / dayTime + 3) % 7) | 0) * dayTime - 8 * 7 * dayTime; // a Monday
-  const cells = [];
-  for (let at = first; at <= now; at += dayTime) {
-    if (now - at >= days * dayTime) continue;
-    const date = new Date(at).toISOString().slice(0, 10);
+  const cells = Array.from({ length: days }, (_, n) => {
+    const date = new Date(now - (days - 1 - n) * dayTime).toISOString().slice(0, 10);
     const day = results.filter((r) => r.day === date);
-    const n = Math.round((at - first) / dayTime);
     const share = Math.max(0, ...day.map((r) => (r.score || 0) / best[r.variant]));
     const texts = day.map((r) => `${r.variant} ${comma(r.score || 0)}`).join(', ');
-    cells.push(
-      svg(
-        'rect',
-        {
-          x: ((n / 7) | 0) * cell,
-          y: (n % 7) * cell,
-          width: cell - 3,
-          height: cell - 3,
-          rx: 3,
-          fill: `var(--${day.length ? 'tile-11' : 'empty'})`,
-          'fill-opacity': day.length ? 0.4 + 0.6 * share : 1,
-        },
-        svg('title', `${date}: ${texts || 'not played'}`),
-      ),
+    return svg(
+      'rect',
+      {
+        x: (n % wide) * cell,
+        y: ((n / wide) | 0) * cell,
+        width: cell - 3,
+        height: cell - 3,
+        rx: 3,
+        fill: `var(--${day.length ? 'tile-11' : 'empty'})`,
+        'fill-opacity': day.length ? 0.4 + 0.6 * share : 1,
+      },
+      svg('title', `${date}: ${texts || 'not played'}`),
     );
-  }
+  });
   const label = `Daily games on ${plural(new Set(results.map((r) => r.day)).size, 'day')} of ${days}`;
-  const size = { viewBox: `0 0 ${9 * cell - 3} ${7 * cell - 3}`, preserveAspectRatio: 'xMinYMid' };
-  return svg('svg', { ...size, class: 'calendar', role: 'img', 'aria-label': label }, cells);
+  const viewBox = `0 0 ${wide * cell - 3} ${(days / wide) * cell - 3}`;
+  return svg('svg', { viewBox, class: 'calendar', role: 'img', 'aria-label': label }, cells);
 }
 
 /**

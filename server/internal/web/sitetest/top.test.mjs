@@ -77,3 +77,14 @@ test("a player's page counts one race and one game", () => {
   root.append(...showProfile({ variants: [{ variant: 'classic' }], latest, races: { total: 1 } }));
   assert.match(root.textContent, /Last games.*Last races0 of 1 won/);
 });
+
+test("the calendar of daily games is as wide as a player's card", () => {
+  const root = element();
+  const results = [{ day: '2026-11-20', variant: 'classic', score: 4 }];
+  root.append(...showProfile({ variants: [{ variant: 'classic' }], daily: { results } }));
+  const picture = root.all().find((e) => e.getAttribute('class') === 'calendar');
+  const [, , width, height] = picture.getAttribute('viewBox').split(' ');
+  const ends = picture.all().map((e) => e.getAttribute('x') + e.getAttribute('width'));
+  assert.equal(Math.max(...ends), +width);
+  assert.ok(width / height > 3, 'the narrowest card is 300 pixels wide, and a picture 130 high');
+});

@@ -50,6 +50,8 @@ type shell struct {
 	// what the page shows.
 	Page, ID      string
 	Heading, Text string
+	// Daily is whether the server has daily games.
+	Daily bool
 	// Assets is the path of the directory of the page's files. It contains their hash, so that
 	// browsers can keep them.
 	Assets string
@@ -86,11 +88,11 @@ var kinds = []struct{ patterns, page, title, description string }{
 }
 
 // pages serves an HTML shell for each page, and the files that the pages load. public is the public URL of
-// the pages, or empty.
-func pages(about about, find find, public string) http.Handler {
+// the pages, or empty, and daily is whether the server has daily games.
+func pages(about about, find find, public string, daily bool) http.Handler {
 	files, directory := readSite()
 	shells := template.Must(template.New("").Parse(string(files["shell.html"].plain)))
-	s := site{shells, directory, about, find, public}
+	s := site{shells, directory, about, find, public, daily}
 	mux := http.NewServeMux()
 	for _, kind := range kinds {
 		page := shell{Meta: Meta{Title: kind.title, Description: kind.description}, Page: kind.page}
@@ -128,6 +130,7 @@ type site struct {
 	about  about
 	find   find
 	public string // public URL of the pages, or empty
+	daily  bool   // whether the server has daily games
 }
 
 // page serves a page. Names and variants are not limited to what an ID can be.
@@ -203,7 +206,7 @@ func (s site) write(w http.ResponseWriter, r *http.Request, page shell, code int
 	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
 		scheme = "https"
 	}
-	page.Assets, page.Origin = s.assets, cmp.Or(s.public, scheme+"://"+r.Host)
+	page.Daily, page.Assets, page.Origin = s.daily, s.assets, cmp.Or(s.public, scheme+"://"+r.Host)
 	if s.public != "" || loopback.Is(r.Host) {
 		page.URL = page.Origin + r.URL.EscapedPath()
 	}

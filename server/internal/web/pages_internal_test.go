@@ -24,7 +24,7 @@ import (
 const maxSize = 45_000
 
 // adasPages returns the same description for every game's page, and none for other pages.
-var adasPages = pages(aboutAda, findNothing, "")
+var adasPages = pages(aboutAda, findNothing, "", true)
 
 // aboutAda describes every game's page as Ada's, and no other page.
 func aboutAda(_ context.Context, page, _ string) (Meta, error) {
@@ -95,7 +95,7 @@ func TestPages_Previews(t *testing.T) {
 	t.Parallel()
 	const game = "/g/kx3fq2lhau3j3mvt67orv2pzel"
 	assert.Contains(t, body(t, get(t, game, "X-Forwarded-Proto", "https")), `content="https://`)
-	public := pages(aboutAda, findNothing, "https://play.example")
+	public := pages(aboutAda, findNothing, "https://play.example", true)
 	for target, image := range map[string]string{game: "/g/x/picture.png", "/": "/apple-touch-icon.png", "/g/kx3fq2": "/apple-touch-icon.png", "/nothing": "/apple-touch-icon.png"} {
 		for host, origin := range map[string]string{
 			"http://games.example:2048": "http://games.example:2048", "http://localhost:2048": "http://localhost:2048", "http://evil.example": "https://play.example",
@@ -118,6 +118,16 @@ func TestPages_Previews(t *testing.T) {
 	}
 	text := body(t, getFrom(t, public, "http://[::1]:2048"+game))
 	assert.Contains(t, text, ` data-site="https://play.example"`)
+}
+
+// Ensure that the header leads to the daily game if and only if the server has one.
+func TestPages_NoDaily(t *testing.T) {
+	t.Parallel()
+	for _, daily := range []bool{true, false} {
+		text := body(t, getFrom(t, pages(aboutAda, findNothing, "", daily), "/"))
+		assert.Equal(t, daily, strings.Contains(text, `href="/daily"`))
+		assert.Contains(t, text, `href="/race"`)
+	}
 }
 
 func TestPages_UnknownPath(t *testing.T) {
@@ -157,7 +167,7 @@ func TestPages_Missing(t *testing.T) {
 	handler := pages(func(_ context.Context, page, id string) (Meta, error) {
 		asked = append(asked, page+" "+id)
 		return Meta{Title: "lost"}, answer
-	}, findNothing, "")
+	}, findNothing, "", true)
 	const id = "kx3fq2lhau3j3mvt67orv2pzel"
 	looks := func(want int, targets ...string) {
 		t.Helper()
@@ -187,7 +197,7 @@ func TestPages_ShortID(t *testing.T) {
 			}
 		}
 		return fits, err
-	}, "")
+	}, "", true)
 	for target, want := range map[string]string{
 		"/g/kx3fq2": "/g/" + whole, "/g/kx3fq2lh?v=7": "/g/" + whole + "?v=7", "/g/aaaaaabb": "/g/aaaaaabbbbbbbbbbbbbbbbbbbb",
 	} {

@@ -6,6 +6,7 @@ import { placeOn, showDistribution } from './daily-more.js';
 import {
   announce,
   copy,
+  dailyLink,
   facts,
   h,
   keys,
@@ -173,7 +174,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     else if (own.id) play(own.id);
     else if (now === 'OPEN' && !race) start();
     else {
-      const href = race ? '/race' : daily ? '/daily' : `/play/${c.variant}`;
+      const href = race ? '/race' : daily && dailyLink ? '/daily' : `/play/${c.variant}`;
       const go = now === 'CLOSED' && h('p', h('a.button.primary', { href }, 'Play'));
       const page = `div.stack${race ? '' : '.narrow'}`;
       root.replaceChildren(h(page, heading(), aside, go, share));
@@ -393,7 +394,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
       const days = attempt?.dayStreak;
       const then = days ? `: play ${it} for ${days + 1} days in a row` : '';
       foot.textContent = `The next daily game begins in ${clock(next.openTime || '')}${then}.`;
-    } else if (c.date && !foot.firstElementChild)
+    } else if (c.date && dailyLink && !foot.firstElementChild)
       foot.replaceChildren(h('a', { href: '/daily' }, "Play today's game"));
     if (c.seed && !seed.firstChild) seed.append('Seed', hex(c.seed));
     if (stage === 'SCHEDULED') count();

@@ -128,6 +128,9 @@ export const facts = (element, ...all) => {
   element.replaceChildren(...all.filter(Boolean).map(fact));
 };
 
+/** The header's link to the daily game, or null if the server has none. @type {HTMLElement | null} */
+export const dailyLink = document.querySelector('nav [href="/daily"]');
+
 /** Scrolls the page as far as necessary to show an element. @param {any} element */
 export const reveal = (element) => element.scrollIntoView({ block: 'nearest' });
 

@@ -3,7 +3,7 @@ import account from './account.js';
 import { attempt, nameHeader } from './api.js';
 import challenge from './challenge.js';
 import daily from './daily.js';
-import { keys, showKeys } from './dom.js';
+import { dailyLink, keys, showKeys } from './dom.js';
 import game from './game-view.js';
 import link from './link.js';
 import play from './play.js';
@@ -29,7 +29,7 @@ for (const link of document.querySelectorAll('nav a')) {
 keys([
   ['?', 'list the keys', showKeys],
   ['p', 'play', () => location.assign('/play/classic')],
-  ['d', 'daily game', () => location.assign('/daily')],
+  ['d', dailyLink ? 'daily game' : '', () => dailyLink?.click()],
   ['t', 'TV', () => location.assign('/')],
 ]);
 remind();

@@ -1,6 +1,6 @@
 // The page of a player: what they have achieved, and their active and finished games.
 import { account, look } from './api.js';
-import { h } from './dom.js';
+import { dailyLink, h } from './dom.js';
 import { failed } from './failed.js';
 import { isOver } from './game-state.js';
 import { names } from './names.js';
@@ -10,16 +10,18 @@ import { gameRow } from './tv.js';
 /** @import { Game, GetProfileResponse } from '../types' */
 
 /** Says what a player without games can do. @param {boolean} own @param {string} name */
-const empty = (own, name) =>
-  h(
+function empty(own, name) {
+  const [href, text] = own && dailyLink ? ['/daily', 'Daily game'] : ['/race', 'Race somebody'];
+  return h(
     'div.empty',
     h('p', own ? 'You have not played yet.' : `${name} has not played yet.`),
     h(
       'p.row',
       h('a.button.primary', { href: own ? '/play/classic' : '/' }, own ? 'Play' : 'Watch others'),
-      h('a.button', { href: own ? '/daily' : '/race' }, own ? 'Daily game' : 'Race somebody'),
+      h('a.button', { href }, text),
     ),
   );
+}
 
 /**
  * @param {HTMLElement} root

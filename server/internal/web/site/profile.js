@@ -1,5 +1,5 @@
 // What a player has achieved: best scores, daily games, and the latest scores.
-import { bars, h, svg } from './dom.js';
+import { bars, dailyLink, h, svg } from './dom.js';
 import { comma, plural, until } from './game-state.js';
 import { link } from './names.js';
 
@@ -112,12 +112,13 @@ export function showProfile({ variants = [], latest = [], daily = {}, races = {}
     h('p.dim', 'Races and daily games count here only.'),
     h(
       'div.achieved',
-      h(
-        'section.card.stack',
-        h('h2', 'Daily games'),
-        calendar(daily, today),
-        h('p', h('b', run), longest && h('span.dim', longest)),
-      ),
+      (dailyLink || daily.results) &&
+        h(
+          'section.card.stack',
+          h('h2', 'Daily games'),
+          calendar(daily, today),
+          h('p', h('b', run), longest && h('span.dim', longest)),
+        ),
       h(
         'section.card.stack',
         h('h2', 'Last games'),

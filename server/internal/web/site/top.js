@@ -1,7 +1,7 @@
 // The leaderboards: today, this week, and all time.
 import { account, look } from './api.js';
 import { ordinal } from './challenge-words.js';
-import { h } from './dom.js';
+import { dailyLink, h } from './dom.js';
 import { failed } from './failed.js';
 import { ago, plural } from './game-state.js';
 import { link } from './names.js';
@@ -97,8 +97,8 @@ async function list(variant, window) {
       'p.dim',
       plural(top.total, 'player'),
       playerId && !own && !mine && '; you have no score here yet',
-      '. Races and daily games do not count here: ',
-      h('a', { href: '/daily' }, "today's daily ranking"),
+      `. Races${dailyLink ? ' and daily games' : ''} do not count here.`,
+      dailyLink && [' ', h('a', { href: '/daily' }, "Today's daily ranking")],
     ),
   ].filter(Boolean);
 }

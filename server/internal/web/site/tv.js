@@ -2,7 +2,7 @@
 import { isMine, look, watch } from './api.js';
 import { createBoard, createRow, kindOf } from './board.js';
 import { createDaily } from './daily-card.js';
-import { announce, facts, h, keys } from './dom.js';
+import { announce, dailyLink, facts, h, keys } from './dom.js';
 import * as words from './game-state.js';
 import { celebrate, soundKey } from './moments.js';
 import { names } from './names.js';
@@ -101,7 +101,7 @@ export default function show(root) {
         h('div.row.actions', play, raceNow()),
       ),
       h('section.watched.stack', stage, view),
-      h('section.stack', createDaily(), places, listTitle, list),
+      h('section.stack', dailyLink && createDaily(), places, listTitle, list),
     ),
   );
 

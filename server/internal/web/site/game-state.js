@@ -34,6 +34,8 @@ let origin = performance.timeOrigin;
 /** How far the clock of the server's store is ahead of that. */
 let ahead = 0;
 const clockError = 2000; // milliseconds of delay that do not set the clock back
+/** The delay of an exact time that does not set the clock back; the first one always sets it. */
+let delay = 0;
 /**
  * Sets the clock by the Date header, in whole seconds, of an answer that has just arrived.
  * @param {string | null} date
@@ -46,7 +48,8 @@ export const hear = (date) => {
 export const sync = (time) => {
   const off = -until(time);
   // Of several messages, the one with the shortest delay is the most accurate.
-  if (off < 0 || off > clockError) ahead -= off;
+  if (off < 0 || off > delay) ahead -= off;
+  delay = clockError;
 };
 /** Returns the milliseconds until a time on the server's clock. @param {string | number} time */
 export const until = (time) => Math.round(+new Date(time) - origin - performance.now() - ahead);

@@ -98,7 +98,7 @@ test('the facts of a card break only between them', () => {
   const position = { moveCount: 1, scores: [192], twenty48: { rows: 4, columns: 4, tiles: [4] } };
   const game = { variant: 'classic', seats: [{ bot: 'greedy' }], position, watchers: 1 };
   hear(at(0).toUTCString());
-  const { element: card } = gameRow({ ...game, updateTime: at(-60e3).toISOString() });
+  const { element: card } = gameRow({ ...game, updateTime: at(-61e3).toISOString() });
   const texts = ['classic', ' · 192', ' · ○ idle 1 min', ' · ◉ 1'];
   const about = card.find('small');
   assert.deepEqual(

@@ -43,7 +43,7 @@ export default function show(root, { id = '' }, own) {
   const scores = createScores(own);
   const stage = h('div.board');
   const outcome = h('b');
-  const sit = h('a.button', { hidden: true });
+  const sit = h('a.button.primary', { hidden: true });
   const verdict = h('p.verdict', { role: 'status' });
   const address = () => {
     const past = replay.at && !replay.playing && replay.past[replay.at - 1];
@@ -64,8 +64,8 @@ export default function show(root, { id = '' }, own) {
     sit,
     own?.element,
     verdict,
-    moves.element,
     links,
+    moves.element,
   );
   root.append(view);
 

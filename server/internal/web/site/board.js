@@ -32,7 +32,7 @@ export const mini = (board) => h('div.board.mini', { 'aria-hidden': 'true' }, bo
  */
 export function createRow(href, kind) {
   const board = createBoard(kind);
-  const name = h('b.cut');
+  const name = h('b');
   const about = h('small');
   const element = h('li', h('a.gamerow', { href }, mini(board), h('span', name, about)));
   return { element, board, name, about };

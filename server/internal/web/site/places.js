@@ -23,7 +23,7 @@ const place = (href, who, what, join) =>
   h(
     'li.card.row',
     { 'data-key': [href, ...(join ? who.map(seatName) : [])].join() },
-    h('span', h('b.cut', join ? names(who) : 'Your place'), h('small.cut', what)),
+    h('span', h('b', join ? names(who) : 'Your place'), h('small', what)),
     join
       ? action(
           'button',

@@ -24,7 +24,7 @@ function record({ variant, games, wins, bestScore, bestGameId }, i) {
   const element = h(
     bestGameId ? 'a.record' : 'div.record',
     { href: bestGameId && `/g/${bestGameId}` },
-    h('b.cut', variant),
+    h('b', variant),
     h('span.score', best),
     h('small', facts),
   );

@@ -96,7 +96,7 @@ export function createRoster(changed) {
           const out = () => act('LeaveChallenge', { gameId: e.gameId });
           return h(
             'li.card',
-            h('b.cut', link(e)),
+            h('b', link(e)),
             isMine(e) && h('span', '(you)'),
             e.bot
               ? h('small', words.bots[e.bot])

@@ -84,7 +84,7 @@ async function list(variant, window) {
   around.sort((a, b) => a.rank - b.rank);
   const podium = entries
     .slice(0, 3)
-    .map((e) => h('li', h('small', ordinal(e.rank)), h('b.cut', link(e)), h('span', scoreLink(e))));
+    .map((e) => h('li', h('small', ordinal(e.rank)), h('b', link(e)), h('span', scoreLink(e))));
   for (let rank = podium.length + 1; rank <= 3; rank++) {
     const take = h('a', { href: `/play/${variant}` }, 'Take it');
     podium.push(h('li.free', h('small', ordinal(rank)), take));

@@ -109,9 +109,9 @@ func (w *wall) Keys() ui.KeyTable {
 		digits = append(digits, ui.Unlisted(strconv.Itoa(i+1), to(i)))
 	}
 	return ui.KeyTable{digits, {
-		ui.On("tab right down n", "tab", "next game", true, to(w.at+1)).Footer(3),
-		ui.On("shift+tab left up", "shift-tab", "previous game", true, to(w.at+n-1)),
-		ui.Listed(fmt.Sprintf("1–%d", n), "select").Footer(1),
+		ui.On("tab right down n", "tab", "next game", n > 1, to(w.at+1)).Footer(3),
+		ui.On("shift+tab left up", "shift-tab", "previous game", n > 1, to(w.at+n-1)),
+		ui.On("", fmt.Sprintf("1–%d", n), "select", n > 1, nil).Footer(1),
 		ui.On("enter", "enter", "full screen", true, ui.Run(ui.Open(ui.Route{Watch: []string{w.games[w.at].id}}))).Footer(2),
 		back,
 	}}

@@ -84,7 +84,10 @@ func TestWall_Best(t *testing.T) {
 	away = nil
 	check()
 	assert.Contains(t, d.Screen(), "No live games.")
-	live = []*pb.Game{liveGame("over", 0, 0), liveGame("idle", 0, 0), liveGame("live", 0, 0)}
+	live = []*pb.Game{liveGame("over", 0, 0)}
+	check("over")
+	assert.NotRegexp(t, "select|next game", d.Screen(), "there is nothing to choose")
+	live = append(live, liveGame("idle", 0, 0), liveGame("live", 0, 0))
 	check("over", "idle", "live")
 	unmoved := liveGame("unmoved", 0, 0)
 	unmoved.GetPosition().MoveCount = 0

@@ -33,6 +33,10 @@ func TestAccounts(t *testing.T) {
 	// asks before another account is given up.
 	bob.ok("account", "new", "bob")
 	token := strings.TrimSpace(bob.ok("account", "token"))
+	shown := bob.sit("account", "token")
+	shown.ends(exitOK)
+	assert.Contains(t, shown.said(), "the prompt of gridstand account import --server "+server+".",
+		"the other machine may have no "+serverVariable)
 	cred, _, err := bob.store.Load(server)
 	require.NoError(t, err)
 	cred.Token = cred.PlayerID + "." + client.NewSecret()

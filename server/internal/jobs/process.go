@@ -50,6 +50,11 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 		return time.Time{}, err
 	}
 	defer served.Release()
+	if served.Appending() {
+		// The job may have been enqueued for the work that follows this entry, so it must outlast the append. If
+		// an append begins from now on, it ends the lease.
+		return job.Leased.Add(retryOverdueIn), nil
+	}
 	tip, err := served.Confirm(ctx)
 	if err != nil {
 		return time.Time{}, err

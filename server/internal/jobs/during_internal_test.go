@@ -1,0 +1,70 @@
+package jobs
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/id"
+	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
+	"github.com/gridstand/gridstand/server/internal/match"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
+)
+
+// slow holds games whose entries wait until before has returned.
+type slow struct {
+	store.Games
+	before func()
+}
+
+func (s *slow) Append(ctx context.Context, gameID string, e store.Entry) (store.Appended, error) {
+	s.before()
+	return s.Games.Append(ctx, gameID, e)
+}
+
+// dead is a Manager of a server that dies after each append.
+type dead struct{ *Manager }
+
+func (dead) Appended(context.Context, *replay.State) {}
+
+// Ensure that a job that is processed after it was enqueued for an entry, and before the entry is written, is
+// due soon again.
+func TestManager_JobDuringAppend(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, kept *store.Store) {
+		ctx, s, games := t.Context(), *kept, &slow{kept.Games, func() {}}
+		s.Games = games
+		m := newManager(&s, s.Queue)
+		m.AbandonAfter = ever
+		hub := match.NewHub(match.Config{
+			Log: m.Log, Feed: s.Feed, Jobs: dead{m}, Delivered: func(int) {}, ServerID: "here", Idle: time.Hour,
+		})
+		player, seed, gameID := replay.Player{ID: id.New(), Name: "Ann"}, game.NewSeed(), id.New()
+		_, err := m.Create(ctx, hub, gameID, replaytest.Created(t, "classic", player, seed), seed, time.Time{})
+		require.NoError(t, err)
+		served, err := hub.Acquire(ctx, gameID)
+		require.NoError(t, err)
+		defer served.Release()
+
+		poll := polls(t, m.queue, func(ctx context.Context, job store.Job) (time.Time, error) {
+			return m.process(ctx, hub, job)
+		})
+		games.before = func() {
+			require.NoError(t, s.Queue.EnqueueBy(ctx, store.AtOnce, gameID))
+			require.Equal(t, []string{gameID}, poll())
+		}
+		event, err := served.Do(ctx, match.Call{PlayerID: player.ID, Seat: game.NoSeat, Action: replay.Resigned{}})
+		require.NoError(t, err)
+		require.Equal(t, replay.Finished, event.State.Status)
+		due, err := s.Queue.Scheduled(ctx, gameID)
+		require.NoError(t, err)
+		assert.False(t, due.IsZero())
+		assert.Less(t, time.Until(due), leaseFor)
+	})
+}

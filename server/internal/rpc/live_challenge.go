@@ -175,7 +175,7 @@ func (l *liveChallenge) repeat(ctx context.Context) (err error) {
 		switch err := l.update(ctx); {
 		case err == nil:
 			next = l.due()
-		case errors.Is(err, challenge.ErrNotFound), l.c == nil:
+		case errors.Is(err, challenge.ErrNotFound), l.latest.Load().message == nil: // All streams wait for the first.
 			return err
 		default: // The store did not answer.
 			next = time.Now().Add(max(rosterEvery, l.spaced))

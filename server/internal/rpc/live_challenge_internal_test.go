@@ -61,17 +61,20 @@ func (c *countedReads) take() map[string]int {
 	return reads
 }
 
-// noBoards and noGames are empty stores.
+// noBoards and noGames are empty stores. Reads of games fail with err if it is set.
 type (
 	noBoards  struct{ anyBoards }
 	anyBoards interface{ store.Boards }
-	noGames   struct{ store.Games }
+	noGames   struct {
+		store.Games
+		err error
+	}
 )
 
 func (noBoards) Hidden(context.Context, ...string) (map[string]bool, error) { return nil, nil }
 
-func (noGames) Heads(_ context.Context, ids []string) ([]store.Head, error) {
-	return make([]store.Head, len(ids)), nil
+func (g noGames) Heads(_ context.Context, ids []string) ([]store.Head, error) {
+	return make([]store.Head, len(ids)), g.err
 }
 
 // raceID returns the ID of the nth race of a service.
@@ -152,6 +155,17 @@ func (s *Service) opens(t *testing.T, budget *front.Budget) error {
 		v.Close()
 	}
 	return err
+}
+
+// Ensure that a new stream gets the error if the store answers only some of the reads for the first snapshot.
+func TestOpenWatchChallenge_Unavailable(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := newLiveService(t, 1)
+		away := store.Failed(store.Timeout, "away")
+		s.Log = gamelog.New(noGames{err: away})
+		require.ErrorIs(t, s.opens(t, front.NewBudgets(&limits.Limits{}, nil).Of("192.0.2.1")), away)
+	})
 }
 
 // Ensure that a stream counts as reads of its address.

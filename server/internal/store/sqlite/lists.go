@@ -163,8 +163,8 @@ const (
 	// movingGames counts the active public games that had an event since the given time.
 	movingGames = knownVariants + `SELECT count(*) FROM known k CROSS JOIN listings l INDEXED BY listings_recent
 		WHERE k.private = 0 AND l.private = 0 AND l.variant = k.variant AND l.status = 2 AND l.updated >= ?`
-	// oldGames lists games that ended before the given time. Unfinished games are not removed: their
-	// end is written in the transaction of their last entry.
+	// oldGames lists games that ended before the given time. Unfinished games are not removed: the job that
+	// is stored before a game's last entry lists its end.
 	oldGames = knownVariants + `SELECT l.id FROM known k CROSS JOIN listings l INDEXED BY listings_recent
 		WHERE l.private = k.private AND l.variant = k.variant AND l.status = 3 AND l.updated < ? LIMIT ?`
 )

@@ -58,7 +58,8 @@ var screens = []string{dailyWord, "join", "race", "challenge", "watch"}
 const maxSSHLine = 256
 
 // parseSSH parses the line that a client sent instead of a shell command. It splits the line at spaces, except
-// in the name of a player, which ends the line; quotes and other special characters have no meaning.
+// in the name of a player, which ends the line; quotes and other special characters have no meaning. words is not
+// nil if err is nil: cobra would run the host's own arguments.
 func parseSSH(line string) (words []string, err error) {
 	unprintable := func(r rune) bool { return r < ' ' || r > '~' }
 	if len(line) > maxSSHLine || strings.ContainsFunc(line, unprintable) {
@@ -68,12 +69,12 @@ func parseSSH(line string) (words []string, err error) {
 	if i := slices.IndexFunc(words, hidden); i >= 0 {
 		return nil, usage.Errorf("unknown command %.40q", words[i])
 	}
-	name := slices.IndexFunc(words, func(word string) bool { return strings.HasPrefix(word, atPlayer) })
+	player := slices.IndexFunc(words, func(word string) bool { return strings.HasPrefix(word, atPlayer) })
 	if len(words) > 2 && words[1] == "rename" {
-		name = 2
+		player = 2
 	}
-	if name >= 0 {
-		words = append(words[:name], strings.Join(words[name:], " "))
+	if player >= 0 {
+		words = append(words[:player], strings.Join(words[player:], " "))
 	}
 	return words, nil
 }

@@ -136,7 +136,7 @@ func (c *Config) checkLasting() (path string, err error) {
 
 // openStopped opens the Redis that c selects, unless a server is using it, or was using it
 // a few seconds ago.
-func (c *Config) openStopped(ctx context.Context, open openRedis) (*store.Store, error) {
+func (c *Config) openStopped(ctx context.Context, open redisOpener) (*store.Store, error) {
 	s, err := c.openRedis(ctx, open, commandWaits, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err

@@ -71,8 +71,8 @@ func (c *Config) lasting() (path string, err error) {
 	}
 }
 
-// openRedis opens the Redis at a URL.
-type openRedis = func(ctx context.Context, url string, wait time.Duration, logger *slog.Logger) (*store.Store, error)
+// redisOpener is redis.Open or redis.OpenToRestore.
+type redisOpener = func(ctx context.Context, url string, wait time.Duration, logger *slog.Logger) (*store.Store, error)
 
 const (
 	// serverWaits is how long a server waits at its start until Redis answers: after a reboot, both start.
@@ -81,9 +81,9 @@ const (
 	commandWaits = 5 * time.Second
 )
 
-// openRedis calls open, such as redis.Open, with the URL of the store.
+// openRedis calls open with the URL of the store.
 func (c *Config) openRedis(
-	ctx context.Context, open openRedis, wait time.Duration, logger *slog.Logger,
+	ctx context.Context, open redisOpener, wait time.Duration, logger *slog.Logger,
 ) (*store.Store, error) {
 	s, err := open(ctx, c.Store, wait, logger)
 	if name, ok := errors.AsType[*store.NameError](err); ok {

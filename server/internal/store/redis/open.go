@@ -39,7 +39,8 @@ func Open(ctx context.Context, url string, wait time.Duration, logger *slog.Logg
 
 // openChecked connects to Redis, and calls check once Redis answers.
 func openChecked(
-	ctx context.Context, url string, wait time.Duration, logger *slog.Logger, check func(context.Context, Clients) error,
+	ctx context.Context, url string, wait time.Duration, logger *slog.Logger,
+	check func(context.Context, Clients) error,
 ) (*store.Store, error) {
 	// The library logs to standard error, where play --local draws its screen. Its errors
 	// contain the same information.

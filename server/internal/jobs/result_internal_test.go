@@ -55,6 +55,7 @@ func TestManager_Result(t *testing.T) {
 				require.NoError(t, err)
 				state = event.State
 			}
+			require.NoError(t, s.Queue.Remove(ctx, gameID)) // so that only a job for the last move can exist
 			call.Version, call.Action = state.Version, replay.Resigned{}
 			event, err := served.Do(ctx, call)
 			require.NoError(t, err)

@@ -90,7 +90,7 @@ func (c *Contest) LookUp() tea.Cmd {
 func (c *Contest) loaded(reply *pb.GetChallengeResponse, err error) tea.Cmd {
 	switch {
 	case errors.Is(err, client.ErrUnreachable): // The stream reconnects, too, and shows it.
-		return c.tasks.Later(10*RetryTime, c.Load)
+		return c.tasks.Later(time.Second, c.Load)
 	case err != nil && c.Challenge == nil:
 		c.Err = err
 	case err == nil:

@@ -17,10 +17,10 @@ const giveUpAfter = 30 * time.Second
 var errNoAnswer = errors.New("the server did not answer")
 
 // orGiveUp runs a call that the client repeats until its outcome is known. It prints a line
-// before each wait, and gives up after p.giveUpAfter. what says what the call does: "make the
+// before each wait, and gives up after giveUpAfter. what says what the call does: "make the
 // move", for example.
 func orGiveUp[T any](ctx context.Context, p *program, what string, call func(context.Context) (T, error)) (T, error) {
-	limited, cancel := context.WithTimeout(ctx, p.giveUpAfter)
+	limited, cancel := p.timeout(ctx, giveUpAfter)
 	defer cancel()
 	last := errNoAnswer
 	result, err := call(client.WithOnRetry(limited, func(_ int, wait time.Duration, err error) {
@@ -29,7 +29,7 @@ func orGiveUp[T any](ctx context.Context, p *program, what string, call func(con
 	}))
 	if limited.Err() != nil && ctx.Err() == nil && errors.Is(err, client.ErrUnsettled) {
 		// err also contains the deadline of the context, which says nothing to the user.
-		err = fmt.Errorf("tried to %s for %v; %w. The last error: %w", what, p.giveUpAfter, client.ErrUnsettled, last)
+		err = fmt.Errorf("tried to %s for %v; %w. The last error: %w", what, giveUpAfter, client.ErrUnsettled, last)
 	}
 	return result, err
 }

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -16,10 +18,11 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gridstand/gridstand/client"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that commands report that they repeat a call, and give up, if the server can read
+// Ensure that commands report that they repeat a call, and give up during the wait, if the server can read
 // from its store but not write to it.
 func TestGiveUp(t *testing.T) {
 	t.Parallel()
@@ -48,20 +51,29 @@ func TestGiveUp(t *testing.T) {
 			t.Parallel()
 			u := newUser(t, server, "ada")
 			require.NoError(t, u.store.Save(u.server, client.Credential{PlayerID: evilOne, Name: "ada", Token: evilToken}))
-			for allowed := 100 * time.Millisecond; ; allowed *= 2 {
-				var stdout, stderr bytes.Buffer
-				p := u.program(&stdout, &stderr)
-				p.giveUpAfter = allowed
-				code := p.run(t.Context(), args)
-				if allowed < limit && !strings.HasPrefix(stderr.String(), "the store is full") {
-					continue // The machine is busy, and the server did not answer in time.
-				}
-				assert.Equal(t, exitFailed, code, stderr.String())
-				assert.Empty(t, stdout.String())
-				assert.Regexp(t, `^the store is full; retrying in 60 s\ngridstand: tried to `+what+` for `+allowed.String()+`; `+client.ErrUnsettled.Error()+
-					`\. The last error: the store is full\n$`, stderr.String())
-				break
+			var stdout, stderr bytes.Buffer
+			noted := &noted{&stderr, func() {}}
+			p := u.program(&stdout, noted)
+			p.timeout = func(ctx context.Context, after time.Duration) (context.Context, context.CancelFunc) {
+				assert.Equal(t, giveUpAfter, after)
+				ctx, noted.by = context.WithCancel(ctx)
+				return ctx, noted.by
 			}
+			assert.Equal(t, exitFailed, p.run(waittest.Context(t), args), stderr.String())
+			assert.Empty(t, stdout.String())
+			assert.Regexp(t, `^the store is full; retrying in 60 s\ngridstand: tried to `+what+` for 30s; `+client.ErrUnsettled.Error()+
+				`\. The last error: the store is full\n$`, stderr.String())
 		})
 	}
+}
+
+// noted passes on what is written, and calls by first.
+type noted struct {
+	io.Writer
+	by context.CancelFunc
+}
+
+func (n *noted) Write(line []byte) (int, error) {
+	n.by()
+	return n.Writer.Write(line)
 }

@@ -32,8 +32,8 @@ type program struct {
 	state string // directory for the games of play --local
 	// clock returns the time, by the server's clock once it has answered.
 	clock func() time.Time
-	// giveUpAfter is the constant of that name, except in tests.
-	giveUpAfter time.Duration
+	// timeout is context.WithTimeout, except in tests.
+	timeout func(context.Context, time.Duration) (context.Context, context.CancelFunc)
 	// terminal reports whether a stream is a terminal. width returns the number of columns,
 	// or 0 for no limit.
 	terminal func(stream any) bool
@@ -64,7 +64,7 @@ type globalFlags struct {
 func newProgram() *program {
 	return &program{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(),
-		store: client.DefaultStore(), state: server.StatePath("local"), clock: time.Now, giveUpAfter: giveUpAfter,
+		store: client.DefaultStore(), state: server.StatePath("local"), clock: time.Now, timeout: context.WithTimeout,
 		terminal: func(stream any) bool {
 			f, ok := stream.(*os.File)
 			// Treat a dumb terminal like a file, since its cursor cannot be moved.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"os"
@@ -93,7 +94,7 @@ func (u *person) program(out, err io.Writer) *program {
 		in = strings.NewReader("")
 	}
 	return &program{
-		in: in, out: out, err: err, store: u.store, state: u.state, clock: time.Now, giveUpAfter: giveUpAfter,
+		in: in, out: out, err: err, store: u.store, state: u.state, clock: time.Now, timeout: context.WithTimeout,
 		env:      append([]string{"GRIDSTAND_SERVER=" + u.server, "TERM=xterm-256color"}, u.env...),
 		terminal: func(any) bool { return u.terminal },
 		width:    func() int { return u.width },

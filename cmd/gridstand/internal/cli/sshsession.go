@@ -46,7 +46,7 @@ func (p *program) overSSH(s *sshhost.Session, c *client.Client, credential, comm
 		as.Credential, as.Key = credential, s.Key
 	}
 	return &program{
-		out: s.Out, err: s.Err, env: s.Env, clock: p.clock, giveUpAfter: p.giveUpAfter,
+		out: s.Out, err: s.Err, env: s.Env, clock: p.clock, timeout: p.timeout,
 		terminal: func(any) bool { return s.Terminal },
 		width:    func() int { return s.Size.Width },
 		flags:    globalFlags{server: p.server()},

@@ -2,7 +2,6 @@ package match
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -24,20 +23,22 @@ func briefly(t *testing.T) context.Context {
 	return ctx
 }
 
-// requireUnsettled repeats a call until its context expires while the outcome of the append
-// is unknown. On a busy machine, the context may expire before the append begins.
+// requireUnsettled makes a call that its caller gives up once the append has begun, while its outcome is
+// unknown.
 func requireUnsettled(t *testing.T, m *Match, call Call) {
 	t.Helper()
-	for allowed := 30 * time.Millisecond; allowed < waittest.Patience; allowed *= 2 {
-		ctx, cancel := context.WithTimeout(t.Context(), allowed)
+	ctx, giveUp := context.WithCancel(t.Context())
+	defer giveUp()
+	ended := make(chan error, 1)
+	go func() {
 		_, err := m.Do(ctx, call)
-		cancel()
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		if errors.Is(err, store.ErrUnsettled) {
-			return
-		}
-	}
-	require.Fail(t, "the append did not begin")
+		ended <- err
+	}()
+	waittest.Until(t, "the append begins", func() bool { return len(m.writing) == 1 })
+	giveUp()
+	err := waittest.Receive(t, "the end of the call", ended)
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, err, store.ErrUnsettled)
 }
 
 // Ensure that a call whose reply from Redis is lost still finds out whether its entry was

@@ -51,15 +51,6 @@ func TestBackup(t *testing.T) {
 	require.ErrorIs(t, failure(Backup(ended, path, filepath.Join(t.TempDir(), "copy.db"))), context.Canceled)
 }
 
-// Ensure that a backup includes data that is only in the write-ahead log, even after a
-// crash.
-func TestBackup_AfterCrash(t *testing.T) {
-	t.Parallel()
-	copied := filepath.Join(t.TempDir(), "copy.db")
-	require.NoError(t, failure(Backup(t.Context(), crashed(t, 100), copied)))
-	assertRows(t, copied, 100)
-}
-
 // failure returns the error from a call to Backup and drops the other results.
 func failure(_, _ int64, err error) error { return err }
 

@@ -138,7 +138,9 @@ type fairness struct {
 	boards             [][]int32
 	seed, tomorrowSeed []byte
 	seen               []fairSeen
-	asked              map[string]bool // by name of the method
+	// asked has the names of the methods that were called, and the paths, each with whether the server
+	// ever answered.
+	asked map[string]bool
 }
 
 // Ensure that each call, each stream and each page shows a player's attempt and the seed only to
@@ -369,6 +371,9 @@ func (f *fairness) search() {
 	assert.NotContains(f.t, f.log.String(), "level=ERROR")
 	for _, m := range methods() {
 		assert.NotEqual(f.t, fairUnrelated[m.name], f.asked[m.name], "%s needs a row, or else a reason why it has none", m.name)
+	}
+	for name, answered := range f.asked {
+		assert.True(f.t, answered, "%s is always refused as unavailable", name)
 	}
 }
 

@@ -330,9 +330,11 @@ func (f *fairness) read(by *fairCaller) {
 		game + "/events?after_version=0&every_event=1": caller, game + "/events?preview=1": caller,
 	} {
 		reason, body := f.fetch(by, path)
-		if reason != pb.ReasonServerUnavailable && reason != pb.ReasonStorageUnavailable {
+		answered := reason != pb.ReasonServerUnavailable && reason != pb.ReasonStorageUnavailable
+		if answered {
 			assert.Equal(f.t, want, reason, "%s for %s, %v", path, by.role, f.when)
 		}
+		f.asked[path] = f.asked[path] || answered
 		f.saw(path, by, caller == "", body)
 	}
 	_, page := f.fetch(by, game)

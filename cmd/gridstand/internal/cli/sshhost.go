@@ -43,12 +43,12 @@ host to the server's --proxies. People without a key can only watch. Clients do
 not get a shell.
 
 Limits without a flag: 256 connections that have no session (the address with
-most of them loses the one that has waited longest); 30 seconds to open a
-session; 128 kB of input a second from one address, with a burst of 1 MB, of
-which an exchange of keys and a session count as 8 kB and a key, a mouse
-movement and a change of size as 512 bytes; half of the processors to draw the
-screens of one address; 136 kB of input that waits, and 64 kB for one paste; a
-minute to read output; windows of 240 by 64.
+most of them loses the one that has waited longest); 10 seconds to exchange keys
+and 30 to open a session; 128 kB of input a second from one address, with a
+burst of 1 MB, of which an exchange of keys and a session count as 8 kB and a
+key, a mouse movement and a change of size as 512 bytes; half of the processors
+to draw the screens of one address; 136 kB of input that waits, and 64 kB for
+one paste; a minute to read output; windows of 240 by 64.
 
 Each flag below can also be set by an environment variable, such as --listen by
 GRIDSTAND_SSH_LISTEN.`,

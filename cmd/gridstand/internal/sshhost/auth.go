@@ -35,8 +35,7 @@ func (h *host) serverConfig(c *client) *gossh.ServerConfig {
 	return config
 }
 
-// exchangeSigner is the host key of one connection, which signs once in each exchange of keys. Clients may ask
-// for one at any time, and it takes up to a few milliseconds of processor time.
+// exchangeSigner is the host key of one connection, which signs once in each exchange of keys.
 type exchangeSigner struct {
 	gossh.AlgorithmSigner
 	client *client
@@ -44,12 +43,12 @@ type exchangeSigner struct {
 
 // Sign implements gossh.Signer.
 func (s *exchangeSigner) Sign(rand io.Reader, data []byte) (*gossh.Signature, error) {
-	s.client.charge(exchangeBytes)
+	s.client.exchanged()
 	return s.AlgorithmSigner.Sign(rand, data)
 }
 
 // SignWithAlgorithm implements gossh.AlgorithmSigner. The SSH library calls it for RSA keys.
 func (s *exchangeSigner) SignWithAlgorithm(rand io.Reader, data []byte, algorithm string) (*gossh.Signature, error) {
-	s.client.charge(exchangeBytes)
+	s.client.exchanged()
 	return s.AlgorithmSigner.SignWithAlgorithm(rand, data, algorithm)
 }

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"runtime"
+	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -23,7 +24,8 @@ type client struct {
 	close  context.CancelFunc
 	// waiting closes the connection if it has no session for too long.
 	waiting  *time.Timer
-	sessions int // open ones; clients.mu protects it
+	greeted  sync.Once // with the first exchange of keys
+	sessions int       // open ones; clients.mu protects it
 }
 
 // newClient returns a connection that closes when the host stops.
@@ -40,7 +42,7 @@ func (h *host) newClient(conn net.Conn) *client {
 	}
 	c.closed, c.close = context.WithCancel(h.connections)
 	context.AfterFunc(c.closed, func() { _ = conn.Close() })
-	c.waiting = time.AfterFunc(loginTimeout, func() { c.refuse(errLogin) })
+	c.waiting = time.AfterFunc(silentTimeout, func() { c.refuse(errLogin) })
 	return c
 }
 
@@ -85,4 +87,15 @@ func (c *client) turn(ctx context.Context) (end func()) {
 	}
 	began := time.Now()
 	return func() { time.AfterFunc(renderFactor*time.Since(began), func() { <-c.turns }) }
+}
+
+// exchanged counts an exchange of keys, which takes up to a few milliseconds of processor
+// time. Clients may ask for one at any time.
+func (c *client) exchanged() {
+	c.charge(exchangeBytes)
+	c.greeted.Do(func() {
+		if c.waiting.Stop() {
+			c.waiting.Reset(loginTimeout) // The user may have to confirm the host's key.
+		}
+	})
 }

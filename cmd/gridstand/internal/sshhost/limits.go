@@ -23,9 +23,11 @@ func DefaultLimits() Limits {
 }
 
 const (
-	// loginTimeout is how long a connection may stay open without a session, before the first one and
-	// after the last one. The user may have to confirm the host's key.
-	loginTimeout = 30 * time.Second
+	// silentTimeout is how long a connection may stay open without an exchange of keys, and
+	// loginTimeout is how long it may then stay open without a session, before the first one and
+	// after the last one.
+	silentTimeout = 10 * time.Second
+	loginTimeout  = 30 * time.Second
 	// stallTimeout is the time that a client may take to read output. It begins when the
 	// system's buffer for the output, of writeBuffer bytes, is full.
 	stallTimeout = time.Minute

@@ -9,9 +9,10 @@ import (
 )
 
 // RematchKey returns the key that creates a rematch of the game, so that others can try to beat its score. This
-// requires a finished game of 2048 with a public seed. A second press requests the same rematch.
+// requires a finished game of 2048 with one seat and a public seed. A second press requests the same rematch.
 func (s *State) RematchKey(env *ui.Env) ui.Key {
-	possible := s.Over() && s.Twenty48() != nil && !s.Sealed() && env.WatchOnly == ""
+	alone := s.Twenty48() != nil && len(s.Game.GetSeats()) == 1
+	possible := s.Over() && alone && !s.Sealed() && env.WatchOnly == ""
 	return ui.On("b", "b", "challenge others to beat it", possible, func() tea.Cmd {
 		if s.rematch == "" {
 			s.rematch = client.NewSecret()

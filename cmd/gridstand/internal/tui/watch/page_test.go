@@ -63,6 +63,10 @@ func TestWatch(t *testing.T) {
 	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Rules: "classic"}}, d.Leave())
 	d.Press("b")
 	assert.Equal(t, tuitest.GameID, d.Leave().(ui.OpenMsg).Route.NewChallenge.Request.GetGameId(), "for others to beat it")
+	g := p.game
+	assert.True(t, g.state.RematchKey(d.Env).Enabled())
+	g.state.Game.Seats = append(g.state.Game.Seats, g.state.Game.GetSeats()[0])
+	assert.False(t, g.state.RematchKey(d.Env).Enabled(), "the score of a game with two seats is nobody's own")
 	d.Press("q")
 	assert.Equal(t, ui.BackMsg{}, d.Leave())
 }

@@ -15,8 +15,8 @@ func (b *Board) Moves(seat int) Set {
 }
 
 // landings returns the cells, of any owner, that come directly after a cell of own and then one or
-// more cells of one opponent, on a line whose neighbors are n squares apart. If such a cell is empty, there is a jump
-// from it to that own cell.
+// more cells of one opponent, on a line whose neighbors are n squares apart. If such a cell is empty, there
+// is a jump from it to that own cell.
 func landings(own, second, third Set, n uint) Set {
 	opponents := second.or(third)
 	// The cells whose predecessor at distance n belongs to the same opponent.

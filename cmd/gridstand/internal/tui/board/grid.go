@@ -17,10 +17,21 @@ const (
 // Slot is a place for a board in a grid.
 type Slot struct {
 	Board Board // nil while it is unknown
-	// Width is the width of the text if the board is narrower, and Lines the number of its lines.
-	Width, Lines int
-	// Title returns the line above the board, and Below the text below it, for a width. Below may be nil.
-	Title, Below func(width int) string
+	// Name and Facts are the left and the right end of the line above the board. Name is truncated if there is
+	// not enough room for both.
+	Name, Facts string
+	// Below returns the text below the board for a width, or is nil. Lines is the number of its lines.
+	Below func(width int) string
+	Lines int
+}
+
+// titleGap is the least number of columns between the name and the facts of a slot.
+const titleGap = 2
+
+// title returns the line above the board in exactly width columns.
+func (s Slot) title(width int) string {
+	room := max(width-titleGap-lipgloss.Width(s.Facts), 1)
+	return ui.Cell(ui.Cell(s.Name, room)+strings.Repeat(" ", titleGap)+s.Facts, width)
 }
 
 // fit returns the size of the board's cells in a slot of width × height. It returns false if
@@ -29,22 +40,22 @@ func (s Slot) fit(t ui.Theme, width, height int) (c Size, ok bool) {
 	if s.Board == nil {
 		return c, true
 	}
-	return LargestSize(s.Board, t, width, height-s.Lines)
+	return LargestSize(s.Board, t, width, height-1-s.Lines)
 }
 
 // Draw draws the board, as large as possible, and its text in width × height.
 func (s Slot) Draw(t ui.Theme, width, height int) string {
-	text := min(width, s.Width)
+	text := width
 	var parts []string
 	if c, ok := s.fit(t, width, height); !ok {
 		needsWidth, needsHeight := Needs(s.Board, t)
-		return s.Title(width) + "\n" + ui.TooSmall(width, height, needsWidth, needsHeight+s.Lines)
+		return s.title(width) + "\n" + ui.TooSmall(width, height, needsWidth, needsHeight+1+s.Lines)
 	} else if s.Board != nil {
 		across, _ := s.Board.Measure(c)
-		text = min(width, max(across, s.Width))
+		text = min(width, max(across, lipgloss.Width(s.Name)+titleGap+lipgloss.Width(s.Facts)))
 		parts = append(parts, lipgloss.PlaceHorizontal(text, lipgloss.Center, s.Board.Draw(c, t)))
 	}
-	parts = append([]string{s.Title(text)}, parts...)
+	parts = append([]string{s.title(text)}, parts...)
 	if s.Below != nil {
 		parts = append(parts, s.Below(text))
 	}

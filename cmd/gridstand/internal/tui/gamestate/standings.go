@@ -186,21 +186,16 @@ func (c *Contest) Leaders(width, height int) (string, bool) {
 func (c *Contest) grid(entrants []*pb.Entrant, width, height int) (string, bool) {
 	var slots []board.Slot
 	for _, e := range entrants {
-		slots = append(slots, board.Slot{
-			Board: c.boards[e.GetGameId()].Board(), Width: titleWidth, Lines: 1,
-			Title: func(width int) string { return c.boardTitle(e, width) },
-		})
+		name, score := c.boardTitle(e)
+		slots = append(slots, board.Slot{Board: c.boards[e.GetGameId()].Board(), Name: name, Facts: score})
 	}
 	return board.DrawGrid(c.env.Theme, slots, width, height)
 }
 
-// titleWidth is the least width of a title.
-const titleWidth = 24
-
-// boardTitle returns the line above a board: rank, name and score. The leader has a star.
-func (c *Contest) boardTitle(e *pb.Entrant, width int) string {
+// boardTitle returns the two ends of the line above a board: rank and name, and the score. The leader has a star.
+func (c *Contest) boardTitle(e *pb.Entrant) (name, score string) {
 	t, line := c.env.Theme, c.Standing(e.GetGameId())
-	place, score, ink := "", t.Bold().Render(describe.Comma(line.GetScore())), lipgloss.NewStyle()
+	place, ink := "", lipgloss.NewStyle()
 	switch rank := strconv.Itoa(int(line.GetRank())); {
 	case c.Leads(e.GetGameId()):
 		ink = t.Accent().Bold(true)
@@ -208,10 +203,9 @@ func (c *Contest) boardTitle(e *pb.Entrant, width int) string {
 	case line.GetRank() > 0:
 		place = t.Accent().Render(rank) + " "
 	}
+	score = t.Bold().Render(describe.Comma(line.GetScore()))
 	if line != nil && c.Open() {
 		score += " " + c.sign(line)
 	}
-	name := c.Name(e)
-	room := max(width-lipgloss.Width(place)-lipgloss.Width(score)-1, 1)
-	return place + ink.Render(ui.Cell(name, room)) + " " + score
+	return place + ink.Render(c.Name(e)), score
 }

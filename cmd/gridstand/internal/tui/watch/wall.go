@@ -9,7 +9,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"charm.land/lipgloss/v2"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
@@ -117,9 +116,6 @@ func (w *wall) Keys() ui.KeyTable {
 	}}
 }
 
-// titleWidth is the minimum width of a title.
-const titleWidth = 36
-
 func (w *wall) View(width, height int) ui.View {
 	t := w.env.Theme
 	v := ui.View{
@@ -158,29 +154,26 @@ func (w *wall) waiting(width int) string {
 // slot returns the place of a game: its title, its board and, for Tribolo, all seats.
 func (w *wall) slot(i int) board.Slot {
 	s := &w.games[i].state
-	slot := board.Slot{
-		Board: s.Board(), Width: titleWidth, Lines: 1,
-		Title: func(width int) string { return w.title(i, width) },
-	}
+	slot := board.Slot{Board: s.Board()}
+	slot.Name, slot.Facts = w.title(i)
 	switch {
 	case slot.Board == nil:
-		slot.Below = func(int) string { return w.env.Theme.Warn().Render(ui.Wrap(s.ConnectionProblem(), titleWidth)) }
+		slot.Below = func(width int) string { return w.env.Theme.Warn().Render(ui.Wrap(s.ConnectionProblem(), width)) }
 	case s.Tribolo() != nil: // the title has no names
-		slot.Lines += len(s.Game.GetSeats())
+		slot.Lines = len(s.Game.GetSeats())
 		slot.Below = func(width int) string { return s.SeatLines(w.env.Theme, width, w.env.Me) }
 	}
 	return slot
 }
 
-// title returns the line above a game: its number, player, variant, score and badge. If there is not
-// enough room, it shortens the variant, and then the player's name.
-func (w *wall) title(i, width int) string {
+// title returns the two ends of the line above a game: its number, player and variant, and its score and badge.
+func (w *wall) title(i int) (who, facts string) {
 	t, s := w.env.Theme, &w.games[i].state
 	number, name := t.Dim(), t.Bold()
 	if i == w.at {
 		number, name = t.Accent().Bold(true), t.Accent().Bold(true)
 	}
-	who, facts := "", s.Badge(t, w.env.Now)
+	facts = s.Badge(t, w.env.Now)
 	switch {
 	case s.Tribolo() != nil:
 		who = name.Render(s.Variant())
@@ -188,8 +181,7 @@ func (w *wall) title(i, width int) string {
 		who = name.Render(s.Player()) + "  " + t.Dim().Render(s.Variant())
 		facts = t.Bold().Render(describe.Comma(s.Score())) + "  " + facts
 	}
-	room := max(width-lipgloss.Width(facts)-4, 1)
-	return ui.Cell(number.Render(strconv.Itoa(i+1))+" "+ui.Cell(who, room)+"  "+facts, width)
+	return number.Render(strconv.Itoa(i+1)) + " " + who, facts
 }
 
 // ClosingMessage implements ui.Closing. It reports the state of each game on its own line.

@@ -33,12 +33,12 @@ func TestWall(t *testing.T) {
 	assert.Contains(t, d.Screen(), "connecting")
 	server.Stream("first").Push(client.Update{Game: liveGame("first", 1, 0)})
 	g := liveGame("second", 2, 0)
-	g.Seats[0].GetPlayer().Name = "bob"
+	g.Seats[0].GetPlayer().Name = "bob with a longer name"
 	g.Position.Board = &pb.Position_Twenty48{Twenty48: tuitest.Board(5, 5)}
 	server.Stream("second").Push(client.Update{Game: g})
 	d.Until("both games", func() bool { return w.games[0].state.Board() != nil && w.games[1].state.Board() != nil })
 	env.Width, env.Height = 120, 30
-	assert.Regexp(t, "1 ada.*● live.*2 bob.*● live", d.Screen(), "on one line")
+	assert.Regexp(t, "1 ada.*● live.*2 bob with a longer name  classic .*● live", d.Screen(), "on one line, with room beside it")
 	env.Width, env.Height = 40, 12
 	assert.Contains(t, d.Screen(), "1 ada")
 	assert.NotContains(t, d.Screen(), "bob")

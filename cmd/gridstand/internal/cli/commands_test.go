@@ -59,7 +59,7 @@ func TestLeaderboard(t *testing.T) {
 	assert.Equal(t, "There are more: --limit 2 shows more, --limit 0 shows all.\n", note)
 
 	for _, account := range []string{ada.ok("account"), bob.ok("account", "@ada"), bob.ok("account", "http://"+server+"/p/ada")} {
-		assert.Regexp(t, `(?m)^classic \w{8}\n[\d,]+, finished\n( *[\d.]+){4}\n`, account, "the board of the latest game")
+		assert.Regexp(t, `(?m)^classic \w{8}\n[\d,]+, resigned\n( *[\d.]+){4}\n`, account, "the board of the latest game")
 	}
 
 	bob.fails(exitUsage, "a player is needed", "account", "http://"+server)

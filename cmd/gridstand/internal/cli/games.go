@@ -163,9 +163,5 @@ func (p *program) showState(ctx context.Context, c *client.Client, r reference) 
 	case found != nil:
 		return p.printChallenge(ctx, c, found)
 	}
-	state := status(g.GetStatus())
-	if g.Over() {
-		state += ": " + strings.ToLower(describe.Ending(g.Game))
-	}
-	return p.printGame(g.Game, state)
+	return p.printGame(g.Game, p.stage(g.Game))
 }

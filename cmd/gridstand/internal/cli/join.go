@@ -155,5 +155,5 @@ func (p *program) join(ctx context.Context, c *client.Client, r reference, seat 
 	if err != nil || screen {
 		return err
 	}
-	return p.printGame(joined.Game, status(joined.GetStatus()))
+	return p.printGame(joined.Game, p.stage(joined.Game))
 }

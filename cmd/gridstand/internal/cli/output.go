@@ -96,26 +96,11 @@ func (p *program) ago(t *timestamppb.Timestamp) string {
 	return describe.Ago(p.clock().Sub(t.AsTime()))
 }
 
-// stage returns a word for the stage of a game: "idle" for a game in progress without a recent event,
-// "exhibition" for a live exhibition, "attempt" for a live attempt at a challenge, and otherwise the status.
+// stage describes the stage of a game in a few words.
 func (p *program) stage(g *pb.Game) string {
-	_, idle := gamestate.Idle(g, p.clock())
-	switch active := g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE; {
-	case active && idle:
-		return "idle"
-	case active && g.GetExhibition():
-		return "exhibition"
-	case active && g.GetChallengeId() != "":
-		return "attempt"
-	default:
-		return status(g.GetStatus())
+	stage := gamestate.Stage(g, p.clock())
+	if g.GetPrivate() {
+		stage = "private, " + stage
 	}
-}
-
-// status returns a word for a game's status, or "?" if this program does not know it.
-func status(s pb.GameStatus) string {
-	if s <= pb.GameStatus_GAME_STATUS_UNSPECIFIED || int(s) >= len(statuses) {
-		return "?"
-	}
-	return statuses[s]
+	return stage
 }

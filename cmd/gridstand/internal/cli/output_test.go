@@ -109,12 +109,15 @@ func TestProgram_LongMessages(t *testing.T) {
 	}
 }
 
-// Ensure that a table tells a live attempt at a challenge from other games of the variant.
+// Ensure that a table tells a live attempt at a challenge and a private game from other games of the variant.
 func TestProgram_Stage(t *testing.T) {
 	t.Parallel()
 	p := &program{clock: func() time.Time { return time.Unix(0, 0) }} // the time of the games' last moves
 	live, finished := pb.GameStatus_GAME_STATUS_ACTIVE, pb.GameStatus_GAME_STATUS_FINISHED
 	assert.Equal(t, "live", p.stage(&pb.Game{Status: live}))
 	assert.Equal(t, "attempt", p.stage(&pb.Game{Status: live, ChallengeId: evilID}))
-	assert.Equal(t, "finished", p.stage(&pb.Game{Status: finished, ChallengeId: evilID}))
+	resigned := &pb.Result{Reason: pb.Result_REASON_RESIGNED}
+	assert.Equal(t, "resigned", p.stage(&pb.Game{Status: finished, ChallengeId: evilID, Result: resigned}))
+	assert.Equal(t, "private, live", p.stage(&pb.Game{Status: live, Private: true}))
+	assert.Equal(t, "?", p.stage(&pb.Game{Status: 99}), "of a newer server")
 }

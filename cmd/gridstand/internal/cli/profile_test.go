@@ -71,6 +71,6 @@ func TestProfile_NoScores(t *testing.T) {
 	ada := newUser(t, server, "ada")
 	ada.ok("resign", strings.TrimSpace(ada.ok("join", "daily")))
 	out, note, _ := ada.run("account")
-	assert.Contains(t, out, "\n0, finished\n")
+	assert.Contains(t, out, "\n0, resigned\n")
 	assert.Contains(t, note, "No scores yet. Play a game: gridstand play")
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -196,6 +197,27 @@ const LiveTime = 30 * time.Second
 func Idle(g *pb.Game, now time.Time) (age time.Duration, idle bool) {
 	age = max(now.Sub(g.GetUpdateTime().AsTime()), 0)
 	return age, age >= LiveTime
+}
+
+// Stage says in a few words whether a game is live, or how it ended; see Idle.
+func Stage(g *pb.Game, now time.Time) string {
+	_, idle := Idle(g, now)
+	switch status := g.GetStatus(); {
+	case status == pb.GameStatus_GAME_STATUS_FINISHED:
+		return strings.ToLower(describe.Ending(g))
+	case status == pb.GameStatus_GAME_STATUS_WAITING:
+		return "waiting"
+	case status != pb.GameStatus_GAME_STATUS_ACTIVE:
+		return "?"
+	case g.GetChallengeId() != "":
+		return "attempt"
+	case idle:
+		return "idle"
+	case g.GetExhibition():
+		return "exhibition"
+	default:
+		return "live"
+	}
 }
 
 // Badge returns a label for the state of the game and the connection.

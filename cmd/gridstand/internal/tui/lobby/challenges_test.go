@@ -141,7 +141,10 @@ func TestRaces(t *testing.T) {
 	assert.False(t, moving(raceGame(tuitest.Race(), nil), tuitest.Noon))
 	assert.Nil(t, (&page{env: tuitest.Env(nil), games: [paneScores][]*pb.Game{{running}}}).bestLive(), "a race has no board")
 	lobby := &page{env: tuitest.Env(nil), lists: ui.Lists{Races: []*pb.Challenge{tuitest.Race()}}}
-	assert.Equal(t, "idle", lobby.mineState(other(idleID, "vt100", gamestate.LiveTime, 512)).Text)
+	idle := other(idleID, "vt100", gamestate.LiveTime, 512)
+	assert.Equal(t, "idle", lobby.mineState(idle).Text)
+	idle.Private = true
+	assert.Equal(t, "private, idle", lobby.mineState(idle).Text)
 	assert.Equal(t, "race, 2:20 left", lobby.mineState(attempt).Text)
 	attempt.ChallengeId = tuitest.DailyGame().GetId()
 	assert.Equal(t, "attempt", lobby.mineState(attempt).Text)

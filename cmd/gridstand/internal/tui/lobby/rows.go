@@ -147,22 +147,20 @@ func players(g *pb.Game) string {
 // mineState returns the table cell for the state of one of the user's games.
 func (p *page) mineState(g *pb.Game) ui.Value {
 	race := ui.Find(p.lists.Races, func(c *pb.Challenge) bool { return c.GetId() == g.GetChallengeId() })
+	state := ui.Value{Text: gamestate.Stage(g, p.env.Now)}
 	switch {
 	case finished(g):
-		return ui.Value{Text: describe.Ending(g), Style: p.env.Theme.Dim()}
+		state.Style = p.env.Theme.Dim()
 	case waits(g):
-		return ui.Value{Text: "waiting"}
 	case len(g.GetSeats()) > 1 && p.env.Owns(client.Game{Game: g}.Turn()):
-		return ui.Value{Text: "your turn", Style: p.env.Theme.Good()}
+		state = ui.Value{Text: "your turn", Style: p.env.Theme.Good()}
 	case race != nil:
-		return ui.Value{Text: "race, " + gamestate.Clock(race.GetCloseTime().AsTime().Sub(p.env.Now)) + " left"}
-	case g.GetChallengeId() != "":
-		return ui.Value{Text: "attempt"}
-	case moving(g, p.env.Now):
-		return ui.Value{Text: "live"}
-	default:
-		return ui.Value{Text: "idle"}
+		state.Text = "race, " + gamestate.Clock(race.GetCloseTime().AsTime().Sub(p.env.Now)) + " left"
 	}
+	if g.GetPrivate() {
+		state.Text = "private, " + state.Text
+	}
+	return state
 }
 
 // scoreColumns returns the columns of the leaderboard.

@@ -142,7 +142,7 @@ func (env *env) resign(tip gamelog.Tip) gamelog.Tip {
 func (env *env) append(d *gamelog.Draft) gamelog.Tip {
 	env.t.Helper()
 	require.NoError(env.t, gamelog.New(env.store.Games).Append(env.t.Context(), d))
-	return d.Tip
+	return d.Tip()
 }
 
 func TestDayStreak(t *testing.T) {

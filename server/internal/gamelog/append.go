@@ -16,8 +16,6 @@ type Draft struct {
 
 	// Event is the event of the entry. Until the entry is appended, its time is not final.
 	Event *replay.Event
-	// Tip is the end of the log after the entry.
-	Tip Tip
 	// Watchers is set when the entry is appended: the number of spectators on all servers, or −1 if it is
 	// unknown because the entry was already in the log.
 	Watchers int
@@ -69,8 +67,11 @@ func newDraft(t Tip, event *replay.Event, entry store.Entry) (*Draft, error) {
 		return nil, err
 	}
 	entry.Next = nextID(t.ID, entry.Raw, b)
-	return &Draft{entry: entry, Event: event, Tip: Tip{ID: entry.Next, State: event.State}}, nil
+	return &Draft{entry: entry, Event: event}, nil
 }
+
+// Tip returns the end of the log after the entry.
+func (d *Draft) Tip() Tip { return Tip{ID: d.entry.Next, State: d.Event.State} }
 
 // Append appends d if the log still ends with the entry that d builds on. It also succeeds
 // if the draft has already been appended. It returns the errors of store.Games.Append.

@@ -58,7 +58,7 @@ func (r *rig) create(gameID, variant string) Tip {
 func (r *rig) append(d *Draft) Tip {
 	r.t.Helper()
 	require.NoError(r.t, r.log.Append(r.t.Context(), d))
-	return d.Tip
+	return d.Tip()
 }
 
 func (r *rig) draft(tip Tip, e replay.Entry) *Draft {

@@ -43,7 +43,7 @@ func (r rig) resign(p replay.Player, raceID, gameID string) {
 	d, err := gamelog.NewGame(gameID, created, seed)
 	require.NoError(r.t, err)
 	require.NoError(r.t, r.Log.Append(r.t.Context(), d))
-	d, err = d.Tip.Draft(replay.Entry{Action: replay.Resigned{}}, time.Time{}, nil)
+	d, err = d.Tip().Draft(replay.Entry{Action: replay.Resigned{}}, time.Time{}, nil)
 	require.NoError(r.t, err)
 	require.NoError(r.t, r.Log.Append(r.t.Context(), d))
 }

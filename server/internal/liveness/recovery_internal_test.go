@@ -76,7 +76,7 @@ func (r rig) play(p replay.Player, finish bool) *replay.State {
 		if moves == 30 {
 			entry.Action = replay.Resigned{}
 		}
-		d, err = d.Tip.Draft(entry, time.Time{}, nil)
+		d, err = d.Tip().Draft(entry, time.Time{}, nil)
 		require.NoError(r.t, err)
 	}
 }

@@ -119,7 +119,7 @@ func (m *Match) finishAppend(ctx context.Context, prev gamelog.Tip, draft *gamel
 		}
 		return nil, err
 	}
-	shown := m.advance(prev.ID, draft.Tip, draft.Event)
+	shown := m.advance(prev.ID, draft.Tip(), draft.Event)
 	if shown == nil {
 		// The event was evicted: the feed delivered more events than the ring holds before
 		// the reply arrived.

@@ -57,7 +57,7 @@ func (c *caller) playHeavy(ctx context.Context, length int32) (gameID string, er
 		if err := log.Append(ctx, draft); err != nil {
 			return "", err
 		}
-		tip = draft.Tip
+		tip = draft.Tip()
 	}
 	return game.GetId(), nil
 }

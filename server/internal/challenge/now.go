@@ -15,7 +15,7 @@ const (
 	// startAfter is how long a race that a player entered with Now waits for more players.
 	startAfter = 15 * time.Second
 	// AbsentAfter is how long a waiting race or game is listed after its last change or after its players
-	// have left it. seenEvery is the precision of that time.
+	// have stopped watching it. seenEvery is the precision of that time.
 	AbsentAfter = 30 * time.Second
 	seenEvery   = 10 * time.Second
 	// gatherFor is how long calls of Now on different servers create the same races.
@@ -24,9 +24,10 @@ const (
 	enterWithin = 10 * time.Second
 )
 
-// Absent reports whether a race still waits although none of its players has watched it recently.
+// Absent reports whether a race still waits although its players have left it, or none of them has watched it
+// recently.
 func (c *Challenge) Absent(now time.Time) bool {
-	return c.Status(now) == Waiting && now.Sub(c.seen) > AbsentAfter
+	return c.Status(now) == Waiting && (c.players() == 0 || now.Sub(c.seen) > AbsentAfter)
 }
 
 // players returns the number of entrants who are not bots.
@@ -171,12 +172,9 @@ func nowID(from time.Time, n uint64) string {
 	return id.Derive([]byte("race now"), key[:])
 }
 
-// errAbsent means that the players of a waiting race have left it.
-var errAbsent = errors.New("the players of the race have left")
-
 // passed reports whether a player could not enter a race but may enter another one.
 func passed(err error) bool {
-	return errors.Is(err, ErrFull) || errors.Is(err, ErrStarted) || errors.Is(err, errAbsent) || errors.Is(err, ErrNotFound)
+	return errors.Is(err, ErrFull) || errors.Is(err, ErrStarted) || errors.Is(err, ErrNotFound)
 }
 
 // enter adds a player to a waiting race, which starts soon if it has two players. It changes nothing for a player on
@@ -186,11 +184,8 @@ func (s *Challenges) enter(
 ) (*Challenge, error) {
 	return s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
 		withOthers := c.players() > 1 && c.Status(now) <= Scheduled
-		switch {
-		case c.Entrant(player.ID) != nil && (withOthers || !c.locked(now)):
+		if c.Entrant(player.ID) != nil && (withOthers || !c.locked(now)) {
 			return errUnchanged
-		case c.Absent(now):
-			return errAbsent
 		}
 		return c.add(Entrant{Player: player}, now, true, admit)
 	})

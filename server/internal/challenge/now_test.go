@@ -121,6 +121,23 @@ func TestNow_Left(t *testing.T) {
 	})
 }
 
+// Ensure that a race is absent as soon as its last player leaves it, although a bot remains, until that player
+// comes back to it.
+func TestNow_Back(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		race := env.enterNow(env.Challenges, ann)
+		assert.False(t, race.Absent(env.now()))
+		left, err := env.Leave(t.Context(), race.ID, ann.ID, "")
+		require.NoError(t, err)
+		assert.Len(t, left.Entrants, 1)
+		assert.True(t, left.Absent(env.now()))
+		back := env.enterNow(env.Challenges, ann)
+		assert.Equal(t, race.ID, back.ID, "not one race more for each time")
+		assert.False(t, back.Absent(env.now()))
+	})
+}
+
 // Ensure that a player does not get into a race in which only bots remain, instead of the one where a player
 // waits.
 func TestNow_OnlyBots(t *testing.T) {

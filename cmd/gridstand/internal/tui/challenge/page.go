@@ -127,7 +127,7 @@ func call[R, T any](p *page, do func(context.Context, R, ...grpc.CallOption) (T,
 func (p *page) Keys() ui.KeyTable {
 	server, waiting := p.env.Server, p.Stage() == pb.ChallengeStatus_CHALLENGE_STATUS_WAITING
 	may, entrant := p.env.WatchOnly == "", p.Entrant()
-	host := waiting && p.Hosts()
+	host, free := waiting && p.Hosts(), waiting && len(p.GetEntrants()) < gamestate.MaxEntrants
 	play, ready := "play", "ready"
 	switch {
 	case p.Race():
@@ -146,7 +146,7 @@ func (p *page) Keys() ui.KeyTable {
 	return ui.KeyTable{{
 		ui.On("enter", "enter", play, may && p.Open() && (!p.Race() || p.watching && p.playable()), enter).Footer(1),
 		ui.On("enter", "enter", "today's game", may && daily && p.Closed(), today).Footer(1),
-		ui.On("enter j", "enter", "join", may && waiting && entrant == nil, enter).Footer(1),
+		ui.On("enter j", "enter", "join", may && free && entrant == nil, enter).Footer(1),
 		ui.On("enter space", "enter", ready, waiting && entrant != nil, func() tea.Cmd {
 			p.watching = false
 			return call(p, server.JoinChallenge, &pb.JoinChallengeRequest{ChallengeId: p.ID, Ready: !entrant.GetReady()})
@@ -155,7 +155,7 @@ func (p *page) Keys() ui.KeyTable {
 		ui.On("s", "s", "start", host && len(p.GetEntrants()) > 1, func() tea.Cmd {
 			return call(p, server.StartChallenge, &pb.StartChallengeRequest{ChallengeId: p.ID})
 		}).Footer(2),
-		ui.On("b", "b", "add a bot", host, p.askBots).Footer(4),
+		ui.On("b", "b", "add a bot", host && free, p.askBots).Footer(4),
 		ui.On("x", "x", "remove a bot", host && p.lastBot() != "", func() tea.Cmd {
 			return call(p, server.LeaveChallenge, &pb.LeaveChallengeRequest{ChallengeId: p.ID, GameId: p.lastBot()})
 		}).Footer(5),

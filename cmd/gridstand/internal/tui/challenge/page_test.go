@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -72,6 +73,7 @@ func TestPage_Roster(t *testing.T) {
 		assert.Equal(t, call, <-made)
 	}
 	does("join ready=false", "enter")
+	assert.Contains(t, d.Screen(), "b add a bot")
 	d.Press("b")
 	d.Until("the bots", func() bool { return p.Dialog != nil })
 	assert.Equal(t, 1, strings.Count(d.Screen(), "1 greedy"), "the footer does not repeat the list")
@@ -107,6 +109,15 @@ func TestPage_Roster(t *testing.T) {
 	d.Press("s", "b", "x")
 	assert.Empty(t, made)
 	assert.NotContains(t, d.Screen(), "s start")
+
+	for len(race.GetEntrants()) < gamestate.MaxEntrants {
+		race.Entrants = append(race.Entrants, &pb.Entrant{GameId: "more", Who: &pb.Entrant_Bot{Bot: "greedy"}})
+	}
+	_, d = open(t, server, race, tuitest.Me, false)
+	assert.Contains(t, d.Screen(), "s start")
+	assert.NotContains(t, d.Screen(), "add a bot", "the race is full")
+	_, d = open(t, server, race, "eve", false)
+	assert.NotContains(t, d.Screen(), "enter join")
 }
 
 // Ensure that a notice does not hide why the page no longer follows the challenge.

@@ -58,7 +58,7 @@ func (p *page) Keys() ui.KeyTable {
 			p.env.CopyKey(shown, func() tea.Cmd { return p.Copy(p.env.LinkOr("watch", g.id)) }).Footer(8),
 			ui.On("q esc", "q", ui.BackText, true, ui.Run(ui.Back)),
 		},
-		p.reactions(shown && !back && g.running() && p.env.Reactions),
+		p.reactions(shown && !back && g.running() && p.env.Reactions && p.env.WatchOnly == ""),
 	}
 }
 
@@ -91,10 +91,7 @@ func (p *page) reactions(when bool) (all []ui.Key) {
 // react shows a reaction to the game, at most one a second.
 func (p *page) react(r pb.Reaction) tea.Cmd {
 	env, id := p.env, p.game.id
-	switch {
-	case env.WatchOnly != "":
-		return p.Refuse(env.WatchOnly)
-	case p.reacting || env.Now.Sub(p.reacted) < time.Second:
+	if p.reacting || env.Now.Sub(p.reacted) < time.Second {
 		return nil
 	}
 	p.reacted, p.reacting = env.Now, true

@@ -27,7 +27,7 @@ func (p *page) Keys() ui.KeyTable {
 	return ui.KeyTable{
 		{
 			ui.On("d", "d", "daily game", p.daily.game != nil, opens(p.daily.route(p.env))),
-			ui.On("n", "n", "new game", player, begin(false)).FooterAs(3, "n", "new"),
+			ui.On("n", "n", "new game", player, begin(false)).FooterAs(2, "n", "new"),
 			ui.On("s", "s", "race somebody now", player, opens(ui.Route{NewChallenge: &ui.NewChallenge{}})).FooterAs(8, "s", "race"),
 			ui.On("R", "R", "new race", player, begin(true)),
 			ui.On("enter", "enter", cmp.Or(what, "open"), what != "", opens(route)).Footer(1),
@@ -36,8 +36,8 @@ func (p *page) Keys() ui.KeyTable {
 			ui.On("r", "r", "rules", true, opens(ui.Route{Rules: p.chosen()})).Footer(10),
 		},
 		{
-			ui.On("up k", "↑ ↓", "select", cursor.id() != "", moves(-1)).Footer(2),
-			ui.On("tab", "tab", "next list", true, selects(func() { p.turn(1, 0) })).FooterAs(4, "tab", "list"),
+			ui.On("up k", "↑ ↓", "select", cursor.id() != "", moves(-1)).Footer(4),
+			ui.On("tab", "tab", "next list", true, selects(func() { p.turn(1, 0) })).FooterAs(3, "tab", "list"),
 			period, variant,
 			ui.On("q", "q", "quit", true, ui.Run(ui.Back)),
 		},

@@ -172,6 +172,18 @@ func TestPeriod(t *testing.T) {
 	}
 }
 
+// Ensure that a window of 60 columns shows which list is selected, also without colors, and the key for the next one.
+func TestLists(t *testing.T) {
+	t.Parallel()
+	_, d := open(t, nil)
+	d.Env.Width, d.Env.Height = 60, 24
+	for _, title := range []string{"‹Live games› ─ My games ─ Top ", "Live games ─ ‹My games› ─", "My games ─ ‹Top "} {
+		assert.Contains(t, d.Screen(), title)
+		assert.Contains(t, d.Screen(), "tab list")
+		d.Press("tab")
+	}
+}
+
 // Ensure that the games that have been idle the longest are listed last, and that the
 // cursor stays on its game.
 func TestOrder(t *testing.T) {

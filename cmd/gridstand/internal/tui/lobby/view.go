@@ -88,6 +88,9 @@ func (p *page) list(pane int, tabs bool, width, height int) string {
 	if p.places {
 		names[paneMine] = places
 	}
+	if pane == p.pane { // for terminals without colors
+		names[pane] = "‹" + names[pane] + "›"
+	}
 	frame := ui.Pane{Titles: names, Active: pane, Focused: pane == p.pane, Foot: p.cursors[pane].position(), Flush: true}
 	if !tabs {
 		frame.Titles, frame.Active = names[pane:pane+1], 0

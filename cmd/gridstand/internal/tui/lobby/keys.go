@@ -32,6 +32,7 @@ func (p *page) Keys() ui.KeyTable {
 			ui.On("R", "R", "new race", player, begin(true)),
 			ui.On("enter", "enter", cmp.Or(what, "open"), what != "", opens(route)).Footer(1),
 			ui.On("t", "t", "TV", true, opens(ui.Route{TV: true})).Footer(9),
+			ui.On("w", "w", "wall of four games", true, opens(ui.Route{Wall: true})),
 			ui.On("f", "f", "follow player", true, p.follows),
 			ui.On("r", "r", "rules", true, opens(ui.Route{Rules: p.chosen()})).Footer(10),
 		},

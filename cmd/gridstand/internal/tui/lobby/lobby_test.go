@@ -51,6 +51,7 @@ func TestKeys(t *testing.T) {
 		"replay an own game":         {[]string{"tab", "end", "enter"}, ui.Route{Watch: []string{doneID}, Replay: true}},
 		"replay a record":            {[]string{"tab", "tab", "down", "enter"}, ui.Route{Watch: []string{recordID[:25] + "1"}, Replay: true}},
 		"TV":                         {[]string{"t"}, ui.Route{TV: true}},
+		"wall":                       {[]string{"w"}, ui.Route{Wall: true}},
 		"race somebody now":          {[]string{"s"}, ui.Route{NewChallenge: &ui.NewChallenge{}}},
 		"rules":                      {[]string{"r"}, ui.Route{Rules: "tribolo"}},
 		"rules of the selected game": {[]string{"v", "r"}, ui.Route{Rules: "tribolo"}},

@@ -143,7 +143,7 @@ const (
 
 // String returns a human-readable name for the reason.
 func (r Reason) String() string {
-	return nameOf(r, "not ended", "goal reached", "no moves left", "resigned", "timed out", "abandoned")
+	return nameOf(r, "not ended", "goal reached", "no moves left", "resigned", "out of time", "abandoned")
 }
 
 // Kind is the family of games that a variant belongs to. All variants of a kind share one board

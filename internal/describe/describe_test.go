@@ -2,11 +2,13 @@ package describe_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -67,6 +69,15 @@ func TestOutcome(t *testing.T) {
 		title, reason, won := describe.Outcome(&pb.Game{Seats: c.seats, Result: &pb.Result{Reason: c.reason, Winners: c.winners}}, c.seat, describe.Seat)
 		assert.Equal(t, c.want, title+": "+reason)
 		assert.Equal(t, title == "You win", won)
+	}
+}
+
+// Ensure that verify, which has no Result of the contract, says how a game ended in the same words.
+func TestEnding(t *testing.T) {
+	t.Parallel()
+	for _, reason := range []game.Reason{game.NoMoves, game.Resigned, game.TimedOut, game.Abandoned} {
+		g := &pb.Game{Result: &pb.Result{Reason: pb.Result_Reason(reason)}}
+		assert.Equal(t, strings.ToLower(describe.Ending(g)), reason.String())
 	}
 }
 

@@ -37,13 +37,10 @@ func (p *program) variants(ctx context.Context, c *client.Client, args []string)
 	}
 	return list[*pb.Variant]{
 		all:     reply.GetVariants(),
-		columns: []string{"VARIANT", "BOARD>", "SEATS>", "DESCRIPTION", "BOTS"},
+		columns: []string{"VARIANT", "BOARD>", "SEATS>", "DESCRIPTION"},
 		row: func(v *pb.Variant) []string {
 			size := describe.Comma(v.GetColumns()) + "×" + describe.Comma(v.GetRows())
-			return []string{
-				clean(v.GetId(), 24), size, describe.Comma(v.GetSeats()), clean(v.GetSummary(), 200),
-				strings.Join(bots(v), ", "),
-			}
+			return []string{clean(v.GetId(), 24), size, describe.Comma(v.GetSeats()), clean(v.GetSummary(), 200)}
 		},
 	}.print(p)
 }
@@ -63,8 +60,8 @@ func (p *program) printRules(v *pb.Variant) error {
 		title += fmt.Sprintf(", %d seats", n)
 	}
 	rules := cmp.Or(clean(v.GetRules(), maxRules), clean(v.GetSummary(), maxRules))
-	return p.printEither(v, "%s\n\n%s\n\nPlay it: %s\n",
-		title, ansi.Wordwrap(rules, width, ""), p.typed("play", clean(v.GetId(), 24)))
+	return p.printEither(v, "%s\n\n%s\n\nBots: %s\nPlay it: %s\n",
+		title, ansi.Wordwrap(rules, width, ""), strings.Join(bots(v), ", "), p.typed("play", clean(v.GetId(), 24)))
 }
 
 // maxRules is the maximum length of printed rules, in characters.

@@ -31,8 +31,9 @@ here and over SSH, link the key before you use it over SSH for the first time.`,
 		RunE: p.onAccount(p.listKeys),
 	}
 	add := &cobra.Command{
-		Use:   "add [file]",
-		Short: "Link an SSH key to your account",
+		Use:        "add [file]",
+		SuggestFor: []string{"link", "new", "import"},
+		Short:      "Link an SSH key to your account",
 		Long: `Link an SSH key to your account. The file contains a private key, or the public
 key (.pub) of a private key beside it or in the SSH agent. Without a file, link
 the first of id_rsa, id_ecdsa and id_ed25519 in ~/.ssh.
@@ -42,8 +43,9 @@ player id.`,
 		RunE: p.onAccount(p.addKey),
 	}
 	remove := &cobra.Command{
-		Use:   "remove <fingerprint>",
-		Short: "Remove (revoke) an SSH key of your account",
+		Use:        "remove <fingerprint>",
+		SuggestFor: []string{"unlink", "revoke", "delete", "rm"},
+		Short:      "Remove (revoke) an SSH key of your account",
 		Long: `Remove an SSH key from your account, given by its fingerprint in
 ` + name + ` account keys. Servers may accept the key for another 30 seconds.`,
 		RunE: p.onAccount(p.removeKey),

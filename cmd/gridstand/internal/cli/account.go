@@ -55,8 +55,7 @@ for another 30 seconds.`,
 		Short: "Give your account another name",
 		Long: `Give your account another name. Games, rank and streak stay. Games that have
 begun show the old name, which leads to you. A guest can choose a name at any
-time; other names can be changed once in 30 days. On a terminal, the command
-asks before it changes the name.`,
+time; other names can be changed once in 30 days.`,
 		RunE: p.onAccount(func(ctx context.Context, c *client.Client, player *pb.Player, args []string) error {
 			if err := p.askRename(ctx, player, args[0]); err != nil {
 				return err

@@ -225,6 +225,8 @@ func TestSSHHost_NoTerminal(t *testing.T) {
 	assert.Equal(t, exitOK, code)
 	assert.Contains(t, out, "Game over: resigned")
 	assert.Equal(t, "On a terminal, this is a screen: ssh -t play.example watch "+id+"\n", errs)
+	_, errs, _ = run("watch --json " + id)
+	assert.Empty(t, errs, "on a terminal, this is text, too")
 	out, _, code = run("play", "dumb")
 	assert.Equal(t, exitFailed, code)
 	assert.Contains(t, out, "play needs a terminal that can move its cursor, for which ssh needs -t")
@@ -288,6 +290,8 @@ func TestSSHHost_Account(t *testing.T) {
 	h.terminal(key, "play", "MOVES")
 	out, code := h.run(key, "account rename ada")
 	require.Zero(t, code, out)
+	out, _ = h.run(key, "account rename --help")
+	assert.NotContains(t, out, "asks", "it cannot ask")
 	ok := func(command string) string {
 		t.Helper()
 		out, code := h.run(key, command)

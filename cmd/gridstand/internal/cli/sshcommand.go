@@ -94,7 +94,8 @@ func (p *program) sshCommand(ctx context.Context, line string, log *slog.Logger)
 	if p.over.refusal != nil && slices.Equal(words, []string{dailyWord}) { // A guest can only see the ranking.
 		words = []string{"top", dailyWord}
 	}
-	if p.getenv("TERM") == "" && slices.Contains(screens, first(words)) {
+	isFlag := func(word string) bool { return strings.HasPrefix(word, "-") } // such as --json, with which it is text
+	if p.getenv("TERM") == "" && slices.Contains(screens, first(words)) && !slices.ContainsFunc(words, isFlag) {
 		p.notef("On a terminal, this is a screen: %s", p.over.command+" "+strings.Join(words, " "))
 	}
 	_, err = usage.Execute(ctx, p.sshRoot(), words, p.out, p.err)

@@ -146,19 +146,22 @@ func (c Clients) waitReady(ctx context.Context, wait time.Duration) error {
 	return c.noAnswer(reason)
 }
 
-// noAnswer returns the error that Redis does not answer. If Redis was reached, it says that the other
-// scheme may be right.
+// noAnswer returns the error that Redis does not answer, or answers that it is not ready. If a connection
+// fails in another way than by a timeout, the error says that the other scheme may be right.
 func (c Clients) noAnswer(reason error) error {
-	hint := ""
+	state, hint := "does not answer", ""
 	dialed, failed := errors.AsType[*net.OpError](reason)
+	_, answered := errors.AsType[goredis.Error](reason)
 	switch {
-	case failed && dialed.Op == "dial", busy(reason), errors.Is(reason, context.Canceled):
+	case answered:
+		state = "is not ready"
+	case failed && dialed.Op == "dial", errors.Is(reason, os.ErrDeadlineExceeded), errors.Is(reason, context.Canceled):
 	case strings.HasPrefix(c.Name, "rediss:"):
 		hint = "; if it does not use TLS, its URL must begin with redis://"
 	default:
 		hint = "; if it uses TLS, its URL must begin with rediss://"
 	}
-	return fmt.Errorf("%s does not answer: %w%s", c.Name, reason, hint)
+	return fmt.Errorf("%s %s: %w%s", c.Name, state, reason, hint)
 }
 
 // untrusted reports whether either side of a TLS connection refused the other's certificate.
@@ -166,13 +169,6 @@ func untrusted(err error) bool {
 	_, here := errors.AsType[*tls.CertificateVerificationError](err)
 	there, ok := errors.AsType[*net.OpError](err)
 	return here || ok && there.Op == "remote error"
-}
-
-// busy reports whether a command failed although Redis could be reached: with an error reply, or
-// because no reply came in time. A failed attempt to connect is a different kind of timeout.
-func busy(err error) bool {
-	var answer goredis.Error
-	return errors.As(err, &answer) || errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 // transient reports whether a retry may succeed after the given error reply.

@@ -101,7 +101,7 @@ func TestOpen_Loading(t *testing.T) {
 	log := &waiting{stop: func() { loading.SetError("") }}
 	clients.Logger = slog.New(slog.NewTextHandler(log, nil))
 	require.NoError(t, clients.waitReady(t.Context(), testPatience))
-	assert.Contains(t, log.String(), "LOADING")
+	assert.Contains(t, log.String(), "is not ready: LOADING")
 	require.NoError(t, clients.close())
 }
 

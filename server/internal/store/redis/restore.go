@@ -140,13 +140,8 @@ func restore(ctx context.Context, pipe goredis.Pipeliner, i store.Item) {
 		pipe.Set(ctx, keyKey(k.Fingerprint), k.PlayerID, 0)
 		expireAt(ctx, pipe, k.Expires, keysKey(k.PlayerID), keyKey(k.Fingerprint))
 	case i.Session != nil:
-		key := sessionsKey(i.Session.PlayerID)
-		pipe.HSet(ctx, key, i.Session.ID, sessionText(*i.Session))
-		for _, only := range []string{"NX", "GT"} { // The hash expires with its last session.
-			if at := i.Session.Expires; !at.IsZero() {
-				pipe.Do(ctx, "PEXPIREAT", key, at.UnixMilli(), only)
-			}
-		}
+		// The hash, which may also have sessions that never expire, expires once its account has been renewed.
+		pipe.HSet(ctx, sessionsKey(i.Session.PlayerID), i.Session.ID, sessionText(*i.Session))
 	case i.Challenge != nil:
 		restoreChallenge(ctx, pipe, *i.Challenge)
 	default:

@@ -142,4 +142,17 @@ func SessionsExpire(t *testing.T, open OpenClock) {
 		_, err = s.Sessions.Offer(t.Context(), ann.ID, "c", linkFor)
 		require.ErrorIs(t, err, store.ErrNoAccount)
 	})
+	t.Run("a restored session outlasts the others of its account", func(t *testing.T) {
+		s, forward := open(t)
+		ann := mustCreate(t, s, newAccount("Ann"), 0)
+		lasting := store.Session{ID: "a", PlayerID: ann.ID, Opened: now().UTC()}
+		brief := store.Session{ID: "b", PlayerID: ann.ID, Opened: lasting.Opened}
+		require.NoError(t, s.Dumper.Restore(t.Context(), []store.Item{
+			{Session: &store.DumpedSession{Session: lasting}},
+			{Session: &store.DumpedSession{Session: brief, Expires: now().Add(time.Hour)}},
+		}))
+		requireSessions(t, s, ann.ID, lasting, brief)
+		forward(2 * time.Hour)
+		requireSessions(t, s, ann.ID, lasting)
+	})
 }

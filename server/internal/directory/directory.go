@@ -45,9 +45,9 @@ type Directory struct {
 }
 
 // New returns a Directory. It reads pages through reads, which may be the same as writes, or
-// the same lists on separate connections so that reads do not delay writes. Games that have had
-// no event for the duration keep are removed from the lists, so keep must be at least as long
-// as finished games are kept and as unfinished games may be idle. If keep is 0, no games are
+// the same lists on separate connections so that reads do not delay writes. Finished games that have had
+// no event for the duration keep may be removed from the lists, so keep must be at least as long
+// as finished games are kept and as unfinished games may be idle. If keep is 0, none are
 // removed. Background errors are logged to log.
 func New(writes, reads store.Lists, tokens *page.Tokens, keep time.Duration, log *slog.Logger) *Directory {
 	return &Directory{
@@ -109,10 +109,4 @@ func (d *Directory) Enter(ctx context.Context, listings ...store.Listing) error 
 // Forget removes games that no longer exist or are in quarantine from a list.
 func (d *Directory) Forget(ctx context.Context, l store.List, gameIDs ...string) error {
 	return d.writes.Forget(ctx, l, gameIDs...)
-}
-
-// Trim removes games that have had no event for the duration keep from the lists of the
-// given variants.
-func (d *Directory) Trim(ctx context.Context, variants []string) error {
-	return d.writes.Trim(ctx, variants, d.keep)
 }

@@ -18,22 +18,20 @@ func (r *Recovery) reconcileEvery() time.Duration {
 }
 
 // renew extends the life of the games on all-time leaderboards, so that every score there
-// can be verified, and removes old entries from the lists. Every server does this without
-// coordination, because it is cheap and idempotent.
+// can be verified. Every server does this without coordination, because it is cheap and
+// idempotent.
 func (r *Recovery) renew(ctx context.Context) error {
 	now, err := r.Engine.Time(ctx)
 	if err != nil {
 		return err
 	}
 	until := now.Add(r.KeepFinished)
-	var ids []string
 	for _, v := range variants.All() {
-		ids = append(ids, v.ID)
 		err = errors.Join(err, r.Leaderboard.Games(ctx, leaderboard.Board{Variant: v.ID}, func(gameIDs []string) error {
 			return r.Log.Expire(ctx, until, gameIDs...)
 		}))
 	}
-	return errors.Join(err, r.Directory.Trim(ctx, ids))
+	return err
 }
 
 // reconcile runs ReindexAll on one of the servers, so that a lost leaderboard, list or queue is

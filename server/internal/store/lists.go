@@ -88,8 +88,9 @@ type Lists interface {
 	// Write writes the listings of distinct games, in several steps if there are many.
 	// It is safe to repeat. A listing older than the stored one does not move the game
 	// back in time, but it may put the game back on lists of an earlier status, and
-	// change its score and watchers. A game is removed once it has had no event for
-	// the duration keep, or never if keep is 0.
+	// change its score and watchers. Depending on the engine, a finished game is removed when the
+	// game itself expires, or when another one ends at least the duration keep after it (never
+	// if keep is 0).
 	Write(ctx context.Context, listings []Listing, keep time.Duration) error
 	// Forget removes the given games, which no longer exist or are in quarantine, from the list
 	// l. It may also remove them from other lists.
@@ -100,8 +101,4 @@ type Lists interface {
 	// Moving returns the number of public active games that had an event within the
 	// given duration before now, by the store's clock.
 	Moving(ctx context.Context, within time.Duration) (int, error)
-	// Trim removes from all lists the games that have had no event for the duration keep.
-	// If keep is 0, it removes none. It may skip players' lists and unfinished games. The
-	// caller passes all existing variants.
-	Trim(ctx context.Context, variants []string, keep time.Duration) error
 }

@@ -41,11 +41,14 @@ func (s lists) Write(ctx context.Context, listings []store.Listing, keep time.Du
 // takes Redis half the time that separate commands would take.
 func (s lists) write(ctx context.Context, listings []store.Listing, keep time.Duration) error {
 	pipe := s.client.Pipeline()
-	public := listChanges{newer: map[string][]goredis.Z{}, set: map[string][]goredis.Z{}, gone: map[string][]any{}}
+	public := listChanges{
+		newer: map[string][]goredis.Z{}, set: map[string][]goredis.Z{},
+		gone: map[string][]any{}, old: map[string]string{},
+	}
 	for _, listing := range listings {
 		if !listing.Private {
-			public.list(listing, "")
-			public.list(listing, listing.Variant)
+			public.list(listing, "", keep)
+			public.list(listing, listing.Variant, keep)
 		}
 		queuePlayers(ctx, pipe, listing, keep)
 	}
@@ -61,14 +64,20 @@ type listChanges struct {
 	newer map[string][]goredis.Z
 	set   map[string][]goredis.Z
 	gone  map[string][]any
+	// old are the scores below which games are removed; see before.
+	old map[string]string
 }
 
 // list adds the changes needed to list a game under a variant, or in the lists of all
-// variants if variant is empty.
-func (c listChanges) list(l store.Listing, variant string) {
+// variants if variant is empty. The end of a game removes those that are too old to keep.
+func (c listChanges) list(l store.Listing, variant string, keep time.Duration) {
 	for _, status := range []store.Status{store.AnyStatus, l.Status} {
 		list := store.List{Status: status, Variant: variant}
-		c.newer[listKey(list)] = append(c.newer[listKey(list)], member(list, l))
+		key := listKey(list)
+		c.newer[key] = append(c.newer[key], member(list, l))
+		if keep > 0 && l.Status == store.Finished {
+			c.old[key] = before(l.Updated, keep)
+		}
 	}
 	for status := store.Waiting; status < l.Status; status++ {
 		key := listKey(store.List{Status: status, Variant: variant})
@@ -96,6 +105,9 @@ func (c listChanges) queue(ctx context.Context, pipe goredis.Pipeliner) {
 	}
 	for key, members := range c.gone {
 		pipe.ZRem(ctx, key, members...)
+	}
+	for key, score := range c.old {
+		pipe.ZRemRangeByScore(ctx, key, "-inf", score)
 	}
 }
 
@@ -156,26 +168,6 @@ func (s lists) Moving(ctx context.Context, within time.Duration) (int, error) {
 	}
 	n, err := s.client.ZCount(ctx, listKey(store.List{Status: store.Active}), since(now, within), "+inf").Result()
 	return int(n), failed(err)
-}
-
-// Trim does not trim players' lists. They lose old games when another of the player's
-// games ends, and expire when the player stops playing.
-func (s lists) Trim(ctx context.Context, variants []string, keep time.Duration) error {
-	if keep <= 0 {
-		return nil
-	}
-	now, err := s.client.Time(ctx).Result()
-	if err != nil {
-		return failed(err)
-	}
-	pipe := s.client.Pipeline()
-	for _, variant := range append([]string{""}, variants...) {
-		for status := store.AnyStatus; status <= store.Finished; status++ {
-			pipe.ZRemRangeByScore(ctx, listKey(store.List{Status: status, Variant: variant}), "-inf", before(now, keep))
-		}
-	}
-	_, err = pipe.Exec(ctx)
-	return failed(err)
 }
 
 // before returns the score below which games are too old to keep, as an exclusive bound.

@@ -37,10 +37,10 @@ func TestLists_PlayersListLasts(t *testing.T) {
 	})
 }
 
-// Ensure that old games are removed from a player's list when another game ends, that the
-// list expires some time after its last game, and that neither happens if games are kept
-// forever.
-func TestLists_PlayersListIsTrimmed(t *testing.T) {
+// Ensure that old games are removed from the lists of finished and of all games, and from a player's list,
+// when another game ends, that the player's list expires some time after its last game, and that neither
+// happens if games are kept forever.
+func TestLists_Trimmed(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client *goredis.Client) {
 		const month = 30 * 24 * time.Hour
@@ -48,7 +48,13 @@ func TestLists_PlayersListIsTrimmed(t *testing.T) {
 		finish := func(gameID string, at time.Time, keep time.Duration) []string {
 			l := store.Listing{GameID: gameID, Variant: "v", Status: store.Finished, Updated: at, Players: []string{testPlayer}}
 			require.NoError(t, s.Write(ctx, []store.Listing{l}, keep))
-			return client.ZRangeArgs(ctx, goredis.ZRangeArgs{Key: testPlayerGames, Start: 0, Stop: -1, Rev: true}).Val()
+			listed := func(key string) []string {
+				return client.ZRangeArgs(ctx, goredis.ZRangeArgs{Key: key, Start: 0, Stop: -1, Rev: true}).Val()
+			}
+			for _, key := range []string{"games:recent:*:*", "games:recent:*:v", "games:recent:finished:*", "games:recent:finished:v"} {
+				assert.Equal(t, listed(testPlayerGames), listed(key), key)
+			}
+			return listed(testPlayerGames)
 		}
 		assert.Equal(t, []string{"old"}, finish("old", start.Add(-month-time.Hour), 0))
 		assert.Equal(t, []string{"young", "old"}, finish("young", start, 0))

@@ -113,8 +113,10 @@ func (d *db) findEnd(c *sqlite3.Conn, gameID string, now time.Time) (e end, err 
 	case err != nil || !e.exists:
 		return end{}, err
 	case expired:
-		d.notes.add(gameID, 0)
-		return end{}, removeGame(c, e.game)
+		if err := exec(c, "DELETE FROM entries WHERE game = ?", e.game); err != nil {
+			return end{}, err
+		}
+		return end{}, d.removeGame(c, e.game)
 	}
 	return e, nil
 }
@@ -179,6 +181,14 @@ func updateHead(c *sqlite3.Conn, game int64, last store.ID, at time.Time, head [
 		last.Version, last.Digest, at, head, game)
 }
 
-func removeGame(c *sqlite3.Conn, game int64) error {
-	return execAll(c, []string{"DELETE FROM entries WHERE game = ?", "DELETE FROM games WHERE game = ?"}, game)
+// removeGame removes a game whose entries have been removed, with its listing.
+func (d *db) removeGame(c *sqlite3.Conn, game int64) error {
+	ids, err := all(c, "DELETE FROM games WHERE game = ? RETURNING id", firstText, game)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		d.notes.add(id, 0)
+	}
+	return forget(c, ids)
 }

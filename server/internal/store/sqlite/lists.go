@@ -21,7 +21,8 @@ type lists struct{ db *db }
 // many takes about 2 ms, during which appends wait.
 const maxListings = 50
 
-// Write implements store.Lists. It ignores a listing that is older than the stored one.
+// Write implements store.Lists. It ignores a listing that is older than the stored one. Listings are
+// removed with their game.
 func (s lists) Write(ctx context.Context, listings []store.Listing, _ time.Duration) error {
 	for batch := range slices.Chunk(listings, maxListings) {
 		err := s.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
@@ -150,23 +151,19 @@ func publicPage(l store.List, variants []string) (text string, args []any) {
 	return strings.Join(parts, " UNION ALL ") + inOrder, args
 }
 
-// knownVariants begins a statement with the variants of all listings, of public and of private
-// games, and two more rows for each, an empty one and NULL. It takes one index lookup for each row.
-const knownVariants = `WITH RECURSIVE known (private, variant) AS (
-		VALUES (0, ''), (1, '')
-		UNION ALL SELECT private, (SELECT min(variant) FROM listings l WHERE l.private = known.private AND l.variant > known.variant)
+// knownVariants begins a statement with the variants of all public games, and two more rows, an empty
+// one and NULL. It takes one index lookup for each row.
+const knownVariants = `WITH RECURSIVE known (variant) AS (
+		VALUES ('')
+		UNION ALL SELECT (SELECT min(variant) FROM listings l WHERE l.private = 0 AND l.variant > known.variant)
 			FROM known WHERE variant IS NOT NULL
 	) `
 
 const (
-	publicVariants = knownVariants + "SELECT variant FROM known WHERE private = 0 AND variant > ''"
+	publicVariants = knownVariants + "SELECT variant FROM known WHERE variant > ''"
 	// movingGames counts the active public games that had an event since the given time.
 	movingGames = knownVariants + `SELECT count(*) FROM known k CROSS JOIN listings l INDEXED BY listings_recent
-		WHERE k.private = 0 AND l.private = 0 AND l.variant = k.variant AND l.status = 2 AND l.updated >= ?`
-	// oldGames lists games that ended before the given time. Unfinished games are not removed: the job that
-	// is stored before a game's last entry lists its end.
-	oldGames = knownVariants + `SELECT l.id FROM known k CROSS JOIN listings l INDEXED BY listings_recent
-		WHERE l.private = k.private AND l.variant = k.variant AND l.status = 3 AND l.updated < ? LIMIT ?`
+		WHERE l.private = 0 AND l.variant = k.variant AND l.status = 2 AND l.updated >= ?`
 )
 
 func (s lists) Moving(ctx context.Context, within time.Duration) (int, error) {
@@ -174,20 +171,4 @@ func (s lists) Moving(ctx context.Context, within time.Duration) (int, error) {
 		return number(c, movingGames, s.db.now().Add(-within))
 	})
 	return int(games), err
-}
-
-// Trim implements store.Lists. It removes finished games, including those in players'
-// lists.
-func (s lists) Trim(ctx context.Context, _ []string, keep time.Duration) error {
-	if keep <= 0 {
-		return nil
-	}
-	before := s.db.now().Add(-keep)
-	return s.db.repeatUnsynced(ctx, maxListings, func(c *sqlite3.Conn) (int, error) {
-		old, err := all(c, oldGames, firstText, before, maxListings)
-		if err != nil {
-			return 0, err
-		}
-		return len(old), forget(c, old)
-	})
 }

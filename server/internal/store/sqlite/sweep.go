@@ -96,8 +96,7 @@ func (d *db) sweepGame(ctx context.Context, game int64) error {
 		if err != nil || removed == sweepRows {
 			return removed, err
 		}
-		return removed, query(c, "DELETE FROM games WHERE game = ? RETURNING id",
-			func(s *sqlite3.Stmt) { d.notes.add(firstText(s), 0) }, game)
+		return removed, d.removeGame(c, game)
 	})
 }
 

@@ -35,6 +35,10 @@ func TestSweep(t *testing.T) {
 	play(t, s, "a", 1, many)
 	play(t, s, "b", 1, 2)
 	require.NoError(t, s.Games.Expire(ctx, now.Add(time.Hour), "a"))
+	for _, id := range []string{"a", "b"} {
+		l := store.Listing{GameID: id, Status: store.Finished, Updated: now, Players: []string{"0", "1"}}
+		require.NoError(t, s.Lists.Write(ctx, []store.Listing{l}, time.Hour))
+	}
 	requireRows := func(want map[string]int) {
 		t.Helper()
 		require.NoError(t, d.sweep(ctx))
@@ -44,10 +48,12 @@ func TestSweep(t *testing.T) {
 	}
 	requireRows(map[string]int{
 		"accounts": many + 1, "challenges": many + 1, "boards": 2, "scores": many + 1, "games": 2, "entries": many + 2,
+		"listings": 2, "player_listings": 4,
 	})
 	now = now.Add(time.Hour)
 	requireRows(map[string]int{
 		"accounts": 1, "challenges": 1, "boards": 1, "scores": 1, "score_ranges": 1, "games": 1, "entries": 2, "names": many + 1,
+		"listings": 1, "player_listings": 2,
 	})
 	assert.Equal(t, []int{many}, numbers(t, d, "SELECT id FROM challenges"))
 }

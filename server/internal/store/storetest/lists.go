@@ -16,7 +16,7 @@ import (
 func Lists(t *testing.T, open Open) {
 	t.Run("no game moves back in time", func(t *testing.T) { notBackInTime(t, open(t).Lists) })
 	t.Run("games that move", func(t *testing.T) { moving(t, open(t)) })
-	t.Run("trim", func(t *testing.T) { trim(t, open(t)) })
+	t.Run("many games", func(t *testing.T) { manyGames(t, open(t).Lists) })
 	t.Run("random writes", func(t *testing.T) {
 		for seed := range uint64(Models) {
 			randomListings(t, open(t).Lists, seed)
@@ -120,9 +120,9 @@ func moving(t *testing.T, s *store.Store) {
 	assert.Equal(t, 1, count(time.Hour))
 }
 
-func trim(t *testing.T, s *store.Store) {
-	start, lists := now(), s.Lists
-	const count = 501 // more than one call writes or removes at once
+func manyGames(t *testing.T, lists store.Lists) {
+	start := now()
+	const count = 501 // more than one call writes at once
 	var listings []store.Listing
 	for n := range count {
 		l := listing(start.Add(-month-time.Hour), n)
@@ -131,21 +131,10 @@ func trim(t *testing.T, s *store.Store) {
 	}
 	require.NoError(t, lists.Write(t.Context(), listings, 0))
 	write(t, lists)
-	require.NoError(t, lists.Trim(t.Context(), []string{"classic"}, 0))
 	for _, l := range []store.List{{}, {PlayerID: playerID(1)}} {
 		page, err := lists.Page(t.Context(), l, store.Place{}, 2*count)
 		require.NoError(t, err)
-		require.Len(t, page, count, "games are kept forever")
+		require.Len(t, page, count)
 		assert.Equal(t, store.Place{Rank: listings[count-1].Updated.UnixMilli(), GameID: gameID(count - 1)}, page[0])
-	}
-
-	young := listings[2]
-	young.Updated, young.Players = start.Add(-month+time.Hour), []string{playerID(2)}
-	write(t, lists, young)
-	require.NoError(t, lists.Trim(t.Context(), []string{"classic"}, month))
-	for _, l := range []store.List{
-		{}, {Variant: "classic"}, {Status: store.Finished}, {Status: store.Finished, Variant: "classic"}, {PlayerID: playerID(2)},
-	} {
-		assert.Equal(t, []string{gameID(2)}, listed(t, lists, l), "%+v", l)
 	}
 }

@@ -17,7 +17,7 @@ import {
   toast,
 } from './dom.js';
 import { failed } from './failed.js';
-import { clock, comma, largestTile, plural, sync, until } from './game-state.js';
+import { clock, largestTile, plural, sync, until } from './game-state.js';
 import showGame from './game-view.js';
 import { celebrate, soundKey } from './moments.js';
 import { names } from './names.js';
@@ -80,7 +80,6 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   /** The status of the challenge that the page shows, or "GAME" if it shows the player's game. */
   let stage = '';
   let lost = false; // whether there is no connection
-  let announced = 0;
   let hurried = false; // whether the player knows that the race ends
   let running = !c.status.endsWith('CLOSED'); // whether the player does not know who won
 
@@ -410,9 +409,8 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     const left = Math.ceil(wait / 1e3);
     if (left <= 0)
       return take({ ...news, now: '', challenge: { ...c, status: 'CHALLENGE_STATUS_OPEN' } });
-    if (left === announced) return;
-    announced = left;
-    counter.textContent = comma(left);
+    if (counter.textContent === `${left}`) return;
+    counter.textContent = `${left}`;
     announce(counter.textContent, 0);
     setTimeout(draw, (wait % 1e3) + 1);
   }

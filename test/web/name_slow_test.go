@@ -112,9 +112,6 @@ func TestJourney_Link(t *testing.T) {
 	tab.Wait(`location.pathname === "/"`)
 	assert.Equal(t, guest, stored(t, tab))
 	assert.Zero(t, sessions(), "a link that nobody accepts opens no session")
-	tab.Visit("/link")
-	tab.Wait(says("This link is incomplete"))
-
 	tab.Visit(first)
 	tab.Wait(asks)
 	click(tab, "Play here")
@@ -131,9 +128,11 @@ func TestJourney_Link(t *testing.T) {
 	assert.Equal(t, guest, stored(t, tab))
 	assert.Zero(t, sessions())
 
+	tab.Visit("/link") // the address that stays after the link was accepted
+	tab.Wait(says("This link was used or is incomplete Print another: gridstand account link, or over SSH: link."))
 	tab.Visit(first)
 	click(tab, "Play here")
-	tab.Wait(says("This link is unknown, used or expired"))
+	tab.Wait(says("This link is unknown, used or expired") + " && " + says("Print another: gridstand account link"))
 	tab.Visit(link())
 	click(tab, "Play here")
 	tab.Wait(says("You are ada"))

@@ -174,7 +174,7 @@ var failures = map[error]*failure{
 	gamelog.ErrNotFound:        errGameNotFound,
 	leaderboard.ErrNoScore:     notFound(pb.ReasonNoScore, "the player is not on this board"),
 	account.ErrNotFound:        errPlayerNotFound,
-	account.ErrLinkNotFound:    notFound(pb.ReasonSessionLinkNotFound, "this link is unknown, used or expired; a link works once, for ten minutes. Ask for another one"),
+	account.ErrLinkNotFound:    notFound(pb.ReasonSessionLinkNotFound, "this link is unknown, used or expired; a link works once, for ten minutes. Print another: gridstand account link, or over SSH: link"),
 	account.ErrSessionNotFound: notFound(pb.ReasonSessionNotFound, "your account has no session with this id"),
 	account.ErrTooManySessions: {
 		code: codes.ResourceExhausted, reason: pb.ReasonTooManySessions,

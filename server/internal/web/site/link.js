@@ -40,18 +40,20 @@ export default async function show(root) {
     }
   };
   const button = h('button.primary', { onclick: accept, autofocus: true }, 'Play here');
-  /** @param {string} heading */
-  const welcome = (heading) =>
+  /** @param {string} heading @param {any} [text] */
+  const welcome = (heading, text) =>
     root.replaceChildren(
-      h('div.empty', h('h1', heading), h('a.button.primary', { href: '/play/classic' }, 'Play')),
-    );
-  if (!code)
-    return root.replaceChildren(
       h(
         'div.empty',
-        h('h1', 'This link is incomplete'),
-        h('p', 'Print it again: gridstand account link, or over SSH: link.'),
+        h('h1', heading),
+        text,
+        h('a.button.primary', { href: '/play/classic' }, 'Play'),
       ),
+    );
+  if (!code)
+    return welcome(
+      'This link was used or is incomplete',
+      h('p', 'Print another: gridstand account link, or over SSH: link.'),
     );
   root.replaceChildren(
     h(

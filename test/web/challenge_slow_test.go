@@ -234,7 +234,7 @@ func TestJourney_Race(t *testing.T) {
 	ada.Visit(next)
 	ada.Wait(says("bob not ready") + ` && !document.querySelector(".reminder")`)
 	viewer.Visit("/p/ada")
-	viewer.Wait(says("Last races 0 of 1 won") + " && " + says("bob 1–0"))
+	viewer.Wait(says("Last races 0 of 1 won") + " && " + says("1–0 against bob"))
 
 	// Somebody who plays alone is told that they wait.
 	eve, fay := s.open(), s.open()

@@ -87,12 +87,12 @@ function graph(latest, order) {
 function showRaces({ total, won = 0, rivals = [] }) {
   const rows = rivals
     .slice(0, 4)
-    .map((r) => h('tr', h('td', link(r)), h('td', h('b', `${r.won || 0}–${r.lost || 0}`))));
+    .map((r) => h('p', h('b', `${r.won || 0}–${r.lost || 0}`), ' against ', link(r)));
   return h(
     'section.card.stack',
     h('h2', 'Last races'),
     h('p', h('b', `${won} of ${total} won`), !rows[0] && h('span.dim', ', all against bots')),
-    rows[0] && h('table', h('tbody', rows)),
+    rows,
   );
 }
 

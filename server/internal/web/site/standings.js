@@ -119,7 +119,10 @@ export function createBoards(own) {
     element,
     /** @param {News} news */
     show({ challenge, standings = [] }) {
-      const { entrants = [] } = challenge;
+      // The page shows the player's finished game beside the list, and its place above.
+      const entrants = (challenge.entrants || []).filter(
+        (e) => !own.game?.result || e.gameId !== own.id,
+      );
       for (const e of entrants) if (!rows.has(e.gameId)) rows.set(e.gameId, row(e));
       for (const id of rows.keys()) if (!entrants.some((e) => e.gameId === id)) rows.delete(id);
       for (const s of standings) rows.get(s.gameId)?.update(s);

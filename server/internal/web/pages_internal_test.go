@@ -90,7 +90,8 @@ func TestPages_Shell(t *testing.T) {
 
 // Ensure that a game's page has the metadata that sites need for a preview, other pages have the icon,
 // and that previews name the server's public URL if it is known, whatever address and scheme the
-// request names. Only pages opened at a loopback address, which other machines cannot reach, share it.
+// request names. Only pages opened at a loopback address, which other machines cannot reach, share it, and
+// say that the browser has another account there.
 func TestPages_Previews(t *testing.T) {
 	t.Parallel()
 	const game = "/g/kx3fq2lhau3j3mvt67orv2pzel"
@@ -114,10 +115,12 @@ func TestPages_Previews(t *testing.T) {
 			assert.NotContains(t, text, "<script>")
 			assert.NotContains(t, text, "evil.example")
 			assert.NotContains(t, text, "data-site", host)
+			assert.NotContains(t, text, "Others use", host)
 		}
 	}
 	text := body(t, getFrom(t, public, "http://[::1]:2048"+game))
 	assert.Contains(t, text, ` data-site="https://play.example"`)
+	assert.Contains(t, text, `Others use <a href="https://play.example`+game+`">https://play.example</a>`)
 }
 
 // Ensure that the header leads to the daily game if and only if the server has one.

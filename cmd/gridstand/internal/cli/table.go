@@ -59,10 +59,12 @@ func (p *program) printTable(columns []string, rows [][]string) error {
 type list[M proto.Message] struct {
 	all  []M
 	more bool // whether there are more rows, which --limit shows
-	// columns and row describe the table. empty is the note in place of an empty one.
-	columns []string
-	row     func(M) []string
-	empty   string
+	// columns and row describe the table, and title and below are the lines around it. empty is the note in place
+	// of an empty one.
+	columns      []string
+	row          func(M) []string
+	title, below string
+	empty        string
 }
 
 // print writes a list as JSON, one message per line, or as a table that fits the terminal.
@@ -75,6 +77,9 @@ func (l list[M]) print(p *program) error {
 		}
 		return nil
 	}
+	if err := p.printf("%s", l.title); err != nil {
+		return err
+	}
 	if len(l.all) == 0 {
 		p.notef("%s", l.empty)
 		return nil
@@ -82,7 +87,10 @@ func (l list[M]) print(p *program) error {
 	if l.more {
 		defer p.noteMore(len(l.all))
 	}
-	return p.printTable(l.columns, convert.All(l.all, l.row))
+	if err := p.printTable(l.columns, convert.All(l.all, l.row)); err != nil {
+		return err
+	}
+	return p.printf("%s", l.below)
 }
 
 // addLimit adds the flag for the maximum number of rows. An SSH host has no such flag, because it holds the rows

@@ -136,11 +136,10 @@ func (p *program) topOfVariant(ctx context.Context, c *client.Client, v *pb.Vari
 
 // topOfChallenge shows the ranking of a challenge.
 func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r reference, o topOptions) error {
-	if r.game || r.player != "" {
+	switch _, window := windows[r.id]; {
+	case r.game || r.player != "":
 		return usage.Errorf("a ranking needs a variant or a challenge, not a game; the results of a player: %s",
 			p.typed("account", atPlayer+"<name>"))
-	}
-	switch _, window := windows[r.id]; {
 	case r.daily || id.Valid(r.id):
 	case window:
 		return usage.Errorf("%q is no variant; for its scores: %s", r.id, p.typed("top", "--window", r.id))
@@ -178,15 +177,11 @@ func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r refere
 		return missingf("you are not on this board, which lists only finished attempts that count")
 	case err != nil:
 		return err
-	case !p.flags.json:
-		err = p.printf("%s: %s\n", gamestate.Title(challenge), describe.ChallengeStage(challenge, reply.GetNow().AsTime()))
-	}
-	if err != nil {
-		return err
 	}
 	race := challenge.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE
-	err = list[*pb.Standing]{
-		all: rows, more: more, empty: p.noAttempts(ctx, c, r, reply), columns: rankingColumns(race),
+	return list[*pb.Standing]{
+		title: gamestate.Title(challenge) + ": " + describe.ChallengeStage(challenge, reply.GetNow().AsTime()) + "\n",
+		all:   rows, more: more, empty: p.noAttempts(ctx, c, r, reply), columns: rankingColumns(race),
 		row: func(s *pb.Standing) []string {
 			var progress []string
 			if race {
@@ -194,17 +189,17 @@ func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r refere
 			}
 			return p.rankingRow(s, gamestate.Name(s), player.GetId(), progress...)
 		},
+		below: distribution(counts, rows, player.GetId()),
 	}.print(p)
-	if err != nil || len(rows) < 2 || len(counts) == 0 || p.flags.json {
-		return err
-	}
-	return p.printf("%s", distribution(counts, rows, player.GetId()))
 }
 
-// distribution draws how many results are in each range of scores, with a mark below the player's own.
-// rows has the best result first.
+// distribution draws how many results are in each range of scores, with a mark below the player's own, if there
+// are several results. rows has the best one first.
 func distribution(counts []int32, rows []*pb.Standing, playerID string) string {
 	const ranges = 12 // at most
+	if len(rows) < 2 || len(counts) == 0 {
+		return ""
+	}
 	counts = counts[:min(len(counts), ranges)]
 	bars := convert.All(counts, func(n int32) rune { return describe.Bar(n, slices.Max(counts)) })
 	best := rows[0].GetScore()

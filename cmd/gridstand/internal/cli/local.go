@@ -51,15 +51,6 @@ type localServer struct {
 	count  func() int
 }
 
-// elsewhere returns the advice if --local cannot use its address.
-func (o *localFlags) elsewhere() string {
-	command := name + " play --local --server localhost:2049"
-	if o.share {
-		command += " --share"
-	}
-	return "Try another address: " + command
-}
-
 // startLocal makes the program use a server at --server or the default address, where other programs
 // on this machine find it. It starts the server in this program, unless one is already running there.
 // The caller must call stop after the game.
@@ -73,11 +64,8 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (stop func(), er
 	}
 	p.flags.server = address
 	if findLocal(ctx, address) {
-		if o.share {
-			return nil, fmt.Errorf("a server is already running at %s, with its own settings. %s",
-				address, o.elsewhere())
-		}
-		p.warnf("A server is already running at %s; you are playing on that server.", address)
+		p.warnf("A server is already running at %s; you are playing on that server. "+
+			"Others can join if it has --share.", address)
 		return func() {}, nil
 	}
 	if p.state == "" {
@@ -119,7 +107,8 @@ func (p *program) serveLocal(ctx context.Context, o localFlags, listener net.Lis
 	running, err := server.Start(serving, config)
 	if err != nil {
 		cancel()
-		return nil, fmt.Errorf("cannot start a server: %w", err)
+		return nil, fmt.Errorf("cannot start a server: %w. To play on a server that is running: %s",
+			err, commandFor([]string{"--server", "<its address>"}, "play"))
 	}
 	if o.share {
 		p.local.count = func() int { return max(running.Clients()-1, 0) }
@@ -136,13 +125,15 @@ func (p *program) serveLocal(ctx context.Context, o localFlags, listener net.Lis
 // listen listens on a loopback address, which other machines cannot reach, or on all
 // addresses with --share.
 func (o *localFlags) listen(address string) (net.Listener, error) {
+	flag := "--local"
 	if o.share {
 		_, port, _ := net.SplitHostPort(address)
-		address = net.JoinHostPort("", port)
+		address, flag = net.JoinHostPort("", port), "--share"
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("cannot start a server at %s (%w). %s", address, err, o.elsewhere())
+		other := commandFor([]string{flag, "--server", "localhost:2049"}, "play")
+		return nil, fmt.Errorf("cannot start a server at %s (%w). Try another address: %s", address, err, other)
 	}
 	if tcp, ok := listener.Addr().(*net.TCPAddr); !o.share && (!ok || !tcp.IP.IsLoopback()) {
 		_ = listener.Close()

@@ -75,17 +75,17 @@ func TestPlayLocal(t *testing.T) {
 	assert.Equal(t, http.StatusMisdirectedRequest, page.StatusCode, "a web page must not read the player's games")
 	tv := bob.sit("watch", "http://"+address+"/")
 	tv.sees("a game in progress")
-	second := bob.sit("play", "--local", "--server", address, "3x3")
+	second := bob.sit("play", "--share", "--server", address, "3x3")
 	second.sees("thers on this machine watch at")
 	second.types("q")
 	second.ends(exitOK)
-	assert.Contains(t, second.err.String(), "already")
+	assert.Contains(t, second.err.String(), "A server is already running at "+address+"; you are playing on that server.")
 	assert.Regexp(t, `Resume it with gridstand play [a-z2-7]{8} --server `+address, second.out.String())
 
 	elsewhere := *ada
 	elsewhere.terminal = true
-	elsewhere.fails(exitFailed, "--server localhost:2049 --share", "play", "--local", "--share", "--server", address)
-	elsewhere.fails(exitFailed, "another server is using it", "play", "--local", "--server", process.FreeAddress(t))
+	elsewhere.fails(exitFailed, "To play on a server that is running: gridstand play --server <its address>",
+		"play", "--share", "--server", process.FreeAddress(t))
 	elsewhere.state = ""
 	elsewhere.fails(exitUsage, "--local needs HOME", "play", "--local", "--server", process.FreeAddress(t))
 	table.types("q")

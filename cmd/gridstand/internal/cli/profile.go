@@ -92,6 +92,9 @@ func profileText(profile *pb.GetProfileResponse, now time.Time) string {
 		}
 		line(clean(v.GetVariant(), 24), describe.Phrases(best, describe.Plural(v.GetGames(), "game"), wins))
 	}
+	if len(profile.GetVariants()) > 0 {
+		line("", "Rankings leave out races and daily games.")
+	}
 	if latest := profile.GetLatest(); len(latest) > 1 {
 		var bars []rune
 		bests := bestOf(latest)

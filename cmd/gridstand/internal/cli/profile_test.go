@@ -41,6 +41,7 @@ func TestProfileText(t *testing.T) {
 	}, now)
 	assert.Equal(t, "classic     best 12,340, 61 games\n"+
 		"tribolo     1 game, 1 won\n"+
+		"            Rankings leave out races and daily games.\n"+
 		"scores      "+strings.Repeat("█", 60)+"\n"+
 		"            "+strings.Repeat("█", 37)+"▁█▁\n"+
 		"daily       streak 2 days, longest 9 days\n"+

@@ -109,7 +109,7 @@ export function showProfile({ variants = [], latest = [], daily = {}, races = {}
   const order = variants.map((v) => v.variant);
   return [
     h('div.records', variants.map(record)),
-    h('p.dim', 'Races and daily games count here only.'),
+    h('p.dim', 'Rankings leave out races and daily games.'),
     h(
       'div.achieved',
       (dailyLink || daily.results) &&

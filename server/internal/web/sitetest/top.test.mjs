@@ -43,7 +43,7 @@ test('an answer for a time that is no longer chosen is dropped, and its tab keep
 test("a player's page says that its best scores are not only those of the rankings", () => {
   const root = element();
   root.append(...showProfile({ variants: [{ variant: 'classic', games: 1, bestScore: 4 }] }));
-  assert.match(root.textContent, /classic41 gameRaces and daily games count here only/);
+  assert.match(root.textContent, /classic41 gameRankings leave out races and daily games/);
 });
 
 test('a page of something unknown leads to the start of the pages of its kind', async (t) => {

@@ -100,16 +100,15 @@ Without a terminal it prints the id and the link.`,
 // unless it is a race, with those of a finished game; or it enters a race with others. On a terminal it opens the challenge's page;
 // otherwise it prints the challenge.
 func (p *program) createChallenge(ctx context.Context, c *client.Client, r reference, n ui.NewChallenge) error {
-	var refused, err error
 	if n.Request != nil {
-		if refused, err = p.setTiles(ctx, c, r, n); err != nil {
+		if err := p.setTiles(ctx, c, r, n); err != nil {
 			return err
 		}
 	}
 	if p.onScreen() {
 		return p.showRestored(ctx, c, ui.Route{NewChallenge: &n})
 	}
-	if err := p.logInUnless(ctx, c, refused); err != nil {
+	if err := p.logIn(ctx, c); err != nil {
 		return err
 	}
 	challenge, err := orGiveUp(ctx, p, "create the challenge", func(ctx context.Context) (*pb.Challenge, error) {
@@ -122,9 +121,8 @@ func (p *program) createChallenge(ctx context.Context, c *client.Client, r refer
 	return p.printEither(challenge, "%s\n", lines)
 }
 
-// setTiles sets the variant or the game from which a new challenge takes its tiles. It also returns
-// the reason why a new account cannot create the challenge, or nil if it can.
-func (p *program) setTiles(ctx context.Context, c *client.Client, r reference, n ui.NewChallenge) (refused, err error) {
+// setTiles sets the variant or the game from which a new challenge takes its tiles.
+func (p *program) setTiles(ctx context.Context, c *client.Client, r reference, n ui.NewChallenge) (err error) {
 	ofGame := func() error {
 		g, err := p.game(ctx, c, r)
 		switch {
@@ -134,16 +132,13 @@ func (p *program) setTiles(ctx context.Context, c *client.Client, r reference, n
 			return usage.Errorf("--limit is for new tiles, not for those of a game")
 		}
 		n.Request.Kind, n.Request.GameId = pb.ChallengeKind_CHALLENGE_KIND_REMATCH, g.GetId()
-		if len(g.GetSeed()) == 0 {
-			refused = client.ErrSeedHidden
-		}
 		return err
 	}
 	var v *pb.Variant
 	race := n.Request.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE
 	switch {
 	case race && !r.isVariant():
-		return nil, usage.Errorf("a race needs a variant; to race somebody, send them its link")
+		return usage.Errorf("a race needs a variant; to race somebody, send them its link")
 	case race:
 		v, err = p.variant(ctx, c, cmp.Or(r.id, defaultVariant))
 	default:
@@ -161,7 +156,7 @@ func (p *program) setTiles(ctx context.Context, c *client.Client, r reference, n
 			err = usage.Errorf("--bot must name bots of %s (%s), not %q", clean(v.GetId(), 24), strings.Join(bots(v), ", "), clean(bot, 24))
 		}
 	}
-	return refused, err
+	return err
 }
 
 // onScreen reports whether the command opens the terminal program.
@@ -187,19 +182,6 @@ func (p *program) attempt(ctx context.Context, c *client.Client, challengeID str
 				return client.Game{}, err
 			}
 		}
-	}
-}
-
-// admits returns an error if a challenge does not admit new players.
-func admits(c *pb.Challenge) error {
-	waiting := pb.ChallengeStatus_CHALLENGE_STATUS_WAITING
-	switch stage := c.GetStatus(); {
-	case stage == pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED:
-		return client.ErrChallengeClosed
-	case c.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE && stage != waiting:
-		return client.ErrChallengeStarted
-	default:
-		return nil
 	}
 }
 

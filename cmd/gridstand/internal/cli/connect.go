@@ -135,19 +135,6 @@ func (p *program) logIn(ctx context.Context, c *client.Client) error {
 	return nil
 }
 
-// logInUnless is like logIn, but does not create an account if refused is not nil: it then
-// returns refused, the reason for which a new account could not do what the user wants.
-func (p *program) logInUnless(ctx context.Context, c *client.Client, refused error) error {
-	if refused == nil {
-		return p.logIn(ctx, c)
-	}
-	_, err := p.known(ctx, c)
-	if isMissing(err) {
-		return refused
-	}
-	return err
-}
-
 // known logs the client in to the account stored for its server. It returns an error if no
 // account is stored or the server does not know it.
 func (p *program) known(ctx context.Context, c *client.Client) (*pb.Player, error) {

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/describe"
@@ -107,7 +106,6 @@ for the start and prints the id of your game.`,
 // join takes a seat in a game (the first open one if seat is nil) or joins a challenge. If wait is
 // set, it waits for the challenge to open and shows no screen.
 func (p *program) join(ctx context.Context, c *client.Client, r reference, seat *int32, wait bool) error {
-	screen := p.onScreen() && !wait
 	found, g, err := p.challengeOrGame(ctx, c, r)
 	challenge := found.GetChallenge()
 	switch {
@@ -118,42 +116,32 @@ func (p *program) join(ctx context.Context, c *client.Client, r reference, seat 
 	case seat != nil && int(*seat) >= len(g.GetSeats()):
 		return usage.Errorf("the game has no %s seat", describe.Colors[*seat])
 	}
-	refused := admits(challenge)
-	full := fmt.Errorf("%w. Watch the game: %s", client.ErrSeatTaken, p.typed("watch", g.GetId()))
-	switch {
-	case g.Over():
-		refused = client.ErrGameOver
-	case challenge == nil && gamestate.OpenSeats(g.Game) == 0:
-		refused = full
+	if p.onScreen() && !wait {
+		route := ui.Route{Join: g.GetId(), Seat: seat}
+		if challenge != nil {
+			route = ui.Route{Enter: challenge.GetId()}
+		}
+		return p.orWatch(p.showRestored(ctx, c, route), g)
 	}
-	if screen && refused == nil {
-		err = p.restore(ctx, c)
-	} else {
-		err = p.logInUnless(ctx, c, refused)
-	}
-	switch {
-	case err != nil && screen && challenge != nil && errors.Is(err, refused):
-		return p.show(ctx, c, ui.Route{Challenge: challenge.GetId()}) // Its page needs no account.
-	case err != nil:
+	if err := p.logIn(ctx, c); err != nil {
 		return err
-	case screen && challenge != nil:
-		return p.show(ctx, c, ui.Route{Enter: challenge.GetId()})
-	case challenge != nil:
+	}
+	if challenge != nil {
 		return p.joinChallenge(ctx, c, challenge, wait)
 	}
-	var joined client.Game
-	if screen {
-		err = p.show(ctx, c, ui.Route{Join: g.GetId(), Seat: seat})
-	} else {
-		joined, err = orGiveUp(ctx, p, "join the game", func(ctx context.Context) (client.Game, error) {
-			return c.Join(ctx, g.GetId(), seat)
-		})
-	}
-	if errors.Is(err, client.ErrSeatTaken) {
-		return full
-	}
-	if err != nil || screen {
-		return err
+	joined, err := orGiveUp(ctx, p, "join the game", func(ctx context.Context) (client.Game, error) {
+		return c.Join(ctx, g.GetId(), seat)
+	})
+	if err != nil {
+		return p.orWatch(err, g)
 	}
 	return p.printGame(joined.Game, p.stage(joined.Game))
+}
+
+// orWatch adds to the error of joining a game without open seats how to watch it.
+func (p *program) orWatch(err error, g client.Game) error {
+	if errors.Is(err, client.ErrSeatTaken) {
+		return fmt.Errorf("%w. Watch the game: %s", client.ErrSeatTaken, p.typed("watch", g.GetId()))
+	}
+	return err
 }

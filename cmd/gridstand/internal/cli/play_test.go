@@ -213,8 +213,6 @@ func TestPlayAgain(t *testing.T) {
 	s.ends(exitFailed)
 	assert.Contains(t, s.err.String(), "gridstand watch "+id)
 	bob.fails(exitFailed, "the seat is taken. Watch the game: gridstand watch "+id, "join", id)
-	bob.fails(exitMissing, "you have no account", "account")
-	bob.ok("account", "new", "bob")
 	s = bob.sit("join", id)
 	s.ends(exitFailed)
 	assert.Contains(t, s.err.String(), "gridstand watch "+id)

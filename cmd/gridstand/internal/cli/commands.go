@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/internal/version"
 )
@@ -47,10 +49,12 @@ func (p *program) root(long string, annotations map[string]string, commands []*c
 		Short: "Play grid games in the terminal, and watch others play live",
 		Long:  long,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if p.onScreen() {
-				return p.lobby(cmd.Context())
+			if !p.onScreen() {
+				return cmd.Help()
 			}
-			return cmd.Help()
+			return p.onServer(func(ctx context.Context, c *client.Client, _ []string) error {
+				return p.showRestored(ctx, c, ui.Route{})
+			})(cmd, nil)
 		},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			// Ignore unknown variables: they may be meant for a server.

@@ -50,18 +50,6 @@ func (p *program) show(ctx context.Context, c *client.Client, start ui.Route) er
 	return app.Run(ctx, app.New(ctx, config), terminal)
 }
 
-// lobby opens the lobby in the terminal program.
-func (p *program) lobby(ctx context.Context) error {
-	c, err := p.dial()
-	if err != nil {
-		return err
-	}
-	if _, err := p.known(ctx, c); err != nil && !isMissing(err) {
-		return err
-	}
-	return p.show(ctx, c, ui.Route{})
-}
-
 // restore logs the client in to the stored account. Without one, the terminal program creates a guest's
 // account when it needs one.
 func (p *program) restore(ctx context.Context, c *client.Client) error {

@@ -36,5 +36,5 @@
 // get an error, and it is removed after Stores.KeepFinished.
 //
 // Leaderboards, lists and the queue of jobs are derived from the logs. Rebuild derives them
-// again. If servers share the store, Run reconciles them hourly.
+// again. If servers share the store, the one with the smallest id reconciles them hourly.
 package liveness

@@ -34,16 +34,22 @@ func (r *Recovery) renew(ctx context.Context) error {
 	return err
 }
 
-// reconcile runs ReindexAll on one of the servers, so that a lost leaderboard, list or queue is
-// restored within an hour. A store that is not shared cannot lose them without also losing the
-// logs, so with such a store, reconcile only renews accounts.
+// reconcile runs ReindexAll on one of the servers, that with the smallest id, so that a lost
+// leaderboard, list or queue is restored within an hour. While servers start, more than one of them
+// may do it. A store that is not shared cannot lose them without also losing the logs, so with such a
+// store, reconcile only renews accounts.
 func (r *Recovery) reconcile(ctx context.Context) error {
-	claimed, err := r.Heartbeats.Claim(ctx, "reconcile", r.reconcileEvery()*9/10)
-	if err == nil && !claimed {
-		return nil // Another server is doing this. After an error, this one may have claimed it.
-	}
 	if !r.Engine.Shared() {
 		return r.renewAccounts(ctx)
+	}
+	stored, err := r.Heartbeats.Servers(ctx)
+	if err != nil {
+		return err
+	}
+	for id, server := range stored.Servers {
+		if id < r.Monitor.ServerID && !server.Left && stored.Now.Sub(server.At) < missingAfter {
+			return nil // The other server does it.
+		}
 	}
 	return r.ReindexAll(ctx)
 }

@@ -1,10 +1,9 @@
 package liveness
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -49,6 +48,7 @@ func newRig(t *testing.T, s *store.Store) rig {
 		Directory: directory.New(s.Lists, s.Lists, tokens, keepGames, logger),
 		Profiles:  &profile.Profiles{Store: s.Profiles},
 		Queue:     s.Queue, Logger: logger, KeepFinished: keepGames,
+		Monitor: New(Config{ServerID: "server"}),
 	}), t, s}
 }
 
@@ -174,31 +174,51 @@ func TestRecovery_Quarantine(t *testing.T) {
 	})
 }
 
-// unsure stands for a store whose reply to a claim is lost.
-type unsure struct{ store.Heartbeats }
-
-func (u unsure) Claim(ctx context.Context, work string, d time.Duration) (bool, error) {
-	_, err := u.Heartbeats.Claim(ctx, work, d)
-	return false, errors.Join(err, store.Failed(store.Timeout, "the reply was lost"))
+// beat stores a heartbeat of another server.
+func (r rig) beat(server string, leaves bool) {
+	r.t.Helper()
+	b := store.Heartbeat{ServerID: server, Leaves: leaves, Keep: clockRuns, MaxServers: maxServers}
+	_, err := r.Heartbeats.Record(r.t.Context(), b)
+	require.NoError(r.t, err)
 }
 
-// Ensure that an account is kept while one of its games is kept, also if it is not known whether
-// another server renews it.
+// Ensure that an account is kept while one of its games is kept, whatever happened to other servers.
 func TestRecovery_Accounts(t *testing.T) {
 	t.Parallel()
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		r := newRig(t, s)
 		ann, bob := r.player("Ann"), r.player("Bob")
 		r.play(ann, false)
+		r.beat("missing", false)
 		for range 3 {
 			forward(6 * time.Hour)
 			r := newRig(t, s) // a new one, because it has not renewed any account yet
-			r.Heartbeats = unsure{r.Heartbeats}
+			r.beat("left", true)
+			r.beat("younger", false)
 			require.NoError(t, r.reconcile(t.Context()))
 		}
 		left, err := s.Accounts.Get(t.Context(), []string{ann.ID, bob.ID})
 		require.NoError(t, err)
 		assert.Contains(t, left, ann.ID)
 		assert.NotContains(t, left, bob.ID)
+	})
+}
+
+// Ensure that one of the servers that are running reconciles a shared store.
+func TestRecovery_OneReconciles(t *testing.T) {
+	t.Parallel()
+	storetest.EachClock(t, func(t *testing.T, s *store.Store, _ func(time.Duration)) {
+		if !s.Shared() {
+			t.Skip("the only server loses no queue")
+		}
+		r := newRig(t, s)
+		open := r.play(r.player("Ann"), false)
+		for _, left := range []bool{false, true} {
+			r.beat("earlier", left)
+			require.NoError(t, r.reconcile(t.Context()))
+			due, err := r.Queue.Due(t.Context(), -100*365*24*time.Hour, 0, 2)
+			require.NoError(t, err)
+			assert.Equal(t, left, slices.Contains(due, open.ID))
+		}
 	})
 }

@@ -13,10 +13,6 @@ type Heartbeats interface {
 	Record(ctx context.Context, b Heartbeat) (HeartbeatResult, error)
 	// Servers returns the stored servers and the store's time.
 	Servers(ctx context.Context) (ServersNow, error)
-
-	// Claim assigns the given work to one server for the duration d, and reports whether
-	// this call claimed it. After an error, it may have.
-	Claim(ctx context.Context, work string, d time.Duration) (bool, error)
 }
 
 // Span is a period of time.

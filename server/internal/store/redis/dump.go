@@ -113,7 +113,7 @@ func (w *walk) shared(ctx context.Context) {
 	for _, id := range hidden {
 		w.add(store.Item{Hidden: &store.DumpedPlayer{PlayerID: id}})
 	}
-	now, err := heartbeats{client: w.client}.Servers(ctx)
+	now, err := heartbeats{w.client}.Servers(ctx)
 	w.fail(err)
 	for id, server := range now.Servers {
 		w.add(store.Item{Server: &store.DumpedServer{ServerID: id, ServerHeartbeat: server}})

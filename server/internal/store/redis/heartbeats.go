@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 
@@ -21,15 +20,7 @@ const (
 	outagesKey = "outages:{beat}"
 )
 
-// claimKey is the key that exists while a server has claimed the given work.
-func claimKey(work string) string { return "claim:" + work + ":{beat}" }
-
-type heartbeats struct {
-	client goredis.UniversalClient
-	// once sends each command only once: a retry of a claim that succeeded would return that
-	// another server claimed the work.
-	once goredis.UniversalClient
-}
+type heartbeats struct{ client goredis.UniversalClient }
 
 func (h heartbeats) Record(ctx context.Context, b store.Heartbeat) (store.HeartbeatResult, error) {
 	args := []any{
@@ -72,14 +63,6 @@ func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {
 		result.Servers[id] = s
 	}
 	return result, wrap("reading heartbeats", err)
-}
-
-func (h heartbeats) Claim(ctx context.Context, work string, d time.Duration) (bool, error) {
-	err := h.once.SetArgs(ctx, claimKey(work), "1", goredis.SetArgs{Mode: "NX", TTL: d}).Err()
-	if errors.Is(err, goredis.Nil) {
-		return false, nil
-	}
-	return true, wrap("claiming work", err)
 }
 
 // serverText formats a server as heartbeat.lua stores it.

@@ -76,7 +76,7 @@ func portsOn(c Clients, client goredis.UniversalClient, pipeline *goredis.AutoPi
 		Queue:       queue{client},
 		Challenges:  challenges{client},
 		Profiles:    profiles{client},
-		Heartbeats:  heartbeats{client, c.Appends},
+		Heartbeats:  heartbeats{client},
 		Secrets:     secrets{client},
 		Dumper:      dumper{client},
 	}

@@ -88,17 +88,6 @@ func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {
 	return result, wrap("reading heartbeats", err)
 }
 
-func (h heartbeats) Claim(ctx context.Context, work string, d time.Duration) (claimed bool, err error) {
-	err = h.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
-		now := h.db.now()
-		err := exec(c, "INSERT INTO claims VALUES (?1, ?2) ON CONFLICT DO UPDATE SET expires = ?2 WHERE expires <= ?3",
-			work, now.Add(d), now)
-		claimed = c.Changes() == 1
-		return err
-	})
-	return claimed, wrap("claiming work", err)
-}
-
 func latest(a, b time.Time) time.Time {
 	return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare)
 }

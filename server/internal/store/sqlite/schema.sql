@@ -42,7 +42,7 @@ CREATE TABLE outages (
     PRIMARY KEY (until, since)
 ) STRICT, WITHOUT ROWID;
 
--- The pieces of work that servers have claimed.
+-- Earlier versions store here which server does a piece of work.
 CREATE TABLE claims (
     work    TEXT    NOT NULL PRIMARY KEY,
     expires INTEGER NOT NULL

@@ -98,17 +98,6 @@ func Heartbeats(t *testing.T, open Open) {
 	t.Run("a server detects that the store went back in time until it has seen that", func(t *testing.T) {
 		rollbacks(t, newHeartbeats(t, open(t)))
 	})
-	t.Run("a piece of work goes to one server", func(t *testing.T) {
-		h, claims := newHeartbeats(t, open(t)), [2]int{}
-		for n, claimed := range allSucceed(t, 8, func(n int) (bool, error) {
-			return h.Claim(t.Context(), "work "+strconv.Itoa(n%2), time.Hour)
-		}) {
-			if claimed {
-				claims[n%2]++
-			}
-		}
-		assert.Equal(t, [2]int{1, 1}, claims)
-	})
 }
 
 // rollbacks tests that a server detects that the store lost its heartbeat, also if it misses
@@ -135,21 +124,6 @@ func rollbacks(t *testing.T, h heartbeats) {
 
 // HeartbeatTimes tests the clock-dependent part of the contract of store.Heartbeats.
 func HeartbeatTimes(t *testing.T, open OpenClock) {
-	t.Run("claims expire", func(t *testing.T) {
-		s, forward := open(t)
-		h, ctx := s.Background.Heartbeats, t.Context()
-		claim := func(want bool) {
-			t.Helper()
-			claimed, err := h.Claim(ctx, "work", time.Hour)
-			require.NoError(t, err)
-			assert.Equal(t, want, claimed)
-		}
-		claim(true)
-		for _, there := range []bool{true, false} {
-			forward(59 * time.Minute)
-			claim(!there)
-		}
-	})
 	t.Run("a missing server is reported once, and one that left is not", func(t *testing.T) {
 		s, forward := open(t)
 		h := newHeartbeats(t, s)

@@ -2,9 +2,7 @@ package contract
 
 import (
 	"context"
-	"io"
 	"math"
-	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -214,36 +212,6 @@ func TestLimits(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Ensure that an address cannot have more connections than allowed, that further connections are
-// closed immediately, and that closing one makes room for another.
-func TestLimit_Connections(t *testing.T) {
-	t.Parallel()
-	s := start(t, server.Memory, func(c *server.Config) { c.Limits[limits.ConnectionsPerAddress] = 3 })
-	s.player(t) // uses one connection
-	connect := func() net.Conn {
-		conn := s.tcp(t)
-		t.Cleanup(func() { _ = conn.Close() })
-		require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
-		return conn
-	}
-	// greeted sends the beginning of an HTTP/2 connection and waits for the server's first
-	// frame. It returns an error if the server has closed the connection.
-	greeted := func(conn net.Conn) error {
-		_, err := conn.Write([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"))
-		if err == nil {
-			_, err = io.ReadFull(conn, make([]byte, 9))
-		}
-		return err
-	}
-	first := connect()
-	require.NoError(t, greeted(first))
-	require.NoError(t, greeted(connect()))
-	require.Error(t, greeted(connect()))
-	require.NoError(t, first.Close())
-	waittest.Until(t, "another connection is allowed", func() bool { return greeted(connect()) == nil })
-	s.player(t)
 }
 
 // Ensure that limits apply to each SSH client rather than to the host, and that wrong credentials are

@@ -105,25 +105,47 @@ func fieldOf(err error) string {
 	return exceeded.Field
 }
 
-// Ensure that an address may have a number of connections, and another one when one is closed, and that
-// this does not apply to proxies.
-func TestEnter_Connections(t *testing.T) {
+// single is a listener for one connection.
+type single struct {
+	net.Listener
+	conn net.Conn
+}
+
+func (s *single) Accept() (net.Conn, error) {
+	conn := s.conn
+	if s.conn = nil; conn == nil {
+		return nil, net.ErrClosed
+	}
+	return conn, nil
+}
+
+// Ensure that an address may have a number of connections, and another one when one is closed, that more are
+// closed, and that this does not apply to proxies.
+func TestAccept_Connections(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, limits.Limits{limits.ConnectionsPerAddress: 2})
+	var closed []string
+	f.Closed = func(limit, address string) { closed = append(closed, limit+" "+address) }
 	_, first := f.connect(t, clientAddress)
 	_, second := f.connect(t, clientAddress)
 	first.prove()
 	second.prove()
-	full := &fakeConn{peer: second.Conn.RemoteAddr()}
-	_, exceeded := f.enter(full)
-	assert.Equal(t, "connections_per_address", exceeded)
+	isFull := func() {
+		t.Helper()
+		full := &fakeConn{peer: first.Conn.RemoteAddr()}
+		f.Listener, closed = &single{conn: full}, nil
+		_, err := f.Accept()
+		require.ErrorIs(t, err, net.ErrClosed)
+		assert.True(t, full.closed)
+		assert.Equal(t, []string{"connections_per_address " + clientAddress}, closed)
+	}
+	isFull()
 	f.connect(t, otherAddress)
 	require.NoError(t, second.Close())
 	require.NoError(t, second.Close(), "only the first counts")
 	_, third := f.connect(t, clientAddress)
 	third.prove()
-	_, exceeded = f.enter(full)
-	assert.Equal(t, "connections_per_address", exceeded)
+	isFull()
 	for range 3 {
 		f.connect(t, proxyAddress)
 	}

@@ -26,9 +26,9 @@ func (s *Challenges) KeptUntil(ctx context.Context, attempt *replay.State) (time
 
 // Window returns the period during which the attempt's player may play. If fresh is set, Window
 // reads the challenge from the store; otherwise it may use a cached copy. The error is
-// replay.ErrNotStarted if the race has not started, replay.ErrGameOver if the player left the
-// roster before the start, and store.ErrUnsettled while it is unknown whether an outage
-// postpones the close of a race.
+// replay.ErrNotStarted if the race has not started, replay.ErrGameOver if this server knows that
+// the challenge is closed or if the player left the roster before the start, and
+// store.ErrUnsettled while it is unknown whether an outage postpones the close of a race.
 func (s *Challenges) Window(ctx context.Context, attempt *replay.State, fresh bool) (from, to time.Time, err error) {
 	c, ok := s.known.Get(attempt.Attempt.ChallengeID)
 	if !ok || fresh || c.OpenTime.IsZero() {
@@ -44,7 +44,7 @@ func (s *Challenges) Window(ctx context.Context, attempt *replay.State, fresh bo
 	if c.OpenTime.IsZero() {
 		return from, to, replay.ErrNotStarted
 	}
-	if !c.Has(attempt.ID) {
+	if c.final || !c.Has(attempt.ID) {
 		return from, to, replay.ErrGameOver
 	}
 	return c.OpenTime, c.Deadline(attempt.CreateTime), nil

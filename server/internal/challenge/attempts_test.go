@@ -37,6 +37,27 @@ func TestKeptUntil(t *testing.T) {
 	})
 }
 
+// Ensure that a call after the close is refused without an append, which would enqueue a job first, once this server
+// knows that the close is final.
+func TestWindow_Closed(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		for _, c := range []*challenge.Challenge{env.start(env.race()), env.create(challenge.Challenge{Kind: replay.Link})} {
+			attempt := env.attempt(c, bob).State
+			for _, fresh := range []bool{false, true} {
+				from, to, err := env.Window(t.Context(), attempt, fresh)
+				require.NoError(t, err)
+				assert.Equal(t, []time.Time{c.OpenTime, c.CloseTime}, []time.Time{from, to})
+			}
+			env.forward(c.CloseTime.Sub(env.now()) + time.Second)
+			for _, fresh := range []bool{true, false} {
+				_, _, err := env.Window(t.Context(), attempt, fresh)
+				require.ErrorIs(t, err, replay.ErrGameOver)
+			}
+		}
+	})
+}
+
 // Ensure that Identical finds all attempts that share their first 100 moves, and no others.
 func TestIdentical(t *testing.T) {
 	t.Parallel()

@@ -9,7 +9,7 @@
 // from before its first entry until its result is recorded.
 //
 //	        none
-//	         │  EnqueueIn, EnqueueBy
+//	         │  Hold, EnqueueBy
 //	         ▼
 //	┌──▶ scheduled
 //	│        │  its time comes, or EnqueueBy
@@ -24,10 +24,14 @@
 //	└ Ack with a next time
 //
 // EnqueueBy and EnqueueMissing also create jobs that are due at once, and Remove removes a job in
-// any state.
+// any state. Hold turns a job in any state into one that is scheduled.
 //
-// A lease gives a job to one server for ten seconds. If the game was enqueued again during
+// A lease gives a job to one server for ten seconds. If the game was held or enqueued again during
 // the lease, Ack has no effect, so that the job is processed again (store.Queue).
+//
+// A server holds the job for ten seconds before it appends an entry that needs follow-up work. It
+// does that work itself, and the job does it if the server dies. Without Hold, a server that leases
+// the job and reads the game between the two could postpone the job, as it would find nothing to do.
 //
 // A job may be processed more than once, even by two servers at the same time. That is safe,
 // because changes go through the game's log and recording is idempotent. No job is lost if a

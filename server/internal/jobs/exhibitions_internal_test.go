@@ -81,26 +81,28 @@ func TestManager_PreviewElsewhere(t *testing.T) {
 	})
 }
 
-// Ensure that a showcase is due a second after it was processed, even if a bot has moved in the meantime.
+// Ensure that a showcase is due whenever a bot has moved, so that it ends soon after another game begins.
 func TestManager_ShowcaseDue(t *testing.T) {
 	t.Parallel()
-	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx, m, gameID, seed := t.Context(), newManager(s, s.Queue), id.New(), game.NewSeed()
 		hub := match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Delivered: func(int) {}, ServerID: "here", Idle: time.Hour})
+		m.bots.pace = ever
+		defer m.bots.start(ctx, hub)()
 		created := program(time.Unix(0, 0))
 		created.Commitment = seed.Commitment()
-		_, err := hub.Create(ctx, gameID, created, seed, time.Time{})
+		_, err := m.Create(ctx, hub, gameID, created, seed, time.Time{})
 		require.NoError(t, err)
-		forward(leaseFor)
+		served, err := hub.Acquire(ctx, gameID)
+		require.NoError(t, err)
+		defer served.Release()
 		for range 3 {
-			jobs, err := s.Queue.Lease(ctx, 1, leaseFor)
+			require.Equal(t, 1, processes(t, s, m, hub))
+			require.Zero(t, processes(t, s, m, hub))
+			state := served.State()
+			move := replay.Moved{Move: state.LegalMoves()[0], ByBot: true}
+			_, err := served.Do(ctx, match.Call{Version: state.Version, Action: move})
 			require.NoError(t, err)
-			require.Len(t, jobs, 1)
-			require.NoError(t, m.EnqueueSoon(ctx, gameID)) // as before the move of a bot
-			next, err := m.process(ctx, hub, jobs[0])
-			require.NoError(t, err)
-			require.NoError(t, s.Queue.Ack(ctx, jobs[0], next))
-			forward(showEvery)
 		}
 	})
 }

@@ -58,7 +58,7 @@ const (
 
 // EnqueueSoon implements match.Jobs.
 func (m *Manager) EnqueueSoon(ctx context.Context, gameID string) error {
-	return m.queue.EnqueueIn(ctx, gameID, leaseFor)
+	return m.queue.Hold(ctx, gameID, leaseFor)
 }
 
 // Creates records the address from which a player creates games. Bots in the games from one
@@ -69,7 +69,7 @@ func (m *Manager) Creates(playerID, address string) { m.bots.addresses.Add(playe
 func (m *Manager) Create(
 	ctx context.Context, hub *match.Hub, gameID string, created replay.Created, seed game.Seed, notAfter time.Time,
 ) (*replay.State, error) {
-	if err := m.queue.EnqueueIn(ctx, gameID, beginIn); err != nil {
+	if err := m.queue.Hold(ctx, gameID, beginIn); err != nil {
 		return nil, err
 	}
 	state, err := hub.Create(ctx, gameID, created, seed, notAfter)
@@ -92,7 +92,7 @@ func (m *Manager) Plan(ctx context.Context, state *replay.State) error {
 	if state.IsAttempt() {
 		delay = challenge.Countdown // A race may be about to open, and its bots move then even if this server dies.
 	}
-	return m.queue.EnqueueIn(ctx, state.ID, delay)
+	return m.queue.EnqueueBy(ctx, state.UpdateTime.Add(delay), state.ID)
 }
 
 // Appended implements match.Jobs. It records a result before the player who ended the
@@ -112,7 +112,7 @@ func (m *Manager) Appended(ctx context.Context, state *replay.State) {
 	case finished:
 		err = m.record(ctx, state)
 	case state.BotToMove() != "":
-		if !m.bots.schedule(state, 0) {
+		if !m.bots.schedule(state, 0) || showcased(state) { // The job of a showcase ends it if another game is live.
 			err = m.queue.EnqueueBy(ctx, store.AtOnce, state.ID)
 		}
 	default:

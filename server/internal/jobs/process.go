@@ -50,11 +50,6 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 		return time.Time{}, err
 	}
 	defer served.Release()
-	if served.Appending() {
-		// The job may have been enqueued for the work that follows this entry, so it must outlast the append. If
-		// an append begins from now on, it ends the lease.
-		return job.Leased.Add(retryOverdueIn), nil
-	}
 	tip, err := served.Confirm(ctx)
 	if err != nil {
 		return time.Time{}, err
@@ -85,12 +80,6 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 		// move, the game is due again when the lease expires.
 		m.bots.schedule(state, job.Leased.Sub(state.UpdateTime))
 		next = job.Expires
-		if showcased(state) {
-			// It is due earlier, to end soon after another game begins. A bot's move may have ended the lease.
-			if err := m.queue.EnqueueBy(ctx, job.Leased.Add(showEvery), state.ID); err != nil {
-				return time.Time{}, err
-			}
-		}
 	}
 	return next, m.Directory.Enter(ctx, directory.Of(state, served.Spectators()))
 }

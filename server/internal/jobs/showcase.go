@@ -59,7 +59,6 @@ func (m *Manager) startShowcase(ctx context.Context, hub *match.Hub) {
 		if _, err = m.Create(ctx, hub, gameID, created, seed, time.Time{}); errors.Is(err, match.ErrExists) {
 			return // Another server has begun a showcase.
 		}
-		m.queue.retry(gameID) // From now on, its job is due every showEvery.
 	}
 	if err != nil {
 		m.Logger.Debug("cannot start an exhibition", "error", err)

@@ -21,8 +21,8 @@ var ErrStopping = errors.New("the server is stopping")
 // Jobs processes games after an entry, or schedules them to be processed, and learns of changes that lists
 // show.
 type Jobs interface {
-	// EnqueueSoon schedules the game to be processed within seconds by any server that is
-	// running then. It returns once the job is stored.
+	// EnqueueSoon schedules the game to be processed seconds later, and not earlier, by any server
+	// that is running then. It returns once the job is stored.
 	EnqueueSoon(ctx context.Context, gameID string) error
 	// Appended is called with the state after each entry that this server appended. It must return
 	// within a second. If the game is over, Appended tries to record the result.

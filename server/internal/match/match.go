@@ -71,9 +71,6 @@ func (m *Match) due(n, every int64) bool { return (n+m.phase)%every == 0 }
 // Confirm.
 func (m *Match) State() *replay.State { return m.tip.Load().State }
 
-// Appending reports whether this server is appending an entry, or does not know whether it has.
-func (m *Match) Appending() bool { return len(m.writing) > 0 }
-
 // load reads the whole log and closes ready. A match that cannot be loaded is removed from
 // the hub.
 func (m *Match) load(ctx context.Context) {

@@ -20,13 +20,13 @@ var AtOnce = time.UnixMilli(0)
 // which something is due for that game; a game has at most one job. Times are by the
 // store's clock, to the millisecond.
 //
-// A leased job is stored like a scheduled one: its time is the end of the lease.
-// Enqueuing the leased game changes that time by at least a millisecond, which ends the
-// lease.
+// A leased job is stored like a scheduled one: its time is the end of the lease. If that
+// time changes, the lease has ended.
 type Queue interface {
-	// EnqueueIn schedules the game's job after the given delay, unless it is already due
-	// earlier.
-	EnqueueIn(ctx context.Context, gameID string, delay time.Duration) error
+	// Hold schedules the game's job after the given delay, even if it is already due earlier
+	// or leased. A server calls it before it appends to the game, so that no server processes
+	// the job without the entry.
+	Hold(ctx context.Context, gameID string, delay time.Duration) error
 	// EnqueueBy schedules the games' jobs for the given time, unless they are already due
 	// earlier. An existing lease remains in effect if it ends earlier.
 	EnqueueBy(ctx context.Context, at time.Time, gameIDs ...string) error

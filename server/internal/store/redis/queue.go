@@ -12,9 +12,9 @@ import (
 )
 
 var (
-	enqueueInScript = newScript("enqueue_in.lua")
-	leaseScript     = newScript("lease.lua")
-	ackScript       = newScript("ack.lua")
+	holdScript  = newScript("hold.lua")
+	leaseScript = newScript("lease.lua")
+	ackScript   = newScript("ack.lua")
 )
 
 // queueKey is the sorted set of jobs: game ID by Unix milliseconds.
@@ -22,8 +22,8 @@ const queueKey = "due"
 
 type queue struct{ client goredis.UniversalClient }
 
-func (q queue) EnqueueIn(ctx context.Context, gameID string, delay time.Duration) error {
-	return wrap("enqueueing", enqueueInScript.Run(ctx, q.client, []string{queueKey}, gameID, delay.Milliseconds()).Err())
+func (q queue) Hold(ctx context.Context, gameID string, delay time.Duration) error {
+	return wrap("enqueueing", holdScript.Run(ctx, q.client, []string{queueKey}, gameID, delay.Milliseconds()).Err())
 }
 
 func (q queue) EnqueueBy(ctx context.Context, at time.Time, gameIDs ...string) error {

@@ -14,11 +14,11 @@ import (
 // power failure is merely processed again.
 type queue struct{ db *db }
 
-// EnqueueIn implements store.Queue. An earlier due time may be the end of a lease.
-// Changing it by a millisecond ends the lease.
-func (q queue) EnqueueIn(ctx context.Context, gameID string, delay time.Duration) error {
-	return q.exec(ctx, "enqueueing",
-		"INSERT INTO jobs VALUES (?, ?) ON CONFLICT DO UPDATE SET due = min(excluded.due, due - 1)", gameID, q.db.now().Add(delay))
+// Hold implements store.Queue. If the job is due at that time already, which may be the end of a lease, its
+// time changes by a millisecond.
+func (q queue) Hold(ctx context.Context, gameID string, delay time.Duration) error {
+	const hold = "INSERT INTO jobs VALUES (?, ?) ON CONFLICT DO UPDATE SET due = excluded.due - (due = excluded.due)"
+	return q.exec(ctx, "enqueueing", hold, gameID, q.db.now().Add(delay))
 }
 
 // exec runs a statement. If it fails, the error begins with what the statement does.

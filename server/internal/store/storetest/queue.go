@@ -70,9 +70,9 @@ func queueSchedules(t *testing.T, open Open) {
 		early    []string // games whose jobs are expected to be due at the time early
 		middle   []string
 	}{
-		{"EnqueueIn", func(t *testing.T, q queue, id string) error {
-			return q.EnqueueIn(t.Context(), id, middle)
-		}, []string{"early"}, []string{"late", "new"}},
+		{"Hold", func(t *testing.T, q queue, id string) error {
+			return q.Hold(t.Context(), id, middle)
+		}, nil, []string{"early", "late", "new"}},
 		{"EnqueueBy", func(t *testing.T, q queue, id string) error {
 			return q.EnqueueBy(t.Context(), q.began.Add(middle), id)
 		}, []string{"early"}, []string{"late", "new"}},
@@ -174,9 +174,9 @@ func queueAcks(t *testing.T, open Open) {
 	enqueueEarlier := func(t *testing.T, q queue) error {
 		return q.EnqueueBy(t.Context(), q.began.Add(time.Hour), "g")
 	}
-	// A server calls EnqueueIn like this before it appends. Here the delay equals the
+	// A server calls Hold like this before it appends. Here the delay equals the
 	// duration of the lease, and the store's clock may still show the same millisecond.
-	enqueueAgain := func(t *testing.T, q queue) error { return q.EnqueueIn(t.Context(), "g", leased) }
+	hold := func(t *testing.T, q queue) error { return q.Hold(t.Context(), "g", leased) }
 	// Another server leases the job again when the lease has ended.
 	leaseAgain := func(t *testing.T, q queue) error {
 		err := q.EnqueueBy(t.Context(), store.AtOnce, "g")
@@ -194,8 +194,8 @@ func queueAcks(t *testing.T, open Open) {
 		{"schedules the job earlier", nil, -time.Hour, -time.Hour},
 		{"removes the job", nil, 0, 0},
 		{"changes nothing after EnqueueBy", enqueueEarlier, next, time.Hour},
-		{"changes nothing after EnqueueIn", enqueueAgain, next, leased},
-		{"changes nothing after EnqueueIn, never", enqueueAgain, 0, leased},
+		{"changes nothing after Hold", hold, next, leased},
+		{"changes nothing after Hold, never", hold, 0, leased},
 		{"changes nothing after another lease", leaseAgain, next, 6 * time.Hour},
 		{"changes nothing after Remove", remove, next, 0},
 	} {
@@ -227,7 +227,7 @@ func queueAcks(t *testing.T, open Open) {
 func QueueTimes(t *testing.T, open OpenClock) {
 	s, forward := open(t)
 	q := newQueue(t, s, nil)
-	require.NoError(t, q.EnqueueIn(t.Context(), "g", time.Hour))
+	require.NoError(t, q.Hold(t.Context(), "g", time.Hour))
 	g := []string{"g"}
 	for _, c := range []struct {
 		wait time.Duration

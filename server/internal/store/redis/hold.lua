@@ -1,4 +1,4 @@
--- Schedules a job after a delay, unless it is already due earlier.
+-- Schedules a job after a delay, whether or not it is due earlier.
 --
 -- KEYS[1]  due, a sorted set: game ID by Unix milliseconds
 -- ARGV[1]  game ID
@@ -7,11 +7,10 @@
 -- Reply: 1 if the game had no job, else 0.
 --
 -- Invariant: this ends any lease on the job (ack.lua), because the server that
--- holds the lease may have read the game before this call. An earlier due time may
--- be the end of a lease, so it is reduced by a millisecond.
+-- holds the lease may have read the game before this call. So the time of the job
+-- changes by at least a millisecond.
 
 local clock = redis.call('TIME')
 local at = clock[1] * 1000 + math.floor(clock[2] / 1000) + ARGV[2]
-local scheduled = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]))
-if scheduled and scheduled <= at then at = scheduled - 1 end
+if tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1])) == at then at = at - 1 end
 return redis.call('ZADD', KEYS[1], string.format('%.0f', at), ARGV[1])

@@ -37,8 +37,6 @@ func (m *Manager) process(ctx context.Context, hub *match.Hub, job store.Job) (t
 	case errors.Is(err, gamelog.ErrNotFound):
 		// The server died before the first entry, or the game has expired.
 		return time.Time{}, nil
-	case err != nil && !errors.Is(err, replay.ErrUnknown): // A newer server knows the game's rules; leave it the job.
-		m.queue.retry(job.GameID)
 	}
 	return next, err
 }

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -38,8 +39,8 @@ const (
 )
 
 // handler processes a job and returns the time at which it is due next, or zero if it is
-// done. If the handler fails, the job is due again when its lease expires, or earlier after
-// retry.
+// done. If it fails, the next poll makes the job due again. If it runs out of time, or the
+// error is replay.ErrUnknown, the job is due again when its lease expires.
 type handler func(ctx context.Context, job store.Job) (next time.Time, err error)
 
 // queue is the queue of jobs, with this server's part in processing them. Its methods are safe
@@ -92,7 +93,8 @@ func (q *queue) poll(ctx context.Context, handle handler) {
 		// Shuffle the jobs, so that games on an unavailable part of the store do not delay
 		// the same other games every time.
 		rand.Shuffle(len(jobs), func(i, j int) { jobs[i], jobs[j] = jobs[j], jobs[i] })
-		leased, cancel := context.WithDeadline(ctx, began.Add(leaseFor))
+		// Jobs have half of the lease, so that one which runs out of time is not due again at once.
+		leased, cancel := context.WithDeadline(ctx, began.Add(leaseFor/2))
 		var group errgroup.Group
 		group.SetLimit(workers)
 		for _, job := range jobs {
@@ -136,9 +138,11 @@ func (q *queue) requeue(ctx context.Context) error {
 func (q *queue) process(ctx context.Context, job store.Job, handle handler) {
 	next, err := handle(ctx, job)
 	if err == nil {
-		if err = q.Ack(ctx, job, next); err != nil {
-			q.retry(job.GameID)
-		}
+		err = q.Ack(ctx, job, next)
+	}
+	// A newer server knows the rules of an unknown game, so leave it the job.
+	if err != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) && !errors.Is(err, replay.ErrUnknown) {
+		q.retry(job.GameID)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		q.logger.Warn("job failed; it will be retried", "id", "game-retried", "game", job.GameID, "error", err)

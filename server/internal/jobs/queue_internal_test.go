@@ -3,12 +3,16 @@ package jobs
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
@@ -32,23 +36,17 @@ func polls(t *testing.T, s *queue, handle handler) func() []string {
 	}
 }
 
-// Ensure that the next poll processes a failed job again if retry was called, and not
-// otherwise.
+// Ensure that the next poll processes a failed job again, unless a newer server may know the game's rules.
 func TestQueue_Retry(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, on *store.Store) {
 		s := newManager(on, on.Background.Queue).queue
-		retry := false
-		poll := polls(t, s, func(_ context.Context, job store.Job) (time.Time, error) {
-			if retry {
-				s.retry(job.GameID)
-			}
-			return time.Time{}, errors.New("failed")
-		})
+		failure := replay.ErrUnknown
+		poll := polls(t, s, func(context.Context, store.Job) (time.Time, error) { return time.Time{}, failure })
 		require.NoError(t, s.EnqueueBy(t.Context(), store.AtOnce, "g"))
 		assert.Equal(t, []string{"g"}, poll())
 		assert.Empty(t, poll())
-		retry = true
+		failure = errors.New("failed")
 		require.NoError(t, s.EnqueueBy(t.Context(), store.AtOnce, "g"))
 		assert.Equal(t, []string{"g"}, poll())
 		assert.Equal(t, []string{"g"}, poll())
@@ -58,6 +56,47 @@ func TestQueue_Retry(t *testing.T) {
 		ids, err := s.Due(t.Context(), -ever, ever, 1)
 		require.NoError(t, err)
 		assert.Empty(t, ids)
+	})
+}
+
+// recorded holds one job that is due, and the games that are enqueued.
+type recorded struct {
+	store.Queue
+	enqueued []string
+}
+
+func (q *recorded) EnqueueBy(_ context.Context, _ time.Time, gameIDs ...string) error {
+	q.enqueued = append(q.enqueued, gameIDs...)
+	return nil
+}
+
+func (q *recorded) Lease(_ context.Context, _ int, d time.Duration) ([]store.Job, error) {
+	return []store.Job{{GameID: "g", Leased: time.Now(), Expires: time.Now().Add(d)}}, nil
+}
+
+// Ensure that a job that runs out of time stays leased for seconds, on all servers, while one that a stopping
+// server interrupts is due at once.
+func TestQueue_Slow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		jobs := &recorded{}
+		for _, stops := range []bool{false, true} {
+			logger, retries := slog.New(slog.DiscardHandler), map[string]struct{}{}
+			s := &queue{Queue: jobs, logger: logger, missing: new(atomic.Bool), retries: retries}
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			began := time.Now()
+			s.poll(ctx, func(ctx context.Context, job store.Job) (time.Time, error) {
+				if stops {
+					stop()
+				}
+				<-ctx.Done()
+				assert.Equal(t, !stops, time.Since(began) == leaseFor/2)
+				return time.Time{}, ctx.Err()
+			})
+			s.handOver(ctx)
+			assert.Equal(t, stops, len(jobs.enqueued) > 0)
+		}
 	})
 }
 

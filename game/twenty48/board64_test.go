@@ -96,14 +96,3 @@ func TestBoard64_LargestTile(t *testing.T) {
 	assert.Equal(t, twenty48.Board64(0xff), slid)
 	assert.Equal(t, twenty48.Board64(0xff), s.Slide(slid, game.Left), "two full nibbles do not merge")
 }
-
-func TestGrid_Copied(t *testing.T) {
-	t.Parallel()
-	_, p := position(t, classic(2, 3), "2 2 . / . . .")
-	g := p.Grid()
-	assert.Equal(t, int64(4), g.Slide(game.Left))
-	assert.Equal(t, []uint8{2, 0, 0, 0, 0, 0}, g.Cells)
-	assert.Equal(t, "2 2 . / . . .", draw(p.Tiles(), 3))
-	assert.True(t, p.Legal().Has(game.Down))
-	assert.False(t, p.Legal().Has(game.Up))
-}

@@ -1,7 +1,6 @@
 package twenty48_test
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -36,26 +35,6 @@ func tiles(t require.TestingT, board string) []int32 {
 		faces = append(faces, int32(face))
 	}
 	return faces
-}
-
-// draw is the reverse of tiles.
-func draw(faces []int32, columns int) string {
-	var b strings.Builder
-	for i, face := range faces {
-		switch {
-		case i == 0:
-		case i%columns == 0:
-			b.WriteString(" / ")
-		default:
-			b.WriteByte(' ')
-		}
-		if face == 0 {
-			b.WriteByte('.')
-		} else {
-			fmt.Fprint(&b, face)
-		}
-	}
-	return b.String()
 }
 
 // position returns a position with score 0.

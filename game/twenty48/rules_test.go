@@ -83,7 +83,7 @@ func TestGoal_StaysReached(t *testing.T) {
 	r, p := position(t, classic(2, 2), "2048 2048 / 2 8")
 	next, change, err := r.Move(p, 0, game.Slide(game.Left), seed(1).Draws(2))
 	require.NoError(t, err)
-	assert.Equal(t, "4096 . / 2 8", draw(beforeSpawn(next, change), 2))
+	assert.Equal(t, tiles(t, "4096 . / 2 8"), beforeSpawn(next, change))
 	assert.True(t, next.(*twenty48.Position).GoalReached())
 
 	_, stuck := position(t, classic(2, 2), "4096 2 / 2 4096")

@@ -57,16 +57,6 @@ var projectVariables = []string{
 	Prefix + "SSH_PORT", Prefix + "SSH_SUBNET",
 }
 
-// Removed says what to do instead of setting a flag that no longer exists, by the flag's variable.
-var Removed = map[string]string{
-	Prefix + "NAME":          "name the account with gridstand account new",
-	Prefix + "PPROF":         "omit it: profiles are always served on the address of --metrics",
-	Prefix + "REDIS":         "use --store",
-	Prefix + "REFLECTION":    "omit it: tools can always list the services",
-	Prefix + "TLS_CLIENT_CA": "servers no longer check client certificates; a proxy can do so",
-	Prefix + "WAITING_FOR":   "omit it: a game waits for players for up to 24 hours",
-}
-
 // CheckEnvironment checks environ, in the form of os.Environ, for variables with the
 // project's prefix that are neither those of flags nor in projectVariables. If one is similar
 // to a variable of these, it is probably misspelled, and CheckEnvironment returns an *Error.
@@ -83,7 +73,7 @@ func CheckEnvironment(environ []string, flags *pflag.FlagSet) (unknown []string,
 			continue
 		}
 		if variable == Prefix+"TLS_CLIENT_CA" { // without it, a server that required certificates would let everyone in
-			return nil, Errorf("%s: %s", variable, Removed[variable])
+			return nil, Errorf("%s: servers no longer check client certificates; a proxy can do so", variable)
 		}
 		if meant := similar(known, variable); len(meant) > 0 {
 			return nil, Errorf("the environment variable %s is unknown; did you mean %s?", variable, strings.Join(meant, " or "))

@@ -31,13 +31,10 @@ func Wrap(err error) error {
 }
 
 // Flag returns the *Error for an invalid flag. If an argument before an unknown flag is not a command,
-// Flag reports that instead, because the flag may belong to the command that the user meant. If the flag
-// existed once, Flag says what to do instead. Pass Flag to cobra.Command.SetFlagErrorFunc.
+// Flag reports that instead, because the flag may belong to the command that the user meant. Pass Flag to
+// cobra.Command.SetFlagErrorFunc.
 func Flag(cmd *cobra.Command, err error) error {
-	if missing, ok := errors.AsType[*pflag.NotExistError](err); ok {
-		if instead := Removed[variableOf(Prefix, missing.GetSpecifiedName())]; instead != "" {
-			return Errorf("--%s was removed; %s", missing.GetSpecifiedName(), instead)
-		}
+	if _, unknown := errors.AsType[*pflag.NotExistError](err); unknown {
 		if before := cmd.Flags().Args(); cmd.HasSubCommands() && len(before) > 0 {
 			if wrong := Args(cmd, before); wrong != nil {
 				return wrong

@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,7 +87,7 @@ progress; a second one ends it immediately.`,
 			config.Logger = config.NewLogger()
 			for _, variable := range unknown {
 				config.Logger.Warn("unknown environment variable", "id", "variable-unknown", "variable", variable,
-					"remedy", cmp.Or(usage.Removed[variable], "correct its name, or remove it"))
+					"remedy", "correct its name, or remove it")
 			}
 			return server.Run(cmd.Context(), config)
 		},

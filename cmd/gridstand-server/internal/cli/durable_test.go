@@ -23,11 +23,9 @@ func TestProcess_Killed(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	t.Setenv("GRIDSTAND_DATA", data)
 	t.Setenv("GRIDSTAND_THEME", "dark")
-	t.Setenv("GRIDSTAND_WAITING_FOR", "3h")
 	p := startProcess(t)
 	assert.Contains(t, p.output(), "store=sqlite:"+filepath.Join(data, "gridstand.db"))
 	assert.Regexp(t, `level=WARN .* id=variable-unknown variable=GRIDSTAND_THEME remedy="correct its name`, p.output())
-	assert.Contains(t, p.output(), `variable=GRIDSTAND_WAITING_FOR remedy="omit it: a game waits`)
 	link := filepath.Join(data, "link.db")
 	require.NoError(t, os.Link(filepath.Join(data, "gridstand.db"), link))
 	for _, args := range [][]string{{"--listen", "127.0.0.1:0"}, {"backup", filepath.Join(data, "copy.db")}} {

@@ -74,50 +74,35 @@ func bots(v *pb.Variant) []string {
 }
 
 func (p *program) joinCommand() *cobra.Command {
-	var seat string
 	var wait bool
 	cmd := &cobra.Command{
 		Use: "join <link|id>", Short: "Take a seat, enter a race or play a challenge",
-		Long: `Take a seat in a game that is waiting for players (the first open one, unless
---seat names another), and play. Or enter a race, or play a challenge, given by
-its id or a link. A link also determines the server, unless --server does.
+		Long: `Take the first open seat in a game that is waiting for players, and play. Or
+enter a race, or play a challenge, given by its id or a link. A link also
+determines the server, unless --server does.
 
 Without a terminal it takes the seat and prints the game, or it starts or finds
 your attempt at a challenge and prints the id of the game. In a race that has
 not started it marks you as ready and prints the race; with --wait it then waits
 for the start and prints the id of your game.`,
 		RunE: p.onReference(func(ctx context.Context, c *client.Client, r reference) error {
-			var index *int32
-			if seat != "" {
-				n := int32(slices.Index(describe.Colors, seat))
-				if n < 0 {
-					return usage.Errorf("--seat must be %s, not %q", strings.Join(describe.Colors, ", "), seat)
-				}
-				index = &n
-			}
-			return p.join(ctx, c, r, index, wait)
+			return p.join(ctx, c, r, wait)
 		}),
 	}
-	cmd.Flags().StringVar(&seat, "seat", "", "the `color` of the seat: blue, red or green")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the start of a race, and show no screen")
 	return cmd
 }
 
-// join takes a seat in a game (the first open one if seat is nil) or joins a challenge. If wait is
-// set, it waits for the challenge to open and shows no screen.
-func (p *program) join(ctx context.Context, c *client.Client, r reference, seat *int32, wait bool) error {
+// join takes the first open seat in a game or joins a challenge. If wait is set, it waits for the challenge
+// to open and shows no screen.
+func (p *program) join(ctx context.Context, c *client.Client, r reference, wait bool) error {
 	found, g, err := p.challengeOrGame(ctx, c, r)
-	challenge := found.GetChallenge()
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case challenge != nil && seat != nil:
-		return usage.Errorf("--seat is for games; a challenge has no seats")
-	case seat != nil && int(*seat) >= len(g.GetSeats()):
-		return usage.Errorf("the game has no %s seat", describe.Colors[*seat])
 	}
+	challenge := found.GetChallenge()
 	if p.onScreen() && !wait {
-		route := ui.Route{Join: g.GetId(), Seat: seat}
+		route := ui.Route{Join: g.GetId()}
 		if challenge != nil {
 			route = ui.Route{Enter: challenge.GetId()}
 		}
@@ -130,7 +115,7 @@ func (p *program) join(ctx context.Context, c *client.Client, r reference, seat 
 		return p.joinChallenge(ctx, c, challenge, wait)
 	}
 	joined, err := orGiveUp(ctx, p, "join the game", func(ctx context.Context) (client.Game, error) {
-		return c.Join(ctx, g.GetId(), seat)
+		return c.Join(ctx, g.GetId(), nil)
 	})
 	if err != nil {
 		return p.orWatch(err, g)

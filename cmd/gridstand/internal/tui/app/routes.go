@@ -87,7 +87,7 @@ func (m *Model) request(r ui.Route, old *ui.Tasks) tea.Cmd {
 		case r.New != nil:
 			to.game, err = server.NewGame(ctx, *r.New)
 		case r.Join != "":
-			to.game, err = server.Join(ctx, r.Join, r.Seat)
+			to.game, err = server.Join(ctx, r.Join, nil)
 		case r.Play != "":
 			to.game, err = server.Game(ctx, r.Play)
 		case r.NewChallenge != nil:

@@ -152,13 +152,11 @@ type (
 	BackMsg struct{ Notice string }
 )
 
-// Route is a page to open: the lobby if no field is set. Otherwise one field is set, and Seat
-// may be set along with Join, and Replay along with Watch.
+// Route is a page to open: the lobby if no field is set. Otherwise one field is set, and Replay may be set
+// along with Watch.
 type Route struct {
-	// Play plays a game in which the user has a seat. Join takes a seat in a game first.
+	// Play plays a game in which the user has a seat. Join first takes the first open seat in a game.
 	Play, Join string
-	// Seat is the seat to join, or nil for the first open one.
-	Seat *int32
 	// New creates a game and opens it.
 	New *NewGame
 	// Watch watches one game, or several side by side, by their full ids.

@@ -194,7 +194,7 @@ func TestTerminal_Newcomer(t *testing.T) {
 	})
 	p.named("ada", address)
 	p.open("ada", "--server "+address+" --no-animation")
-	p.sees("ada", `(?s)No live games. Press n to start one.*No player is waiting`)
+	p.sees("ada", `(?s)No live games. Press n to start one.*None yet. Press n to start one, s to race`)
 	p.tmux("send-keys", "-t", "ada", "n")
 	p.sees("ada", `(?s)New game.*variant +‹ classic ›`)
 	p.tmux("send-keys", "-t", "ada", "Enter")

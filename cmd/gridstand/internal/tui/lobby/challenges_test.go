@@ -139,7 +139,6 @@ func TestRaces(t *testing.T) {
 	assert.Equal(t, attempt.GetPosition().GetScores()[0], gamestate.HighestScore(running))
 	assert.Equal(t, attempt.GetPosition().GetMoveCount(), running.GetPosition().GetMoveCount(), "else the preview says that it has none")
 	assert.False(t, moving(raceGame(tuitest.Race(), nil), tuitest.Noon))
-	assert.Nil(t, (&page{env: tuitest.Env(nil), games: [paneScores][]*pb.Game{{running}}}).bestLive(), "a race has no board")
 	lobby := &page{env: tuitest.Env(nil), lists: ui.Lists{Races: []*pb.Challenge{tuitest.Race()}}}
 	idle := other(idleID, "vt100", gamestate.LiveTime, 512)
 	assert.Equal(t, "idle", lobby.mineState(idle).Text)

@@ -236,7 +236,7 @@ func TestWelcome(t *testing.T) {
 	assert.Nil(t, p.current())
 	for _, text := range []string{
 		"n start a game", "r read the rules", "No live games. Press n to start one.", "No scores yet.",
-		"No player is waiting. Press s to race",
+		"None yet. Press n to start one, s to",
 	} {
 		assert.Contains(t, d.Screen(), text)
 	}
@@ -246,20 +246,4 @@ func TestWelcome(t *testing.T) {
 	d.Send(got(p, ui.Lists{Variants: tuitest.Variants(), Variant: "classic", Window: pb.Window_WINDOW_ALL_TIME}, nil))
 	assert.Contains(t, d.Screen(), "‹all time›")
 	assert.NotContains(t, d.Screen(), "another period")
-}
-
-// Ensure that the cursor moves to the live games if the last open place, on which it was, is taken.
-func TestOpenPlaces(t *testing.T) {
-	t.Parallel()
-	p, d := open(t, func(env *ui.Env) { env.Me = "" })
-	assert.Equal(t, waitingID, p.current().GetId())
-	taken := lists(t, "", "classic", pb.Window_WINDOW_DAY)
-	taken.Live = taken.Live[:4]
-	d.Send(got(p, taken, nil))
-	assert.Contains(t, d.Screen(), "No player is waiting.")
-	assert.Equal(t, p.cursors[paneLive].ids[0], p.current().GetId())
-	assert.Contains(t, d.Screen(), "↑ ↓ select")
-	d.Press("tab")
-	d.Send(got(p, taken, nil))
-	assert.Nil(t, p.current(), "a player who selects the empty list stays there")
 }

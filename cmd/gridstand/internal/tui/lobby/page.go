@@ -48,8 +48,6 @@ type page struct {
 	lists  ui.Lists // as received from the server
 	loaded bool
 	games  [paneScores][]*pb.Game // sorted, as shown
-	// places is set if the user has no games: the pane for them then shows the open places.
-	places bool
 	// pane is the pane with the focus. cursors has the selected row of each pane.
 	pane    int
 	cursors [panes]cursor
@@ -150,13 +148,9 @@ func (p *page) listed(lists ui.Lists, err error) tea.Cmd {
 	}
 	first := !p.loaded
 	p.problem, p.lists, p.loaded = "", lists, true
-	before := len(p.games[paneMine])
 	p.arrange()
-	switch {
-	case first && (p.places || len(p.games[paneLive]) == 0) && len(p.games[paneMine]) > 0:
+	if first && len(p.games[paneLive]) == 0 && len(p.games[paneMine]) > 0 {
 		p.pane = paneMine
-	case p.pane == paneMine && before > 0 && len(p.games[paneMine]) == 0: // the last open place was taken
-		p.pane = paneLive
 	}
 	return p.selected()
 }
@@ -164,15 +158,9 @@ func (p *page) listed(lists ui.Lists, err error) tea.Cmd {
 // arrange sorts the lists. Each cursor stays on its item.
 func (p *page) arrange() {
 	open := races(p.lists.Races, p.lists.Live)
-	live := order(append(open, withoutAttempts(p.lists.Live, open)...), p.env.Now)
-	mine := slices.Clone(p.lists.Mine)
-	if p.places = len(p.lists.Mine) == 0 && p.env.WatchOnly == ""; p.places {
-		mine = slices.DeleteFunc(slices.Clone(live), func(g *pb.Game) bool { return !waits(g) })
-		live = slices.DeleteFunc(live, waits)
-	}
-	p.games[paneLive] = live
-	over := slices.DeleteFunc(slices.Clone(mine), func(g *pb.Game) bool { return !finished(g) })
-	p.games[paneMine] = append(slices.DeleteFunc(mine, finished), over...)
+	p.games[paneLive] = order(append(open, withoutAttempts(p.lists.Live, open)...), p.env.Now)
+	over := slices.DeleteFunc(slices.Clone(p.lists.Mine), func(g *pb.Game) bool { return !finished(g) })
+	p.games[paneMine] = append(slices.DeleteFunc(slices.Clone(p.lists.Mine), finished), over...)
 	for pane, games := range p.games {
 		p.cursors[pane].set(convert.All(games, (*pb.Game).GetId))
 	}
@@ -192,24 +180,10 @@ func (p *page) current() *pb.Game {
 	return nil
 }
 
-// bestLive returns the live game that TV would show, or nil.
-func (p *page) bestLive() *pb.Game {
-	var best *pb.Game
-	for _, g := range p.games[paneLive] {
-		if !isRace(g) && (best == nil || gamestate.RankOf(g, p.env.Now) < gamestate.RankOf(best, p.env.Now)) {
-			best = g
-		}
-	}
-	return best
-}
-
-// selected shows the selected game in the preview, or the best live game beside the open places. It
-// calls settled once the selection has not changed for settleTime.
+// selected shows the selected game in the preview. It calls settled once the selection has not changed for
+// settleTime.
 func (p *page) selected() tea.Cmd {
 	g := p.current()
-	if best := p.bestLive(); p.places && waits(g) && best != nil {
-		g = best
-	}
 	other := g.GetId() != p.preview.id || isRace(g) // the lists have the state of a race
 	if other {
 		p.preview.show(g, p.env.Now)

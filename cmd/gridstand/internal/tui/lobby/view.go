@@ -81,12 +81,9 @@ func (p *page) list(pane int, tabs bool, width, height int) string {
 	if p.loaded {
 		board = clean(p.lists.Variant)
 	}
-	names, places := []string{"Live games", "My games", "Top " + board}, "Open places"
+	names := []string{"Live games", "My games", "Top " + board}
 	if tabs && width < 57 { // otherwise there would be no room for the period
-		names, places = []string{"Live", "Mine", "Top"}, "Open"
-	}
-	if p.places {
-		names[paneMine] = places
+		names = []string{"Live", "Mine", "Top"}
 	}
 	if pane == p.pane { // for terminals without colors
 		names[pane] = "‹" + names[pane] + "›"
@@ -105,7 +102,7 @@ func (p *page) list(pane int, tabs bool, width, height int) string {
 			frame.Corner = p.windowNames(false)
 		}
 	} else {
-		columns := p.gameColumns(pane == paneMine && !p.places, inner)
+		columns := p.gameColumns(pane == paneMine, inner)
 		table := ui.Table[*pb.Game]{Columns: columns, Items: p.games[pane]}
 		content = table.Draw(t, at, frame.Focused, inner, room)
 	}
@@ -147,10 +144,8 @@ func (p *page) empty(pane int) string {
 		return "No live games."
 	case pane == paneLive:
 		return "No live games. Press n to start one."
-	case p.places:
-		return "No player is waiting. Press s to race somebody now, n for a game with open seats."
 	default:
-		return "None yet. Press n to start one."
+		return "None yet. Press n to start one, s to race somebody now."
 	}
 }
 

@@ -100,7 +100,7 @@ func (p *program) botsVariant(ctx context.Context, c *client.Client, bot, id str
 	if err != nil {
 		return nil, client.GameOptions{}, err
 	}
-	options, err := p.options(ctx, c, v, o)
+	options, err := o.options(v)
 	if names := solver.Names(v.GetId()); !slices.Contains(names, bot) {
 		err = usage.Errorf("the bots of %s are %s, not %q", clean(v.GetId(), 24), strings.Join(names, ", "), clean(bot, 24))
 	}

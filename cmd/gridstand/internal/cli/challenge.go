@@ -41,9 +41,6 @@ ready and prints the game to play once the race has started.`,
 	}
 	flags := cmd.Flags()
 	cmd.RunE = p.onReference(func(ctx context.Context, c *client.Client, r reference) error {
-		if limit < 10*time.Second || limit > time.Hour {
-			return usage.Errorf("--limit must be between 10s and 1h")
-		}
 		if now {
 			if flags.NArg() > 0 || flags.Changed("limit") || private || len(bots) > 0 {
 				return usage.Errorf("--now enters any race: it takes no variant and no other flag of race")
@@ -81,9 +78,6 @@ challenge, and ` + name + ` top shows its ranking.
 
 Without a terminal it prints the id and the link.`,
 		RunE: p.onReference(func(ctx context.Context, c *client.Client, r reference) error {
-			if limit != 0 && limit < 10*time.Second {
-				return usage.Errorf("--limit must be at least 10s")
-			}
 			request := &pb.CreateChallengeRequest{Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK, Private: private}
 			if limit != 0 {
 				request.Limit = durationpb.New(limit)
@@ -125,11 +119,8 @@ func (p *program) createChallenge(ctx context.Context, c *client.Client, r refer
 func (p *program) setTiles(ctx context.Context, c *client.Client, r reference, n ui.NewChallenge) (err error) {
 	ofGame := func() error {
 		g, err := p.game(ctx, c, r)
-		switch {
-		case err == nil && g.GetPosition().GetTwenty48() == nil:
+		if err == nil && g.GetPosition().GetTwenty48() == nil {
 			return usage.Errorf("a challenge needs a game of 2048")
-		case err == nil && n.Request.GetLimit() != nil:
-			return usage.Errorf("--limit is for new tiles, not for those of a game")
 		}
 		n.Request.Kind, n.Request.GameId = pb.ChallengeKind_CHALLENGE_KIND_REMATCH, g.GetId()
 		return err

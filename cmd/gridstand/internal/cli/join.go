@@ -35,22 +35,9 @@ func (o *gameFlags) add(cmd *cobra.Command) {
 // set reports whether any of the flags is set.
 func (o *gameFlags) set() bool { return o.private || len(o.seats) > 0 || o.turnLimit != 0 }
 
-// maxTurnLimit is the longest time limit for a move that servers accept.
-const maxTurnLimit = 7 * 24 * time.Hour
-
 // options converts the flags to the options for a new game of variant v.
-func (p *program) options(ctx context.Context, c *client.Client, v *pb.Variant, o gameFlags) (client.GameOptions, error) {
+func (o *gameFlags) options(v *pb.Variant) (client.GameOptions, error) {
 	options := client.GameOptions{Private: o.private, TurnLimit: o.turnLimit}
-	if o.turnLimit != 0 {
-		info, err := p.info(ctx, c)
-		if err != nil {
-			return options, err
-		}
-		least := info.GetLimits().GetMinTurnLimit().AsDuration()
-		if o.turnLimit < least || o.turnLimit > maxTurnLimit {
-			return options, usage.Errorf("--turn-limit must be between %v and 168h", least)
-		}
-	}
 	if len(o.seats) == 0 {
 		return options, nil
 	}

@@ -19,7 +19,7 @@ func (p *program) newCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			options, err := p.options(ctx, c, v, o)
+			options, err := o.options(v)
 			if err != nil {
 				return err
 			}

@@ -109,7 +109,7 @@ func (p *program) whatToPlay(ctx context.Context, c *client.Client, r reference,
 			return ui.Route{Play: id}, nil
 		}
 	}
-	options, err := p.options(ctx, c, v, o.gameFlags)
+	options, err := o.options(v)
 	return ui.Route{New: &ui.NewGame{Variant: v.GetId(), Options: options}}, err
 }
 

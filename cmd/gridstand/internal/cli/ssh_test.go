@@ -397,7 +397,7 @@ func TestSSHHost_Settings(t *testing.T) {
 	u.fails(exitUsage, "must be 1 or more", "ssh-host", "--max-sessions", "0")
 	u.fails(exitUsage, "must be 0 or more", "ssh-host", "--idle-timeout", "-1s")
 	u.fails(exitFailed, "; --host-key selects another file", "ssh-host", "--host-key", filepath.Join(file, "key"))
-	u.fails(exitFailed, "listen", "ssh-host", "--host-key", key, "--listen", "256.0.0.1:1")
+	u.fails(exitUsage, "listen", "ssh-host", "--host-key", key, "--listen", "256.0.0.1:1")
 	u.env = []string{"GRIDSTAND_SSH_MAX_SESSIONS=many"}
 	u.fails(exitUsage, `GRIDSTAND_SSH_MAX_SESSIONS must be a whole number, not "many"`, "ssh-host")
 	u.env = []string{"GRIDSTAND_SSH_HOSTKEY=a"}

@@ -93,9 +93,6 @@ func (o sshOptions) check() error {
 	case o.hostKey == "":
 		return usage.Errorf("--host-key must name a file; there is a default only if HOME is set")
 	}
-	if err := checkAddress(o.listen); err != nil {
-		return usage.Errorf("--listen: %w", err)
-	}
 	return nil
 }
 
@@ -126,7 +123,7 @@ func (p *program) sshHost(ctx context.Context, o sshOptions) error {
 	}}
 	listener, err := listening.Listen(ctx, "tcp", o.listen)
 	if err != nil {
-		return fmt.Errorf("--listen: %w", err)
+		return usage.Errorf("--listen: %w", err)
 	}
 	if p.getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(sshGCPercent))
@@ -179,13 +176,4 @@ func sshCommand(address string) (string, error) {
 		return "ssh -t " + host, nil
 	}
 	return "ssh -p " + port + " -t " + host, nil
-}
-
-// checkAddress returns an error if address is not host:port with a valid port.
-func checkAddress(address string) error {
-	_, port, err := net.SplitHostPort(address)
-	if err == nil {
-		_, err = net.LookupPort("tcp", port)
-	}
-	return err
 }

@@ -29,9 +29,7 @@ func (p *program) resolve(ctx context.Context, c *client.Client, r reference) (s
 		return r.id, nil
 	}
 	if c.PlayerID() == "" {
-		if _, err := p.known(ctx, c); err == nil {
-			defer c.SetToken("")
-		} else if !isMissing(err) {
+		if _, err := p.known(ctx, c); err != nil && !isMissing(err) {
 			return "", err
 		}
 	}

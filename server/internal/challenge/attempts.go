@@ -12,16 +12,17 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// KeptUntil returns the expiry time of an attempt's challenge, or zero if the challenge no
-// longer exists.
-func (s *Challenges) KeptUntil(ctx context.Context, attempt *replay.State) (time.Time, error) {
-	c, _, err := s.Read(ctx, attempt.Attempt.ChallengeID)
-	if errors.Is(err, ErrNotFound) {
-		return time.Time{}, nil
-	} else if err != nil {
-		return time.Time{}, err
+// Of reads the challenge of an attempt like Read. It returns nil if the challenge no longer exists,
+// and for games that are not attempts.
+func (s *Challenges) Of(ctx context.Context, state *replay.State) (*Challenge, error) {
+	if !state.IsAttempt() {
+		return nil, nil
 	}
-	return c.expires, nil
+	c, _, err := s.Read(ctx, state.Attempt.ChallengeID)
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	return c, err
 }
 
 // Window returns the period during which the attempt's player may play. If fresh is set, Window
@@ -51,18 +52,14 @@ func (s *Challenges) Window(ctx context.Context, attempt *replay.State, fresh bo
 }
 
 // Record records the results of a finished game on the leaderboards or in the standings where
-// they count. It is idempotent.
-func (s *Challenges) Record(ctx context.Context, boards *leaderboard.Boards, final *replay.State) error {
+// they count. of is what Of returns for the game. Record is idempotent.
+func Record(ctx context.Context, boards *leaderboard.Boards, final *replay.State, of *Challenge) error {
 	for _, result := range leaderboard.ResultsOf(final) {
 		if result.ChallengeID != "" {
-			until, err := s.KeptUntil(ctx, final)
-			if err != nil {
-				return err
-			}
-			if until.IsZero() {
+			if of == nil {
 				continue
 			}
-			result.Expires = until.Truncate(time.Second).Add(time.Second) // Boards expire at whole seconds, so round up.
+			result.Expires = of.Expires.Truncate(time.Second).Add(time.Second) // Boards expire at whole seconds, so round up.
 		}
 		if err := boards.Record(ctx, result); err != nil {
 			return err

@@ -18,7 +18,7 @@ import (
 )
 
 // Ensure that storing the result of an attempt at a race does not read outages, which would send a heartbeat.
-func TestKeptUntil(t *testing.T) {
+func TestOf(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		race := env.start(env.race())
@@ -26,14 +26,14 @@ func TestKeptUntil(t *testing.T) {
 		env.forward(challenge.Countdown + time.Minute + time.Second)
 		other := env.server()
 		other.Outages = nil
-		until, err := other.KeptUntil(t.Context(), final)
+		of, err := other.Of(t.Context(), final)
 		require.NoError(t, err)
-		assert.Equal(t, race.CloseTime.Add(other.Keep), until)
-		require.NoError(t, other.Record(t.Context(), nil, final))
+		assert.Equal(t, race.CloseTime.Add(other.Keep), of.Expires)
+		require.NoError(t, challenge.Record(t.Context(), nil, final, of))
 		env.forward(other.Keep)
-		until, err = other.KeptUntil(t.Context(), final)
+		of, err = other.Of(t.Context(), final)
 		require.NoError(t, err)
-		assert.Zero(t, until, "the challenge has expired")
+		assert.Nil(t, of, "the challenge has expired")
 	})
 }
 
@@ -82,7 +82,7 @@ func TestIdentical(t *testing.T) {
 				tip = env.append(draft)
 			}
 			final := env.resign(tip).State
-			require.NoError(t, env.Record(ctx, boards, final))
+			require.NoError(t, challenge.Record(ctx, boards, final, c))
 			return final.ID
 		}
 		same := []string{play("one", 101, -1), play("two", 100, -1)}

@@ -85,8 +85,10 @@ type Challenge struct {
 	// prepares its start, or zero if it is not locked.
 	startingUntil time.Time
 
+	// Expires is when the challenge is removed. Its attempts are kept for as long.
+	Expires time.Time
+
 	revision int64 // revision of the stored record, for optimistic locking
-	expires  time.Time
 	// ended is stored, and set if no outage can postpone the close of a race: all attempts were over, or all
 	// outages before the close are known.
 	ended bool
@@ -208,7 +210,7 @@ func (c *Challenge) stored() (store.Challenge, error) {
 	encoded, err := proto.Marshal(m)
 	return store.Challenge{
 		ID: c.ID, Revision: c.revision, Encoded: encoded, Kind: uint8(c.Kind), Listed: !c.Private && c.Kind != replay.Daily,
-		Created: c.CreateTime, Expires: c.expires,
+		Created: c.CreateTime, Expires: c.Expires,
 	}, err
 }
 
@@ -228,7 +230,7 @@ func decode(s store.Challenge) (*Challenge, error) {
 		OpenTime: store.FromMilli(m.GetOpenMs()), CloseTime: store.FromMilli(m.GetCloseMs()), Limit: time.Duration(m.GetLimitMs()) * time.Millisecond,
 		Credited: time.Duration(m.GetCreditedMs()) * time.Millisecond, Date: m.GetDate(),
 		startingUntil: store.FromMilli(m.GetStartingUntilMs()), creditedUntil: store.FromMilli(m.GetCreditedUntilMs()), ended: m.GetEnded(),
-		Source: uint16(m.GetSource()), revision: s.Revision, expires: s.Expires,
+		Source: uint16(m.GetSource()), revision: s.Revision, Expires: s.Expires,
 		StartTime: store.FromMilli(m.GetStartMs()), seen: store.FromMilli(m.GetSeenMs()), gathers: m.GetGathers(),
 	}
 	for _, e := range m.GetEntrants() {

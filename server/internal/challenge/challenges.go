@@ -144,15 +144,15 @@ func (s *Challenges) Create(ctx context.Context, c Challenge, now time.Time) (*C
 	case replay.Race:
 		c.Entrants = append([]Entrant{{Player: c.Creator, GameID: AttemptID(c.ID, c.Creator.ID)}}, c.Entrants...)
 		c.gathers = c.Has(StandIn(c.ID, "").GameID)
-		if c.expires.IsZero() {
-			c.expires = now
+		if c.Expires.IsZero() {
+			c.Expires = now
 		}
-		c.expires = c.expires.Add(WaitsFor)
+		c.Expires = c.Expires.Add(WaitsFor)
 	default:
 		c.OpenTime, c.CloseTime = now, now.Add(OpenFor)
 	}
 	if c.Kind != replay.Race {
-		c.expires = c.CloseTime.Add(s.Keep)
+		c.Expires = c.CloseTime.Add(s.Keep)
 	}
 	kept, err := c.stored()
 	if err == nil {

@@ -146,7 +146,7 @@ func (s *Challenges) Start(ctx context.Context, challengeID string, asked bool, 
 		c.startingUntil, c.StartTime = time.Time{}, time.Time{}
 		c.OpenTime = now.UTC().Truncate(time.Millisecond).Add(Countdown)
 		c.CloseTime = c.OpenTime.Add(c.Limit)
-		c.expires = c.CloseTime.Add(s.Keep)
+		c.Expires = c.CloseTime.Add(s.Keep)
 		return nil
 	})
 	if err == nil && started.OpenTime.IsZero() { // The preparations took so long that the lock expired.
@@ -201,7 +201,7 @@ func (s *Challenges) credit(ctx context.Context, c *Challenge, outage store.Span
 			c.creditedUntil = outage.To
 			c.Credited += lost
 			c.CloseTime = c.CloseTime.Add(lost)
-			c.expires = c.expires.Add(lost)
+			c.Expires = c.Expires.Add(lost)
 		}
 		ends := !c.ended && c.Status(known) == Closed
 		if lost == 0 && !ends {

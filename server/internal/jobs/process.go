@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/match"
@@ -93,10 +94,14 @@ func overtaken(err error) bool {
 // lists of finished games, closes a race in which all attempts are over, and removes the game's job.
 // It is idempotent.
 func (m *Manager) record(ctx context.Context, final *replay.State) error {
-	if err := m.Challenges.Record(ctx, m.Leaderboard, final); err != nil {
+	of, err := m.Challenges.Of(ctx, final)
+	if err != nil {
 		return err
 	}
-	if err := m.Profiles.Record(ctx, final); err != nil {
+	if err := challenge.Record(ctx, m.Leaderboard, final, of); err != nil {
+		return err
+	}
+	if err := m.Profiles.Record(ctx, final, of); err != nil {
 		return err
 	}
 	if err := m.Directory.Put(ctx, directory.Of(final, 0)); err != nil {
@@ -106,16 +111,10 @@ func (m *Manager) record(ctx context.Context, final *replay.State) error {
 	if showcased(final) {
 		until = final.UpdateTime.Add(min(m.KeepFinished, keepShowcase))
 	}
-	if final.IsAttempt() {
-		// Keep the attempt for as long as its challenge. If the attempt were removed, the
-		// player could start another one and would already know the tiles.
-		kept, err := m.Challenges.KeptUntil(ctx, final)
-		if err != nil {
-			return err
-		}
-		if kept.After(until) {
-			until = kept
-		}
+	if of != nil && of.Expires.After(until) {
+		// If the attempt were removed before its challenge, the player could start another one and would
+		// already know the tiles.
+		until = of.Expires
 	}
 	if err := m.Log.Expire(ctx, until, final.ID); err != nil {
 		return err

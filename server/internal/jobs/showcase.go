@@ -9,7 +9,6 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
-	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/match"
 )
 
@@ -86,16 +85,13 @@ func (m *Manager) playing(ctx context.Context) (games, showcases int, err error)
 		case showcased(state):
 			showcases++
 		case state.Position.MoveCount() > 0:
-			if state.IsAttempt() {
-				c, _, err := m.Challenges.Read(ctx, state.Attempt.ChallengeID)
-				if errors.Is(err, challenge.ErrNotFound) || err == nil && c.Private {
-					continue
-				}
-				if err != nil {
-					return 0, 0, err
-				}
+			of, err := m.Challenges.Of(ctx, state)
+			if err != nil {
+				return 0, 0, err
 			}
-			games++
+			if !state.IsAttempt() || of != nil && !of.Private {
+				games++
+			}
 		}
 	}
 	return games, showcases, nil

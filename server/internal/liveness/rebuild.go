@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -47,7 +48,10 @@ func (r *Recovery) Rebuild(ctx context.Context) (Rebuilt, error) {
 					err = r.index(ctx, gamelog.Head{State: state})
 				}
 				if err == nil && state.Status == replay.Finished {
-					err = r.Profiles.Record(ctx, state)
+					var of *challenge.Challenge
+					if of, err = r.Challenges.Of(ctx, state); err == nil {
+						err = r.Profiles.Record(ctx, state, of)
+					}
 				}
 				mu.Lock()
 				defer mu.Unlock()
@@ -92,13 +96,18 @@ func (r *Recovery) index(ctx context.Context, heads ...gamelog.Head) error {
 		if head.State == nil {
 			continue // This server cannot read the game.
 		}
-		if err := r.Challenges.Record(ctx, r.Leaderboard, head.State); err != nil {
-			return err
-		}
 		listing := directory.Of(head.State, head.Watchers)
 		listings, players = append(listings, listing), append(players, listing.Players...)
 		if head.State.Status != replay.Finished {
 			open = append(open, head.State.ID)
+			continue
+		}
+		of, err := r.Challenges.Of(ctx, head.State)
+		if err == nil {
+			err = challenge.Record(ctx, r.Leaderboard, head.State, of)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	if err := r.Directory.Enter(ctx, listings...); err != nil {

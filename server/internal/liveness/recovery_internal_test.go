@@ -16,6 +16,7 @@ import (
 	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
@@ -45,9 +46,9 @@ func newRig(t *testing.T, s *store.Store) rig {
 	return rig{NewRecovery(Stores{
 		Engine: s.Background, Heartbeats: s.Background.Heartbeats, Log: gamelog.New(s.Games),
 		Accounts: account.New(s.Accounts, keepAccounts), Leaderboard: leaderboard.New(s.Boards, tokens, s.Time),
-		Directory: directory.New(s.Lists, s.Lists, tokens, keepGames, logger),
-		Profiles:  &profile.Profiles{Store: s.Profiles},
-		Queue:     s.Queue, Logger: logger, KeepFinished: keepGames,
+		Directory:  directory.New(s.Lists, s.Lists, tokens, keepGames, logger),
+		Challenges: challenge.New(challenge.Config{Store: s.Challenges}), Profiles: &profile.Profiles{Store: s.Profiles},
+		Queue: s.Queue, Logger: logger, KeepFinished: keepGames,
 		Monitor: New(Config{ServerID: "server"}),
 	}), t, s}
 }
@@ -120,7 +121,7 @@ func TestRecovery_Rebuild(t *testing.T) {
 		open, over := r.play(ann, false), r.play(ann, true)
 		removed := *over // only the profile still has it
 		removed.ID = id.New()
-		require.NoError(t, r.Profiles.Record(ctx, &removed))
+		require.NoError(t, r.Profiles.Record(ctx, &removed, nil))
 		rebuilt, err := r.Rebuild(ctx)
 		require.NoError(t, err)
 		assert.Equal(t, [2]int{2, 1}, [2]int{rebuilt.Games, rebuilt.Finished})

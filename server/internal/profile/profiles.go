@@ -111,34 +111,20 @@ func (s *Profiles) change(ctx context.Context, playerID string, do func(p *profi
 }
 
 // Record adds a finished game to the profiles of its players and, if it is the last attempt at a race,
-// the race. It is idempotent. It ignores games that do not count (see ResultsOf), and attempts at
-// private challenges.
-func (s *Profiles) Record(ctx context.Context, final *replay.State) error {
-	results, err := s.results(ctx, final)
-	for _, r := range results {
-		if err == nil {
-			err = s.change(ctx, r.PlayerID, func(p *profilev1.Profile) bool { return add(p, r) })
+// the race. of is what challenge.Challenges.Of returns for the game. Record is idempotent. It ignores games
+// that do not count (see ResultsOf), and attempts at private challenges; one that no longer exists may have
+// been private.
+func (s *Profiles) Record(ctx context.Context, final *replay.State, of *challenge.Challenge) error {
+	if final.IsAttempt() && final.Attempt.Kind != replay.Daily && (of == nil || of.Private) {
+		return nil
+	}
+	for _, r := range ResultsOf(final) {
+		if err := s.change(ctx, r.PlayerID, func(p *profilev1.Profile) bool { return add(p, r) }); err != nil {
+			return err
 		}
 	}
-	if err == nil && final.Attempt.Kind == replay.Race {
-		err = s.recordRace(ctx, final.Attempt.ChallengeID)
+	if final.Attempt.Kind == replay.Race {
+		return s.recordRace(ctx, of)
 	}
-	return err
-}
-
-// results is like ResultsOf, but returns nil for attempts at private challenges. A challenge that
-// no longer exists may have been private.
-func (s *Profiles) results(ctx context.Context, final *replay.State) ([]Result, error) {
-	results := ResultsOf(final)
-	if len(results) == 0 || !final.IsAttempt() || final.Attempt.Kind == replay.Daily {
-		return results, nil
-	}
-	c, _, err := s.Challenges.Read(ctx, final.Attempt.ChallengeID)
-	switch {
-	case errors.Is(err, challenge.ErrNotFound):
-		return nil, nil
-	case err != nil || c.Private:
-		return nil, err
-	}
-	return results, nil
+	return nil
 }

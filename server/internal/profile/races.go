@@ -3,7 +3,6 @@ package profile
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/gridstand/gridstand/game/replay"
@@ -14,16 +13,8 @@ import (
 // MaxRaces is the maximum number of races that a profile lists.
 const MaxRaces = 50
 
-// recordRace adds a race to the profiles of its players if it is over and not private. It is idempotent.
-func (s *Profiles) recordRace(ctx context.Context, challengeID string) error {
-	// If all attempts are over, no outage can still postpone the close.
-	race, _, err := s.Challenges.Read(ctx, challengeID)
-	if errors.Is(err, challenge.ErrNotFound) {
-		return nil
-	}
-	if err != nil || race.Private {
-		return err
-	}
+// recordRace adds a race to the profiles of its players if it is over. It is idempotent.
+func (s *Profiles) recordRace(ctx context.Context, race *challenge.Challenge) error {
 	final, err := s.Challenges.FinalStates(ctx, race)
 	if err != nil || final == nil {
 		return err

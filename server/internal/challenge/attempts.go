@@ -45,7 +45,7 @@ func (s *Challenges) Window(ctx context.Context, attempt *replay.State, fresh bo
 	if c.OpenTime.IsZero() {
 		return from, to, replay.ErrNotStarted
 	}
-	if c.final || !c.Has(attempt.ID) {
+	if c.ended || !c.Has(attempt.ID) {
 		return from, to, replay.ErrGameOver
 	}
 	return c.OpenTime, c.Deadline(attempt.CreateTime), nil
@@ -79,7 +79,7 @@ func (s *Challenges) Hidden(ctx context.Context, attempt *replay.State, playerID
 		return nil
 	}
 	if c, ok := s.known.Get(attempt.Attempt.ChallengeID); ok {
-		if c.final {
+		if c.ended {
 			return nil
 		}
 		if kind == replay.Race && !c.OpenTime.IsZero() && !attempt.UpdateTime.Before(c.OpenTime) {
@@ -114,7 +114,7 @@ func (s *Challenges) Hidden(ctx context.Context, attempt *replay.State, playerID
 func (s *Challenges) Seed(ctx context.Context, attempt *replay.State) (game.Seed, error) {
 	// Avoid reading the store, because all watchers of an attempt may request the seed when
 	// it ends.
-	if c, ok := s.known.Get(attempt.Attempt.ChallengeID); ok && (c.final || c.Kind == replay.Rematch) {
+	if c, ok := s.known.Get(attempt.Attempt.ChallengeID); ok && (c.ended || c.Kind == replay.Rematch) {
 		return c.Seed, nil
 	}
 	c, now, err := s.Get(ctx, attempt.Attempt.ChallengeID)

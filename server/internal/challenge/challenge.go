@@ -89,12 +89,10 @@ type Challenge struct {
 	Expires time.Time
 
 	revision int64 // revision of the stored record, for optimistic locking
-	// ended is stored, and set if no outage can postpone the close of a race: all attempts were over, or all
-	// outages before the close are known.
+	// ended is set if the challenge is Closed and cannot open again. For a race, it is stored: all attempts
+	// were over, or all outages before the close are known. For other kinds, it follows from the time at
+	// which the server has read the challenge.
 	ended bool
-	// final is set on a server that knows that the challenge is Closed, which follows from the time, and if
-	// it is a race, that it has ended: otherwise it may open again.
-	final bool
 }
 
 // Entrant is a participant in a race: a player, or a bot with the given name.

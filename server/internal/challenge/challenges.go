@@ -113,10 +113,10 @@ func (s *Challenges) readAll(ctx context.Context, ids ...string) ([]*Challenge, 
 			if err != nil {
 				return nil, now, err
 			}
-			if before, ok := s.known.Get(c.ID); ok && before.final {
+			if before, ok := s.known.Get(c.ID); ok && before.ended {
 				c = before
-			} else {
-				c.final = c.Status(now) == Closed && c.Final()
+			} else if c.Kind != replay.Race {
+				c.ended = c.Status(now) == Closed
 			}
 			s.known.Add(c.ID, c)
 			all = append(all, c)

@@ -207,7 +207,7 @@ func (s *Challenges) credit(ctx context.Context, c *Challenge, outage store.Span
 		if lost == 0 && !ends {
 			return errUnchanged
 		}
-		c.ended, c.final = ends, ends
+		c.ended = ends
 		return nil
 	})
 	if err != nil && !affected {

@@ -2,11 +2,9 @@ package sqlite
 
 import (
 	"errors"
-	"fmt"
 	"os"
 
 	sqlite3 "zombiezen.com/go/sqlite"
-	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 const (
@@ -50,7 +48,7 @@ func (w *writer) tendLog() {
 	}
 	w.examined = pages
 	limit := int64(checkpointPages)
-	if w.limitLog(w.free() < logLimit); w.tight {
+	if w.free() < logLimit {
 		limit = tightPages
 	}
 	if pages < limit {
@@ -68,20 +66,6 @@ func (w *writer) tendLog() {
 		w.grown = true
 		w.logger.Warn("the write-ahead log grows because another program reads the file for a long time", "id", "log-grows",
 			"pages", pages, "moved", moved, "error", err)
-	}
-}
-
-// limitLog keeps the log small if the disk is nearly full.
-func (w *writer) limitLog(tight bool) {
-	if w.tight == tight {
-		return
-	}
-	limit := logLimit
-	if tight {
-		limit = tightPages * pageSize
-	}
-	if sqlitex.ExecuteTransient(w.conn, fmt.Sprintf("PRAGMA journal_size_limit = %d", limit), nil) == nil {
-		w.tight = tight
 	}
 }
 

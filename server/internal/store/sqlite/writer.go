@@ -35,12 +35,11 @@ type writer struct {
 	suspect bool
 
 	// written is the number of requests since the last call of tendLog, and examined the number of
-	// pages in the write-ahead log when its length was last compared with its limits. tight reports
-	// whether the disk had little space then, and grown whether the log's length was reported. Only
-	// the goroutine uses them; see tendLog.
-	written      int
-	examined     int64
-	tight, grown bool
+	// pages in the write-ahead log when its length was last compared with its limits. grown reports
+	// whether the log's length was logged. Only the goroutine uses them; see tendLog.
+	written  int
+	examined int64
+	grown    bool
 	// free returns the free space on the disk in bytes.
 	free  func() int64
 	notes *notes

@@ -185,7 +185,7 @@ func (n *node) awaitCalls(stopped <-chan struct{}) bool {
 
 // announce logs the server's addresses and its store.
 func (n *node) announce() {
-	if !n.store.Durable() {
+	if n.Store == Memory {
 		n.logger.Warn("games are kept in memory and are lost when the server ends; to keep them in a file, omit --store memory", "id", "store-volatile")
 	}
 	n.logger.Info("serving", "address", n.front.Addr().String(), "page", cmp.Or(n.PublicURL, n.page()), "store", n.store.Name(),

@@ -47,8 +47,6 @@ type Store struct {
 type Engine interface {
 	// Name identifies the store in logs and GetServerInfo. It contains no passwords.
 	Name() string
-	// Durable reports whether the data survives a restart of the program.
-	Durable() bool
 	// Shared reports whether several servers can use the store at the same time.
 	Shared() bool
 	// Ping returns an error if the store does not answer.

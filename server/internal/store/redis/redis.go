@@ -89,7 +89,6 @@ type engine struct {
 }
 
 func (e engine) Name() string            { return e.clients.Name }
-func (e engine) Durable() bool           { return true }
 func (e engine) Shared() bool            { return true }
 func (e engine) Run(ctx context.Context) { e.feed.run(ctx) }
 

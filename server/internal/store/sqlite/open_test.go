@@ -29,7 +29,6 @@ func TestOpen_Again(t *testing.T) {
 	require.NoError(t, d.write(t.Context(), func(c *sqlite3.Conn) error { return exec(c, "CREATE TABLE test (n INTEGER PRIMARY KEY)") }))
 	require.NoError(t, insert(t.Context(), d, 1))
 	assert.Equal(t, "sqlite:"+path, s.Name())
-	assert.True(t, s.Durable())
 	if runtime.GOOS != "windows" {
 		for name, want := range map[string]os.FileMode{"": 0o700, "store.db": 0o600, "store.db-wal": 0o600, "store.db-shm": 0o600, "store.db.lock": 0o600, "store.db.moves": 0o600} {
 			info, err := os.Stat(filepath.Join(filepath.Dir(path), name))
@@ -54,7 +53,6 @@ func TestOpen_Memory(t *testing.T) {
 	directory := t.TempDir()
 	t.Setenv("TMPDIR", directory)
 	s := mustOpen(t, Options{Memory: true})
-	assert.False(t, s.Durable())
 	require.NoError(t, s.Close())
 	files, err := os.ReadDir(directory)
 	require.NoError(t, err)

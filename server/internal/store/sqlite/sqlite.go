@@ -363,8 +363,7 @@ func (e *engine) Name() string {
 	return "sqlite:" + e.db.path
 }
 
-func (e *engine) Durable() bool { return !e.db.memory }
-func (e *engine) Shared() bool  { return false }
+func (e *engine) Shared() bool { return false }
 
 // Ping reads from the file.
 func (e *engine) Ping(ctx context.Context) error {

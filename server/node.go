@@ -88,22 +88,12 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 		}
 	}
 	n.connect(append(transport, grpc.Creds(n.front.Credentials(tlsConfig(n.certificates)))))
-	return n, n.quarantineLost(ctx)
-}
-
-// quarantineLost quarantines the games of which a file lacks acknowledged moves.
-func (n *node) quarantineLost(ctx context.Context) error {
-	file, ok := n.store.Engine.(interface {
-		Lost() []string
-		Settle(ctx context.Context) error
-	})
-	if !ok || len(file.Lost()) == 0 {
-		return nil
+	if file, ok := n.store.Engine.(interface {
+		Settle(ctx context.Context, quarantine func(ctx context.Context, gameIDs []string) error) error
+	}); ok {
+		err = file.Settle(ctx, n.recovery.QuarantineLost)
 	}
-	if err := n.recovery.QuarantineLost(ctx, file.Lost()); err != nil {
-		return err
-	}
-	return file.Settle(ctx)
+	return n, err
 }
 
 // listen creates the listener. If one is configured, it uses that one.

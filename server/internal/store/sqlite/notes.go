@@ -117,25 +117,23 @@ func (n *notes) close(empty bool) error {
 	return err
 }
 
-// Lost returns the IDs of the games that had acknowledged entries that the file and its write-ahead log
-// lacked when it was opened. It returns them at each start until Settle is called.
-func (e *engine) Lost() []string {
-	if e.db.notes == nil {
+// Settle calls quarantine with the IDs of the games that had acknowledged entries that the file and its
+// write-ahead log lacked when it was opened, if there are any. It does so at each start until quarantine
+// succeeds.
+func (e *engine) Settle(ctx context.Context, quarantine func(ctx context.Context, gameIDs []string) error) error {
+	n := e.db.notes
+	if n == nil || len(n.lost) == 0 {
 		return nil
 	}
-	return e.db.notes.lost
-}
-
-// Settle notes that the games of Lost have been dealt with.
-func (e *engine) Settle(ctx context.Context) error {
-	lost := e.Lost()
+	lost := n.lost
+	if err := quarantine(ctx, lost); err != nil {
+		return err
+	}
 	return e.db.write(ctx, func(*sqlite3.Conn) error {
 		for _, id := range lost {
-			e.db.notes.add(id, 0)
+			n.add(id, 0)
 		}
-		if len(lost) > 0 {
-			e.db.notes.lost = nil
-		}
+		n.lost = nil
 		return nil
 	})
 }

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -33,18 +34,29 @@ func TestLost(t *testing.T) {
 		}
 		return to
 	}
+	lost := func(s *store.Store, failure error) (lost []string) {
+		t.Helper()
+		err := s.Engine.(*engine).Settle(t.Context(), func(_ context.Context, gameIDs []string) error {
+			lost = gameIDs
+			return failure
+		})
+		if lost == nil {
+			failure = nil
+		}
+		require.Equal(t, failure, err)
+		return lost
+	}
 	requireLost := func(path string, want ...string) {
 		t.Helper()
 		for range 2 {
 			s, err := Open(Options{Path: path})
 			require.NoError(t, err)
-			e := s.Engine.(*engine)
-			require.ElementsMatch(t, want, e.Lost())
-			require.NoError(t, s.Close()) // as a tool does, which leaves the games to the next server
+			require.ElementsMatch(t, want, lost(s, errors.New("as a tool, which leaves the games to the next server")))
+			require.NoError(t, s.Close())
 		}
-		e := openStore(t, Options{Path: path}).Engine.(*engine)
-		require.NoError(t, e.Settle(t.Context()))
-		require.Empty(t, e.Lost())
+		s := openStore(t, Options{Path: path})
+		require.ElementsMatch(t, want, lost(s, nil))
+		require.Empty(t, lost(s, nil))
 	}
 	checkpoint := func() {
 		t.Helper()

@@ -42,7 +42,7 @@ func Dump(ctx context.Context, c Config, w io.Writer, progress func(Dumped)) (du
 		})
 		return dumped, err
 	}
-	s, err := c.openStopped(ctx, redis.Open)
+	s, err := c.openStopped(ctx, false)
 	if err != nil {
 		return dumped, err
 	}
@@ -118,7 +118,7 @@ func Restore(ctx context.Context, c Config, r io.Reader, replace bool, progress 
 
 // restoreRedis calls fill with the Redis that c selects.
 func (c *Config) restoreRedis(ctx context.Context, replace bool, fill func(*store.Store) error) (err error) {
-	s, err := c.openStopped(ctx, redis.OpenToRestore)
+	s, err := c.openStopped(ctx, true)
 	if err != nil {
 		return err
 	}
@@ -136,8 +136,8 @@ func (c *Config) checkLasting() (path string, err error) {
 
 // openStopped opens the Redis that c selects, unless a server is using it, or was using it
 // a few seconds ago.
-func (c *Config) openStopped(ctx context.Context, open redisOpener) (*store.Store, error) {
-	s, err := c.openRedis(ctx, open, commandWaits, slog.New(slog.DiscardHandler))
+func (c *Config) openStopped(ctx context.Context, toRestore bool) (*store.Store, error) {
+	s, err := c.openRedis(ctx, commandWaits, toRestore, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}

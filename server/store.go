@@ -36,7 +36,7 @@ func (c *Config) open(ctx context.Context, options sqlite.Options, create bool) 
 		if create {
 			wait = serverWaits
 		}
-		return c.openRedis(ctx, redis.Open, wait, options.Logger)
+		return c.openRedis(ctx, wait, false, options.Logger)
 	}
 	if err == nil && !create {
 		err = exists(options.Path)
@@ -71,9 +71,6 @@ func (c *Config) lasting() (path string, err error) {
 	}
 }
 
-// redisOpener is redis.Open or redis.OpenToRestore.
-type redisOpener = func(ctx context.Context, url string, wait time.Duration, logger *slog.Logger) (*store.Store, error)
-
 const (
 	// serverWaits is how long a server waits at its start until Redis answers: after a reboot, both start.
 	serverWaits = time.Minute
@@ -81,11 +78,9 @@ const (
 	commandWaits = 5 * time.Second
 )
 
-// openRedis calls open with the URL of the store.
-func (c *Config) openRedis(
-	ctx context.Context, open redisOpener, wait time.Duration, logger *slog.Logger,
-) (*store.Store, error) {
-	s, err := open(ctx, c.Store, wait, logger)
+// openRedis calls redis.Open with the URL of the store.
+func (c *Config) openRedis(ctx context.Context, wait time.Duration, toRestore bool, logger *slog.Logger) (*store.Store, error) {
+	s, err := redis.Open(ctx, c.Store, wait, toRestore, logger)
 	if name, ok := errors.AsType[*store.NameError](err); ok {
 		return nil, &ConfigError{"store", name.Err}
 	}

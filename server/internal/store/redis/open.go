@@ -23,25 +23,9 @@ import (
 
 // Open connects to Redis at the given URL or URLs (see parseURL), and waits for up to the given time
 // until it answers. It logs a warning for settings that let Redis lose acknowledged writes. If a
-// URL is invalid, the error is a *store.NameError.
-func Open(ctx context.Context, url string, wait time.Duration, logger *slog.Logger) (*store.Store, error) {
-	return openChecked(ctx, url, wait, logger, func(ctx context.Context, c Clients) error {
-		err := checkComplete(ctx, c)
-		if err == nil {
-			err = checkFormat(ctx, c.Background, c.Name, store.Format)
-		}
-		if err == nil {
-			err = accounts{c.Background}.foldNames(ctx)
-		}
-		return err
-	})
-}
-
-// openChecked connects to Redis, and calls check once Redis answers.
-func openChecked(
-	ctx context.Context, url string, wait time.Duration, logger *slog.Logger,
-	check func(context.Context, Clients) error,
-) (*store.Store, error) {
+// URL is invalid, the error is a *store.NameError. A store that was not restored completely is opened
+// only if toRestore is set; the caller must then use the store only in Restore.
+func Open(ctx context.Context, url string, wait time.Duration, toRestore bool, logger *slog.Logger) (*store.Store, error) {
 	// The library logs to standard error, where play --local draws its screen. Its errors
 	// contain the same information.
 	redislog.Disable()
@@ -58,14 +42,25 @@ func openChecked(
 	if err = c.waitReady(ctx, wait); err == nil {
 		err = c.check(ctx, checkWithin)
 	}
-	if err == nil {
-		err = check(ctx, c)
+	if err == nil && !toRestore {
+		err = c.checkData(ctx)
 	}
 	if err != nil {
 		_ = s.Close()
 		return nil, err
 	}
 	return s, nil
+}
+
+// checkData returns an error unless this program can use the store's data, which it prepares for that.
+func (c Clients) checkData(ctx context.Context) error {
+	if err := checkComplete(ctx, c); err != nil {
+		return err
+	}
+	if err := checkFormat(ctx, c.Background, c.Name, store.Format); err != nil {
+		return err
+	}
+	return accounts{c.Background}.foldNames(ctx)
 }
 
 // connect creates the clients, which connect on first use.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -15,12 +14,6 @@ import (
 
 // incompleteKey exists while the store is not restored completely.
 const incompleteKey = "games:incomplete-copy"
-
-// OpenToRestore is like Open, but also opens a store that was not restored completely.
-// The caller must use the store only in Restore.
-func OpenToRestore(ctx context.Context, url string, wait time.Duration, logger *slog.Logger) (*store.Store, error) {
-	return openChecked(ctx, url, wait, logger, func(context.Context, Clients) error { return nil })
-}
 
 // Restore calls fill with a store without data. Until that has succeeded, nothing else can open the
 // store. If the store has data and replace is not set, it changes nothing and returns

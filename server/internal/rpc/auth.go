@@ -62,31 +62,31 @@ func (s *Service) authenticate(ctx context.Context, method string) (context.Cont
 	return context.WithValue(ctx, identityKey{}, identity{player: player, session: session, token: token}), nil
 }
 
-// callers says who may call a method besides the holder of the account's own token: sessions of the account,
-// and SSH hosts that know one of its keys.
-type callers struct{ session, host bool }
+// callers says who may call a method besides the holder of the account's own token: anyone without a token,
+// sessions of the account, and SSH hosts that know one of its keys.
+type callers struct{ anyone, session, host bool }
 
 // accountCallers says who may call the methods for accounts, by full name. A method that is not here needs
 // the account's own token: with it, a stolen session could keep or take over the account, and a stolen
 // credential could obtain tokens or lock players out. EndSession lets a session end only itself.
 var accountCallers = map[string]callers{
-	pb.PlayerService_CreatePlayer_FullMethodName:      {session: true, host: true},
-	pb.PlayerService_OpenSession_FullMethodName:       {session: true},
+	pb.PlayerService_CreatePlayer_FullMethodName:      {anyone: true, session: true, host: true},
+	pb.PlayerService_OpenSession_FullMethodName:       {anyone: true, session: true},
 	pb.PlayerService_CreateSessionLink_FullMethodName: {host: true},
-	pb.PlayerService_GetPlayer_FullMethodName:         {session: true, host: true},
-	pb.PlayerService_GetProfile_FullMethodName:        {session: true, host: true},
+	pb.PlayerService_GetPlayer_FullMethodName:         {anyone: true, session: true, host: true},
+	pb.PlayerService_GetProfile_FullMethodName:        {anyone: true, session: true, host: true},
 	pb.PlayerService_Rename_FullMethodName:            {session: true, host: true},
 	pb.PlayerService_ListKeys_FullMethodName:          {session: true, host: true},
 	pb.PlayerService_ListSessions_FullMethodName:      {session: true, host: true},
 	pb.PlayerService_EndSession_FullMethodName:        {session: true, host: true},
 }
 
-// callersOf returns who may call a method. Anyone may call those for games, boards and challenges.
+// callersOf returns who may call a method. Of those for games, boards and challenges, only reads need no token.
 func callersOf(method string) callers {
 	if ofAccount(method) {
 		return accountCallers[method]
 	}
-	return callers{session: true, host: true}
+	return callers{anyone: IsRead(method), session: true, host: true}
 }
 
 // ofAccount reports whether a method is not one of the services for games, boards and challenges.

@@ -65,18 +65,11 @@ func (s *Service) takesGame(ctx context.Context, playerID string) func(challenge
 	}
 }
 
-// limitPlayer counts a unary call toward the move rate limit of the player who makes it if the call changes
-// something, or lists what only its player may see. It returns an error if such a call has no token or exceeds
-// the limit. React has its own limit.
+// limitPlayer counts a unary call that needs a token toward the move rate limit of the player who makes it. It
+// returns an error if the call has none or exceeds the limit.
 func (s *Service) limitPlayer(ctx context.Context, method string) error {
-	switch method {
-	case pb.PlayerService_CreatePlayer_FullMethodName, pb.PlayerService_OpenSession_FullMethodName, pb.GameService_React_FullMethodName:
+	if callersOf(method).anyone {
 		return nil
-	case pb.PlayerService_ListKeys_FullMethodName, pb.PlayerService_ListSessions_FullMethodName:
-	default:
-		if IsRead(method) {
-			return nil
-		}
 	}
 	playerID := caller(ctx).ID
 	if playerID == "" {

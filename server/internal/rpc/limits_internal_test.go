@@ -66,8 +66,8 @@ func TestTakeGames(t *testing.T) {
 	assert.Equal(t, map[string]string{"ada": "192.0.2.1", "bob": "192.0.2.2", "cy": "192.0.2.3", "dan": "192.0.2.3"}, planner.addresses)
 }
 
-// Ensure that calls that change something, or that list what only their player may see, count toward the
-// limit of their player, unless they have another limit or need no token.
+// Ensure that calls that need a token, because they change something or list what only their player may see,
+// count toward the limit of their player.
 func TestLimitPlayer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -76,8 +76,9 @@ func TestLimitPlayer(t *testing.T) {
 		require.NoError(t, s.limitPlayer(ctx, pb.GameService_Move_FullMethodName))
 		for method, counts := range map[string]bool{
 			pb.GameService_Move_FullMethodName: true, pb.PlayerService_ListKeys_FullMethodName: true,
-			pb.GameService_React_FullMethodName: false, pb.PlayerService_OpenSession_FullMethodName: false,
+			pb.GameService_React_FullMethodName: true, pb.PlayerService_OpenSession_FullMethodName: false,
 			pb.PlayerService_CreatePlayer_FullMethodName: false, pb.GameService_ListGames_FullMethodName: false,
+			pb.PlayerService_GetProfile_FullMethodName: false, pb.ChallengeService_JoinChallenge_FullMethodName: true,
 		} {
 			assert.Equal(t, counts, s.limitPlayer(ctx, method) != nil, method)
 		}

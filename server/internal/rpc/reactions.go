@@ -13,10 +13,7 @@ var errReactionsOff = precondition(pb.ReasonReactionsOff, "this server shows no 
 
 // React implements pb.GameServiceServer.
 func (s *Service) React(ctx context.Context, request *pb.ReactRequest) (*pb.ReactResponse, error) {
-	player := caller(ctx)
 	switch _, known := pb.Reaction_name[int32(request.GetReaction())]; {
-	case player.ID == "":
-		return nil, errNoToken
 	case !s.Reactions:
 		return nil, errReactionsOff
 	case !known || request.GetReaction() == pb.Reaction_REACTION_UNSPECIFIED:
@@ -34,7 +31,7 @@ func (s *Service) React(ctx context.Context, request *pb.ReactRequest) (*pb.Reac
 	if state.Status == replay.Finished {
 		return nil, replay.ErrGameOver
 	}
-	if err := s.reactions.check(player.ID, 1); err != nil {
+	if err := s.reactions.check(caller(ctx).ID, 1); err != nil {
 		return nil, err
 	}
 	m.React(int(request.GetReaction()) - 1)

@@ -119,22 +119,17 @@ func TestUndo_Refused(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		states []*replay.State
-		seat   int
 		to     int32
 		want   error
 	}{
-		{"itself", []*replay.State{open(t, annSits, botSits, botSits)}, 0, 1, replay.ErrInvalid},
-		{"the future", []*replay.State{open(t, annSits, botSits, botSits)}, 0, 2, replay.ErrInvalid},
-		{"nothing", []*replay.State{open(t, annSits, botSits, botSits)}, 0, 0, replay.ErrInvalid},
-		{"waiting", []*replay.State{waiting}, 0, 1, replay.ErrNotStarted},
-		{"a version with open seats", []*replay.State{waiting, alone}, 0, 1, replay.ErrNoUndo},
-		{
-			"over",
-			[]*replay.State{waiting, apply(t, waiting, game.NoSeat, replay.Abandoned{})},
-			0, 1, replay.ErrGameOver,
-		},
+		{"itself", []*replay.State{open(t, annSits, botSits, botSits)}, 1, replay.ErrInvalid},
+		{"the future", []*replay.State{open(t, annSits, botSits, botSits)}, 2, replay.ErrInvalid},
+		{"nothing", []*replay.State{open(t, annSits, botSits, botSits)}, 0, replay.ErrInvalid},
+		{"waiting", []*replay.State{waiting}, 1, replay.ErrNotStarted},
+		{"a version with open seats", []*replay.State{waiting, alone}, 1, replay.ErrNoUndo},
+		{"over", []*replay.State{waiting, apply(t, waiting, game.NoSeat, replay.Abandoned{})}, 1, replay.ErrGameOver},
 	} {
-		_, err := (&history{t, tt.states}).undo(tt.seat, tt.to)
+		_, err := (&history{t, tt.states}).undo(0, tt.to)
 		assert.ErrorIs(t, err, tt.want, tt.name)
 	}
 	h := &history{t, []*replay.State{open(t, annSits, bobSits, botSits)}}

@@ -63,23 +63,24 @@ func TestAdd_Bounds(t *testing.T) {
 
 func TestStreak(t *testing.T) {
 	t.Parallel()
+	const today = 20
 	for _, c := range []struct {
-		days                   []int32
-		today, streak, longest int32
+		days            []int32
+		streak, longest int32
 	}{
-		{nil, 20, 0, 0},
-		{[]int32{20}, 20, 1, 1},
-		{[]int32{19}, 20, 1, 1},
-		{[]int32{18}, 20, 0, 1},
-		{[]int32{20, 18, 19}, 20, 3, 3},
-		{[]int32{10, 11, 12, 13, 19, 20, 19}, 20, 2, 4},
-		{[]int32{10, 12, 11, 20}, 20, 1, 3},
+		{nil, 0, 0},
+		{[]int32{20}, 1, 1},
+		{[]int32{19}, 1, 1},
+		{[]int32{18}, 0, 1},
+		{[]int32{20, 18, 19}, 3, 3},
+		{[]int32{10, 11, 12, 13, 19, 20, 19}, 2, 4},
+		{[]int32{10, 12, 11, 20}, 1, 3},
 	} {
 		p := &profilev1.Profile{}
 		for _, d := range c.days {
 			addDays(p, &profilev1.Run{First: d, Days: 1})
 		}
-		assert.Equal(t, c.streak, Streak(p, c.today), c.days)
+		assert.Equal(t, c.streak, Streak(p, today), c.days)
 		assert.Equal(t, c.longest, p.GetLongestRun(), c.days)
 	}
 }

@@ -17,14 +17,6 @@ import (
 // forever is a board that never expires.
 var forever = store.Board{Variant: "classic", Window: "all"}
 
-// openBoards opens a store whose boards are divided into small ranges.
-func openBoards(t *testing.T) boards {
-	t.Helper()
-	b := newBoards(openDB(t, Options{Memory: true}))
-	b.rangeSize = 8
-	return b
-}
-
 // fill records entries for players 0 to n−1, in order, with the given scores.
 func fill(t *testing.T, b boards, on store.Board, n int, score func(i int) int32) (entries []store.BoardEntry) {
 	t.Helper()
@@ -84,7 +76,8 @@ func TestBoards_Ranges(t *testing.T) {
 			},
 		} {
 			t.Log(name + " " + order)
-			b := openBoards(t)
+			b := newBoards(openDB(t, Options{Memory: true}))
+			b.rangeSize = 8
 			const recorded = 60
 			list := fill(t, b, forever, recorded, score)
 			requireBoard(t, b, recorded, slices.Clone(list))

@@ -16,11 +16,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// newHeartbeat returns a heartbeat to store for the given server.
-func newHeartbeat(serverID string) store.Heartbeat {
-	return store.Heartbeat{ServerID: serverID, MissingAfter: time.Second, OutageAfter: 3 * time.Second, Keep: time.Hour, MaxServers: 10}
-}
-
 // Ensure that all calls fail from the next heartbeat on after the file was deleted or replaced, until it
 // is known to be back. Each time is logged once.
 func TestHeartbeats_FileGone(t *testing.T) {
@@ -28,8 +23,9 @@ func TestHeartbeats_FileGone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	var log bytes.Buffer
 	s := openStore(t, Options{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	heartbeat := store.Heartbeat{ServerID: "a", MissingAfter: time.Second, OutageAfter: 3 * time.Second, Keep: time.Hour, MaxServers: 10}
 	send := func() error {
-		_, err := s.Background.Heartbeats.Record(t.Context(), newHeartbeat("a"))
+		_, err := s.Background.Heartbeats.Record(t.Context(), heartbeat)
 		return err
 	}
 	for i, replaced := range []bool{false, true} {

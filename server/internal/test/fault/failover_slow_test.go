@@ -35,7 +35,7 @@ func TestFailover(t *testing.T) {
 	}
 	kept := a.playTo(t, a.start(t, "6x6"), 5)
 	waittest.Until(t, "the replica has the game", func() bool {
-		return promoted.XLen(t.Context(), logKey(kept.GetId())).Val() == 5
+		return promoted.XLen(t.Context(), "game:{"+kept.GetId()+"}:log").Val() == 5
 	})
 	require.NoError(t, promoted.Do(t.Context(), "REPLICAOF", "NO", "ONE").Err())
 	for i, game := range lost {
@@ -97,5 +97,3 @@ func (env *env) awaitAckedHeartbeats(t *testing.T, servers int) {
 		began = env.heartbeats(t)
 	}
 }
-
-func logKey(gameID string) string { return "game:{" + gameID + "}:log" }

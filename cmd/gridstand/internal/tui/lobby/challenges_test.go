@@ -22,7 +22,7 @@ var third = &pb.ListStandingsResponse{
 
 // openWith opens the lobby on a server that has races and a daily game. a is the user's
 // attempt at the daily game, or nil.
-func openWith(t *testing.T, guest bool, a *pb.Attempt, races ...*pb.Challenge) (*page, *tuitest.Driver) {
+func openWith(t *testing.T, guest bool, a *pb.Attempt, races ...*pb.Challenge) *tuitest.Driver {
 	t.Helper()
 	p, d := open(t, func(env *ui.Env) {
 		if guest {
@@ -44,7 +44,7 @@ func openWith(t *testing.T, guest bool, a *pb.Attempt, races ...*pb.Challenge) (
 		}
 	})
 	d.Until("the daily game", func() bool { return p.daily.game != nil })
-	return p, d
+	return d
 }
 
 // Ensure that the lobby shows the user's result in the daily game, and that d plays it or shows its standings
@@ -62,7 +62,7 @@ func TestDaily(t *testing.T) {
 		"finished": {a: &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 12345, DayStreak: 5}, want: "12,345 points, 3rd of 87   d result", route: ui.Route{Daily: &pb.DailyRequest{Variant: "classic"}}},
 		"guest":    {guest: true, want: "d ranking", route: ui.Route{Challenge: tuitest.DailyGame().GetId()}},
 	} {
-		_, d := openWith(t, tt.guest, tt.a)
+		d := openWith(t, tt.guest, tt.a)
 		assert.Contains(t, d.Screen(), tt.want, name)
 		d.Press("d")
 		assert.Equal(t, ui.OpenMsg{Route: tt.route}, d.Leave(), name)
@@ -116,12 +116,12 @@ func TestRaces(t *testing.T) {
 		"watch":       {guest: true, keys: []string{"down", "enter"}, want: ui.Route{Challenge: tuitest.ChallengeID}},
 		"take a seat": {keys: []string{"down", "down", "enter"}, want: ui.Route{Join: waitingID}},
 	} {
-		_, d := openWith(t, tt.guest, nil, joinable, mine, closed)
+		d := openWith(t, tt.guest, nil, joinable, mine, closed)
 		d.Press(tt.keys...)
 		assert.Equal(t, ui.OpenMsg{Route: tt.want}, d.Leave(), name)
 	}
 
-	_, d := openWith(t, false, nil, joinable)
+	d := openWith(t, false, nil, joinable)
 	assert.Contains(t, d.Screen(), "places left")
 	assert.NotContains(t, d.Screen(), "0 players here", "the lobby does not know how many")
 

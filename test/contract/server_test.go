@@ -76,12 +76,16 @@ type testServer struct {
 // change modifies a server's configuration before the server starts.
 type change func(*server.Config)
 
-// start starts a server that uses the given store. The server is stopped when the test ends. The
-// test fails if the server logs an error, such as a panic in a handler.
-func start(t testing.TB, store string, changes ...change) *testServer {
+// start starts a server that uses the store at the given address. The server is stopped when the test
+// ends. The test fails if the server logs an error, such as a panic in a handler. A test that always
+// uses the memory is skipped if the flag -store selects another store.
+func start(t testing.TB, address string, changes ...change) *testServer {
 	t.Helper()
+	if address == server.Memory && *store != "memory" {
+		t.Skip("not a test of " + *store)
+	}
 	c := servertest.Config(t)
-	c.Store = store
+	c.Store = address
 	c.Limits[limits.MovesPerSecond] = 0
 	c.Limits[limits.ReadsPerAddressPerSecond] = 0 // On a slow machine, concurrent calls over the limit would wait too long and be refused.
 	c.Logger = slog.New(slog.NewTextHandler(noErrors{t}, &slog.HandlerOptions{Level: slog.LevelError}))
@@ -91,7 +95,7 @@ func start(t testing.TB, store string, changes ...change) *testServer {
 	running, stop := servertest.Start(t, c)
 	storeStopped := &atomic.Bool{}
 	s := &testServer{
-		addr: running.Addr(), store: store, volatile: store == server.Memory, stop: stop, anyone: waittest.Context(t), named: &atomic.Int32{},
+		addr: running.Addr(), store: address, volatile: address == server.Memory, stop: stop, anyone: waittest.Context(t), named: &atomic.Int32{},
 		storeStopped: storeStopped,
 	}
 	return s.over(t, overGRPC)

@@ -102,6 +102,7 @@ func TestLimits(t *testing.T) {
 			id, other := s.game(t, p, "classic").GetId(), s.game(t, p, "classic").GetId()
 			return limited{func(int) error { return s.opens(t, s.anyone, id) }, func() {
 				require.NoError(t, s.opens(t, p.ctx, id)) // The game's players do not count.
+				assert.EqualValues(t, 2, s.get(t, id).GetWatchers())
 				require.NoError(t, s.opens(t, s.anyone, other))
 				_, err := s.watch(t, s.anyone, &pb.WatchRequest{GameId: id, Preview: true}).receive(t)
 				wantReason(t, err, pb.ReasonRateLimited)

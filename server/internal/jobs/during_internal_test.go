@@ -33,8 +33,8 @@ type dead struct{ *Manager }
 
 func (dead) Appended(context.Context, *replay.State) {}
 
-// Ensure that no server processes a job that is due while an entry is appended whose follow-up work it is for, and
-// that it is due soon after that.
+// Ensure that a game has a job while an entry is appended whose follow-up work it is for, that no server processes
+// it then, although it was due, and that it is due soon after that.
 func TestManager_JobDuringAppend(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, kept *store.Store) {
@@ -49,23 +49,29 @@ func TestManager_JobDuringAppend(t *testing.T) {
 		}
 		hub, elsewhere := newHub("here"), newHub("elsewhere")
 		player, seed, gameID := replay.Player{ID: id.New(), Name: "Ann"}, game.NewSeed(), id.New()
+		poll := polls(t, m.queue, func(ctx context.Context, job store.Job) (time.Time, error) {
+			return m.process(ctx, elsewhere, job)
+		})
+		scheduled := func() time.Time {
+			at, err := s.Queue.Scheduled(ctx, gameID)
+			require.NoError(t, err)
+			return at
+		}
+		games.before = func() {
+			assert.Empty(t, poll())
+			assert.False(t, scheduled().IsZero())
+		}
 		_, err := m.Create(ctx, hub, gameID, replaytest.Created(t, "classic", player, seed), seed, time.Time{})
 		require.NoError(t, err)
 		served, err := hub.Acquire(ctx, gameID)
 		require.NoError(t, err)
 		defer served.Release()
 
-		poll := polls(t, m.queue, func(ctx context.Context, job store.Job) (time.Time, error) {
-			return m.process(ctx, elsewhere, job)
-		})
-		games.before = func() { assert.Empty(t, poll()) }
 		require.NoError(t, s.Queue.EnqueueBy(ctx, store.AtOnce, gameID))
 		event, err := served.Do(ctx, match.Call{PlayerID: player.ID, Seat: game.NoSeat, Action: replay.Resigned{}})
 		require.NoError(t, err)
 		require.Equal(t, replay.Finished, event.State.Status)
-		due, err := s.Queue.Scheduled(ctx, gameID)
-		require.NoError(t, err)
-		assert.False(t, due.IsZero())
-		assert.Less(t, time.Until(due), leaseFor)
+		assert.False(t, scheduled().IsZero())
+		assert.Less(t, time.Until(scheduled()), leaseFor)
 	})
 }

@@ -54,7 +54,7 @@ func (s *Service) authenticate(ctx context.Context, method string) (context.Cont
 	}
 	player, session, err := s.Sessions.Verify(ctx, token, ofAccount(method))
 	if err != nil {
-		return ctx, s.limitWrong(ctx, account.ErrBadToken, err)
+		return ctx, err
 	}
 	if session != "" && !callersOf(method).session {
 		return ctx, errLimitedSession

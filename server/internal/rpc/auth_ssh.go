@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -22,8 +21,8 @@ const actingEvery = 10 * time.Minute
 // player, or with only the key if the call creates the player.
 func (s *Service) authenticateHost(ctx context.Context, method, credential, key string) (context.Context, error) {
 	host, err := s.Credentials.Verify(ctx, credential)
-	if err != nil { // Wrong credentials count toward the same limit as wrong tokens.
-		return ctx, s.limitWrong(ctx, account.ErrBadCredential, err)
+	if err != nil {
+		return ctx, err
 	}
 	s.Metrics.HostCalled(host)
 	if !account.ValidFingerprint(key) {
@@ -37,9 +36,6 @@ func (s *Service) authenticateHost(ctx context.Context, method, credential, key 
 		return ctx, errNotOverSSH
 	}
 	by.player, err = s.Keys.Player(ctx, key, ofAccount(method))
-	if errors.Is(err, account.ErrKeyNotLinked) {
-		return ctx, errKeyNotLinked
-	}
 	if err != nil {
 		return ctx, err
 	}

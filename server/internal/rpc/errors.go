@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -180,7 +181,8 @@ var failures = map[error]*failure{
 		code: codes.ResourceExhausted, reason: pb.ReasonTooManySessions,
 		message: "the account has the maximum number of sessions; end one first",
 	},
-	account.ErrKeyTaken: {code: codes.AlreadyExists, reason: pb.ReasonKeyTaken, message: "this SSH key is linked to another account"},
+	account.ErrKeyNotLinked: errKeyNotLinked,
+	account.ErrKeyTaken:     {code: codes.AlreadyExists, reason: pb.ReasonKeyTaken, message: "this SSH key is linked to another account"},
 	account.ErrTooManyKeys: {
 		code: codes.ResourceExhausted, reason: pb.ReasonTooManyKeys,
 		message: "your account has the maximum number of SSH keys; remove one first",
@@ -211,7 +213,7 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 	if f := detailed(err); f != nil {
 		return f
 	}
-	if reason, f := s.refusal(err); f != nil {
+	if reason, f := s.refusal(ctx, err); f != nil {
 		s.Refused(reason, front.AddressOf(ctx))
 		return f
 	}
@@ -269,8 +271,13 @@ func notYet(reason string, e *challenge.NotOpenError) *failure {
 }
 
 // refusal returns the failure for a call that is refused because of a limit, a wrong token or
-// a wrong credential, and the reason to count it by. It returns nil for any other error.
-func (s *Service) refusal(err error) (reason string, f *failure) {
+// a wrong credential, and the reason to count it by. It returns nil for any other error. Wrong tokens and
+// credentials have a limit for each address; because they are checked before, those of others never lock out a
+// valid one.
+func (s *Service) refusal(ctx context.Context, err error) (reason string, f *failure) {
+	if errors.Is(err, account.ErrBadToken) || errors.Is(err, account.ErrBadCredential) {
+		err = cmp.Or(s.wrong.check(front.AddressOf(ctx), 1), err)
+	}
 	exceeded, ok := errors.AsType[*limits.ExceededError](err)
 	switch {
 	case ok:

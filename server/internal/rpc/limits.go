@@ -3,7 +3,6 @@ package rpc
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/front"
@@ -77,16 +76,6 @@ func (s *Service) limitPlayer(ctx context.Context, method string) error {
 	}
 	front.Paid(ctx)
 	return s.moves.check(playerID, 1)
-}
-
-// limitWrong returns err, or a refusal if err is the error wrong and too many earlier calls from the
-// caller's address failed with it. It comes after the check, so that the wrong tokens of others never
-// lock out a valid one.
-func (s *Service) limitWrong(ctx context.Context, wrong, err error) error {
-	if !errors.Is(err, wrong) {
-		return err
-	}
-	return cmp.Or(s.wrong.check(front.AddressOf(ctx), 1), err)
 }
 
 // signatureCost is the number of reads that a signature verification counts as.

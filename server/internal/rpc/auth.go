@@ -52,11 +52,12 @@ func (s *Service) authenticate(ctx context.Context, method string) (context.Cont
 	if !sound || token == "" {
 		return ctx, errTokenForm
 	}
-	player, session, err := s.Sessions.Verify(ctx, token, ofAccount(method))
+	may := callersOf(method)
+	player, session, err := s.Sessions.Verify(ctx, token, may.anew)
 	if err != nil {
 		return ctx, err
 	}
-	if session != "" && !callersOf(method).session {
+	if session != "" && !may.session {
 		return ctx, errLimitedSession
 	}
 	return context.WithValue(ctx, identityKey{}, identity{player: player, session: session, token: token}), nil
@@ -64,7 +65,13 @@ func (s *Service) authenticate(ctx context.Context, method string) (context.Cont
 
 // callers says who may call a method besides the holder of the account's own token: anyone without a token,
 // sessions of the account, and SSH hosts that know one of its keys.
-type callers struct{ anyone, session, host bool }
+type callers struct {
+	anyone, session, host bool
+	// anew is set if the store verifies the token or key for each call, because the call's effect on the account
+	// may last: after a rotation, the old token adds no key or session, and neither renames the account nor
+	// replaces the new token.
+	anew bool
+}
 
 // accountCallers says who may call the methods for accounts, by full name. A method that is not here needs
 // the account's own token: with it, a stolen session could keep or take over the account, and a stolen
@@ -83,23 +90,14 @@ var accountCallers = map[string]callers{
 
 // callersOf returns who may call a method. Of those for games, boards and challenges, only reads need no token.
 func callersOf(method string) callers {
-	if ofAccount(method) {
-		return accountCallers[method]
-	}
-	return callers{anyone: IsRead(method), session: true, host: true}
-}
-
-// ofAccount reports whether a method is not one of the services for games, boards and challenges.
-// Because its effect on the account may last, the store verifies the token or key for each call:
-// after a rotation, the old token adds no key or session, and neither renames the account nor
-// replaces the new token.
-func ofAccount(method string) bool {
 	switch service, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/"); service {
 	case pb.GameService_ServiceDesc.ServiceName, pb.LeaderboardService_ServiceDesc.ServiceName,
 		pb.ChallengeService_ServiceDesc.ServiceName:
-		return false
+		return callers{anyone: IsRead(method), session: true, host: true}
 	}
-	return true
+	may := accountCallers[method]
+	may.anew = true
+	return may
 }
 
 // identityOf returns what a call's context contains about its caller.

@@ -32,10 +32,11 @@ func (s *Service) authenticateHost(ctx context.Context, method, credential, key 
 	if method == pb.PlayerService_CreatePlayer_FullMethodName {
 		return context.WithValue(ctx, identityKey{}, by), nil
 	}
-	if !callersOf(method).host {
+	may := callersOf(method)
+	if !may.host {
 		return ctx, errNotOverSSH
 	}
-	by.player, err = s.Keys.Player(ctx, key, ofAccount(method))
+	by.player, err = s.Keys.Player(ctx, key, may.anew)
 	if err != nil {
 		return ctx, err
 	}

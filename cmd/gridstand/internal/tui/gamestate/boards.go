@@ -1,16 +1,13 @@
 package gamestate
 
 import (
-	"context"
 	"errors"
-	"io"
 	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -29,38 +26,29 @@ func (c *Contest) follow() tea.Cmd {
 	}
 	var cmds []tea.Cmd
 	for _, e := range c.GetEntrants() {
-		if id := e.GetGameId(); id != "" && id != c.own && c.boards[id] == nil && len(c.boards) < MaxEntrants {
-			s := New(nil)
-			c.boards[id] = &s
-			cmds = append(cmds, c.watch(id))
+		if id := e.GetGameId(); id != "" && id != c.own && c.Games[id] == nil && len(c.Games) < MaxEntrants {
+			c.Games[id] = new(New(&pb.Game{Id: id}))
+			cmds = append(cmds, c.watch(c.Games[id]))
 		}
 	}
 	return tea.Batch(cmds...)
 }
 
-func (c *Contest) watch(gameID string) tea.Cmd {
-	stream := c.env.Server.Watch(c.tasks.Ctx, client.WatchOptions{GameID: gameID, Preview: c.own != ""})
-	return ui.Follow(c.tasks, stream, func(u client.Update, err error) tea.Cmd { return c.UpdateBoard(gameID, u, err) })
-}
-
-// UpdateBoard handles an update of a followed board, or the end of its stream.
-func (c *Contest) UpdateBoard(gameID string, u client.Update, err error) tea.Cmd {
-	s := c.boards[gameID]
-	switch {
-	case errors.Is(err, client.ErrChallengeNotOpen):
-		return c.tasks.Later(RetryTime, func() tea.Cmd { return c.watch(gameID) })
-	case err != nil:
-		if !errors.Is(err, io.EOF) && !errors.Is(err, context.Canceled) {
-			s.Err = err
+// watch follows a board. While the server hides it, watch tries again.
+func (c *Contest) watch(s *State) tea.Cmd {
+	options := client.WatchOptions{Preview: c.own != ""}
+	return s.Follow(c.env, c.tasks, options, func(_ client.Update, changed bool) tea.Cmd {
+		switch {
+		case errors.Is(s.Err, client.ErrChallengeNotOpen):
+			return c.tasks.Later(RetryTime, func() tea.Cmd { return c.watch(s) })
+		case changed:
+			return s.Show(c.env, c.tasks, true)
 		}
 		return nil
-	case !s.Update(u, c.env.Now):
-		return nil
-	}
-	return s.Show(c.env, c.tasks, true)
+	})
 }
 
 // followed returns the entrants whose boards are followed.
 func (c *Contest) followed() []*pb.Entrant {
-	return slices.DeleteFunc(slices.Clone(c.GetEntrants()), func(e *pb.Entrant) bool { return c.boards[e.GetGameId()] == nil })
+	return slices.DeleteFunc(slices.Clone(c.GetEntrants()), func(e *pb.Entrant) bool { return c.Games[e.GetGameId()] == nil })
 }

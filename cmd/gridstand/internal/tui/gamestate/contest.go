@@ -31,6 +31,8 @@ type Contest struct {
 	Total int32
 	// Around has the standings around the user, as requested by LookUp, or is nil.
 	Around *pb.ListStandingsResponse
+	// Games has the games of a race's attempts that are followed, by id: at most MaxEntrants, without own.
+	Games map[string]*State
 	// Err is the reason why the challenge is unknown or no longer followed, or nil.
 	Err error
 
@@ -43,10 +45,7 @@ type Contest struct {
 	hurry  bool          // whether it has said that the race ends soon
 	next   ui.Timer      // waits for the next tick
 	tries  int           // number of calls of LookUp
-
-	// boards has the games of a race's attempts that are followed, by id: at most MaxEntrants, without own.
-	boards map[string]*State
-	own    string
+	own    string        // see NewContest
 }
 
 // NewContest returns a contest that knows only the challenge's id. It follows the boards of a race once the
@@ -54,7 +53,7 @@ type Contest struct {
 // does not count the user as a watcher of the others. Otherwise, own is "". The contest says in the page's
 // moment who overtakes whom in a race, and that it ends soon.
 func NewContest(env *ui.Env, tasks *ui.Tasks, id, own string) *Contest {
-	return &Contest{ID: id, env: env, tasks: tasks, own: own, boards: map[string]*State{}}
+	return &Contest{ID: id, env: env, tasks: tasks, own: own, Games: map[string]*State{}}
 }
 
 // Load requests the challenge and the user's attempt.

@@ -187,7 +187,7 @@ func (c *Contest) grid(entrants []*pb.Entrant, width, height int) (string, bool)
 	var slots []board.Slot
 	for _, e := range entrants {
 		name, score := c.boardTitle(e)
-		slots = append(slots, board.Slot{Board: c.boards[e.GetGameId()].Board(), Name: name, Facts: score})
+		slots = append(slots, board.Slot{Board: c.Games[e.GetGameId()].Board(), Name: name, Facts: score})
 	}
 	return board.DrawGrid(c.env.Theme, slots, width, height)
 }

@@ -1,9 +1,10 @@
 // Package gamestate keeps the state of a game for a page: the newest acknowledged version,
-// the changes of the last event, and the state of the connection.
+// the changes of the last event, and the state of the connection. It also follows the game's stream.
 package gamestate
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -40,6 +41,8 @@ type State struct {
 	connectionTime time.Time // when connection was last updated
 	// Err is the reason why the stream ended before the game did, or nil.
 	Err error
+	// Unfollow ends what Follow has begun. It is nil before.
+	Unfollow context.CancelFunc
 }
 
 // Change is what a version of a game changed.

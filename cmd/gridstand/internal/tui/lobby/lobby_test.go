@@ -131,12 +131,12 @@ func TestPreview(t *testing.T) {
 		env.Server = s
 	})
 	d.Until("the selected game's leaderboard", func() bool { return p.lists.Variant == "tribolo" })
-	d.Until("the preview", func() bool { return p.preview.cancel != nil })
+	d.Until("the preview", func() bool { return p.preview.Unfollow != nil })
 	before := len(s.asked)
 	assert.Equal(t, client.WatchOptions{GameID: waitingID, Preview: true}, <-s.watched)
 	d.Press("down", "down", "down", "up", "up", "up", "v", "v")
 	d.Until("the leaderboard", func() bool { return p.lists.Variant == "6x6" })
-	d.Until("the preview again", func() bool { return p.preview.cancel != nil })
+	d.Until("the preview again", func() bool { return p.preview.Unfollow != nil })
 	for range before {
 		<-s.asked
 	}
@@ -155,7 +155,7 @@ func TestPreview(t *testing.T) {
 	require.Error(t, p.Ctx.Err(), "no request while another page is visible")
 	d.Send(ui.Then(p.Resumed))
 	require.NoError(t, p.Ctx.Err())
-	d.Until("the preview after the other page", func() bool { return p.preview.cancel != nil })
+	d.Until("the preview after the other page", func() bool { return p.preview.Unfollow != nil })
 	assert.Equal(t, client.WatchOptions{GameID: waitingID, Preview: true}, <-s.watched)
 }
 

@@ -59,8 +59,8 @@ type page struct {
 
 	daily   daily
 	profile *pb.GetProfileResponse // the user's, or nil while it is unknown
-	preview preview
-	problem string // why the lists are out of date, or ""
+	preview gamestate.State        // of the selected game, or empty
+	problem string                 // why the lists are out of date, or ""
 }
 
 // New returns the lobby.
@@ -136,7 +136,7 @@ func (p *page) Pause() { p.Stop() }
 
 // Resumed implements ui.Resuming. It restarts the requests.
 func (p *page) Resumed() tea.Cmd {
-	p.Tasks, p.preview = ui.NewTasks(p.ctx), preview{}
+	p.Tasks, p.preview = ui.NewTasks(p.ctx), gamestate.New(nil)
 	return tea.Batch(p.Init(), p.selected())
 }
 
@@ -184,9 +184,9 @@ func (p *page) current() *pb.Game {
 // settleTime.
 func (p *page) selected() tea.Cmd {
 	g := p.current()
-	other := g.GetId() != p.preview.id || isRace(g) // the lists have the state of a race
+	other := g.GetId() != p.preview.Game.GetId() || isRace(g) // the lists have the state of a race
 	if other {
-		p.preview.show(g, p.env.Now)
+		p.show(g)
 	}
 	if !other && !p.stale() {
 		return nil
@@ -198,16 +198,8 @@ func (p *page) selected() tea.Cmd {
 // requests its leaderboard.
 func (p *page) settled() tea.Cmd {
 	var watch, load tea.Cmd
-	if v := &p.preview; v.id != "" && v.cancel == nil && !isRace(v.state.Game.Game) {
-		ctx, cancel := context.WithCancel(p.Ctx)
-		v.cancel = cancel
-		stream := p.env.Server.Watch(ctx, client.WatchOptions{GameID: v.id, Preview: true})
-		watch = ui.Follow(p.Tasks, stream, func(u client.Update, err error) tea.Cmd {
-			if ctx.Err() == nil && err == nil {
-				p.previewed(u)
-			}
-			return nil
-		})
+	if v := &p.preview; v.Game.GetId() != "" && v.Unfollow == nil && !isRace(v.Game.Game) {
+		watch = v.Follow(p.env, p.Tasks, client.WatchOptions{Preview: true}, p.previewed)
 	}
 	if p.stale() {
 		load = p.load(p.listed)
@@ -220,11 +212,11 @@ func (p *page) stale() bool {
 	return p.loaded && (p.board() != p.lists.Variant || windows[p.window].window != p.lists.Window)
 }
 
-// previewed updates the preview and the rows of its game, since the preview is newer than the
-// lists.
-func (p *page) previewed(u client.Update) {
-	p.preview.state.Update(u, p.env.Now)
-	newer := p.preview.state.Game.Game
+// previewed updates the rows of the preview's game, since the preview is newer than the lists. If its stream
+// has failed, it shows what is known.
+func (p *page) previewed(client.Update, bool) tea.Cmd {
+	p.preview.Err = nil
+	newer := p.preview.Game.Game
 	for _, games := range p.games {
 		for i, g := range games {
 			if newer.GetVersion() > g.GetVersion() && newer.GetId() == g.GetId() {
@@ -232,22 +224,16 @@ func (p *page) previewed(u client.Update) {
 			}
 		}
 	}
-}
-
-// preview is the live preview of the selected game.
-type preview struct {
-	id     string
-	state  gamestate.State
-	cancel context.CancelFunc // ends the stream; nil if there is no stream
+	return nil
 }
 
 // show makes g the previewed game. g may be nil.
-func (v *preview) show(g *pb.Game, now time.Time) {
-	if v.cancel != nil {
-		v.cancel()
+func (p *page) show(g *pb.Game) {
+	if p.preview.Unfollow != nil {
+		p.preview.Unfollow()
 	}
-	*v = preview{id: g.GetId(), state: gamestate.New(g)}
+	p.preview = gamestate.New(g)
 	// The lists have just been loaded, so assume that the connection is good until the
 	// stream reports otherwise.
-	v.state.Update(client.Update{Connection: client.Connection{State: client.Live}}, now)
+	p.preview.Update(client.Update{Connection: client.Connection{State: client.Live}}, p.env.Now)
 }

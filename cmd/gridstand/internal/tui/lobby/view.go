@@ -153,13 +153,13 @@ func (p *page) empty(pane int) string {
 // the game below it.
 func (p *page) previewPane(width, height int) string {
 	t, inner, rows := p.env.Theme, max(width-4, 0), max(height-2, 0)
-	s := &p.preview.state
-	if p.preview.id == "" {
+	s := &p.preview
+	if s.Game.GetId() == "" {
 		welcome := lipgloss.Place(inner, rows, lipgloss.Center, lipgloss.Center, p.welcome(inner))
 		return ui.Pane{Titles: []string{"Welcome"}}.Draw(t, welcome, width, height)
 	}
 	title, badge := clean(s.Game.GetVariant()), s.Badge(t, p.env.Now)
-	if full := title + "  " + gamestate.ShortID(p.preview.id); lipgloss.Width(full+badge)+ui.EdgeWidth <= width {
+	if full := title + "  " + gamestate.ShortID(s.Game.GetId()); lipgloss.Width(full+badge)+ui.EdgeWidth <= width {
 		title = full
 	}
 	frame := ui.Pane{Titles: []string{title}, Corner: badge}
@@ -199,7 +199,7 @@ func (p *page) welcome(width int) string {
 // facts returns lines about the previewed game, most important first. least is the number
 // of leading lines for which the board leaves room.
 func (p *page) facts(width int) (lines []string, least int) {
-	t, s := p.env.Theme, &p.preview.state
+	t, s := p.env.Theme, &p.preview
 	if isRace(s.Game.Game) {
 		lines = raceFacts(t, s.Game.Game, width)
 		return lines, len(lines)

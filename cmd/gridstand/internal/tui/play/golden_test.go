@@ -123,7 +123,7 @@ func someRace(t *testing.T, env *ui.Env) *page {
 		g := tuitest.Game(tuitest.Board(4, 4))
 		g.Id, g.GetPosition().Scores = e.GetGameId(), []int32{p.contest.Standing(e.GetGameId()).GetScore()}
 		g.GetPosition().GetTwenty48().Tiles[i] = 2048
-		p.contest.UpdateBoard(e.GetGameId(), client.Update{Game: g}, nil)
+		p.contest.Games[e.GetGameId()].Update(client.Update{Game: g}, tuitest.Noon)
 	}
 	return p
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
@@ -234,7 +235,7 @@ func TestHelp_Narrow(t *testing.T) {
 	}
 }
 
-// Ensure that any key takes the seat back from a stand-in.
+// Ensure that any key takes the seat back from a stand-in, and that an undo can, too.
 func TestStandIn(t *testing.T) {
 	t.Parallel()
 	asked := make(chan int32, 1)
@@ -260,6 +261,17 @@ func TestStandIn(t *testing.T) {
 	require.Len(t, asked, 1)
 	assert.EqualValues(t, 0, <-asked)
 	assert.Nil(t, p.held())
+
+	back := proto.CloneOf(p.Game.Game)
+	back.Version = 13
+	s.OnGame = func() (*pb.Game, error) { return back, nil }
+	out.Version = 12
+	from.Push(client.Update{Event: out})
+	d.Until("the stand-in again", func() bool { return p.held() != nil })
+	undone := &pb.Event{GameId: out.GetGameId(), Version: 13, Position: out.GetPosition()}
+	undone.Action = &pb.Event_Undone{Undone: &pb.Undone{ToVersion: 11}}
+	from.Push(client.Update{Event: undone})
+	d.Until("the seats", func() bool { return p.held() == nil })
 }
 
 // Ensure that a new game has the same seats as the game that was given up for it, also if that was over, and
@@ -330,9 +342,10 @@ func TestWaiting_Damaged(t *testing.T) {
 	seats := adaAndBots()
 	seats[1] = replay.Seat{}
 	waiting := tuitest.Tribolo(t, tuitest.GameID, 0, seats...)
-	p, d := start(t, tuitest.Env(&tuitest.Server{}), translate.Game(waiting.State, 0))
+	s := &tuitest.Server{}
+	p, d := start(t, tuitest.Env(s), translate.Game(waiting.State, 0))
 	assert.Regexp(t, `(?s)Others join.*y copy`, d.Screen())
-	d.Send(tuitest.Result(p.updated, client.Update{}, client.ErrGameDamaged))
+	fails(d, p, s, client.ErrGameDamaged)
 	assert.Contains(t, d.Screen(), "! "+client.ErrGameDamaged.Error())
 	assert.NotRegexp(t, `Others join|y copy|Waiting for`, d.Screen())
 }
@@ -346,13 +359,14 @@ func TestWrongBoard(t *testing.T) {
 	small := tuitest.Game(nil)
 	small.Position.Scores = make([]int32, 3)
 	small.Position.Board = &pb.Position_Tribolo{Tribolo: &pb.TriboloBoard{Rows: 2, Columns: 2, Cells: make([]pb.CellState, 4)}}
+	receive := func(p *page, u client.Update) tea.Cmd { return p.updated(u, p.State.Update(u, tuitest.Noon)) }
 	for name, games := range map[string][2]*pb.Game{"2048": {sliding, jumping}, "Tribolo": {jumping, sliding}, "smaller": {jumping, small}} {
 		event := &pb.Event{GameId: tuitest.GameID, Version: 1000, Position: games[1].GetPosition()}
 		whole := translate.Game(tuitest.Tribolo(t, tuitest.GameID, 9, adaAndBots()...).State, 0)
 		whole.Id, whole.Version, whole.Position = tuitest.GameID, 1000, games[1].GetPosition()
 		for i, deliver := range []func(p *page) tea.Cmd{
-			func(p *page) tea.Cmd { return p.updated(client.Update{Event: event}, nil) },
-			func(p *page) tea.Cmd { return p.updated(client.Update{Game: whole}, nil) },
+			func(p *page) tea.Cmd { return receive(p, client.Update{Event: event}) },
+			func(p *page) tea.Cmd { return receive(p, client.Update{Game: whole}) },
 			func(p *page) tea.Cmd { return p.answered(reply{request: &request{}, event: event}, nil) },
 			func(p *page) tea.Cmd {
 				return p.answered(reply{request: &request{}, game: client.Game{Game: whole}}, nil)

@@ -3,7 +3,6 @@ package play
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"time"
 
@@ -107,7 +106,9 @@ func (p *page) answered(a reply, err error) tea.Cmd {
 		// request stays in flight until the new board is known. If the time of an attempt has run
 		// out, the event that ends it may not have arrived yet.
 		expired := p.contest != nil && errors.Is(err, client.ErrGameOver)
-		return p.fetch(func(g client.Game, err error) tea.Cmd { return p.refetched(r, conflict && !expired, g, err) })
+		return p.Fetch(p.env, p.Tasks, func(g client.Game, err error) tea.Cmd {
+			return p.refetched(r, conflict && !expired, g, err)
+		})
 	}
 	p.inFlight = nil
 	var changed bool
@@ -129,13 +130,11 @@ func (p *page) answered(a reply, err error) tea.Cmd {
 		changed = p.Apply(a.event)
 	}
 	p.Say("")
-	return tea.Batch(p.changed(changed, a.event), p.after(r), p.send())
-}
-
-// fetch requests the current state of the game.
-func (p *page) fetch(then func(client.Game, error) tea.Cmd) tea.Cmd {
-	server, id := p.env.Server, p.Game.GetId()
-	return ui.Call(p.Tasks, func(ctx context.Context) (client.Game, error) { return server.Game(ctx, id) }, then)
+	cmds := []tea.Cmd{p.changed(changed), p.after(r), p.send()}
+	if changed && r.undo && p.shared() {
+		cmds = append(cmds, p.Fetch(p.env, p.Tasks, p.fetched)) // it can change the seats
+	}
+	return tea.Batch(cmds...)
 }
 
 // fetched handles a fetched game.
@@ -144,7 +143,7 @@ func (p *page) fetched(g client.Game, err error) tea.Cmd {
 		p.fail(err)
 		return nil
 	}
-	return p.changed(p.Replace(g.Game), nil)
+	return p.changed(p.Replace(g.Game))
 }
 
 // refetched handles the game that was fetched because a request was refused. It retries a move if
@@ -170,34 +169,25 @@ func sameTurn(a, b *pb.Position) bool {
 		slices.Equal(a.GetTribolo().GetCells(), b.GetTribolo().GetCells())
 }
 
-// updated handles an update of the game, or the end of its stream.
-func (p *page) updated(u client.Update, err error) tea.Cmd {
-	if err != nil {
-		if !errors.Is(err, io.EOF) {
-			p.Err = err
-			p.fail(err)
-			p.Say("") // The status says why for as long as the page is open.
-		}
-		return nil
+// updated handles an update of the game, or the failure of its stream.
+func (p *page) updated(u client.Update, changed bool) tea.Cmd {
+	if p.Err != nil {
+		p.fail(p.Err)
+		p.Say("") // The status says why for as long as the page is open.
 	}
-	return tea.Batch(p.changed(p.State.Update(u, p.env.Now), u.Event), p.React(p.env, u.Reactions))
+	return tea.Batch(p.changed(changed), p.React(p.env, u.Reactions))
 }
 
 // changed handles a change to the game. It animates or briefly marks the change, rings the
-// bell if it is the user's turn, and looks up the user's place once the game is over. e is
-// nil if the event is unknown.
-func (p *page) changed(changed bool, e *pb.Event) tea.Cmd {
+// bell if it is the user's turn, and looks up the user's place once the game is over.
+func (p *page) changed(changed bool) tea.Cmd {
 	if !changed {
 		return nil
 	}
 	if p.held() != nil {
 		p.Say("") // The status says how to take the seat back.
 	}
-	cmds := []tea.Cmd{p.ring()}
-	if e.GetUndone() != nil && p.shared() {
-		cmds = append(cmds, p.fetch(p.fetched)) // an undo can change the seats
-	}
-	cmds = append(cmds, p.Show(p.env, p.Tasks, len(p.queue) == 0), p.Celebrate(p.env, p.Milestone))
+	cmds := []tea.Cmd{p.ring(), p.Show(p.env, p.Tasks, len(p.queue) == 0), p.Celebrate(p.env, p.Milestone)}
 	if p.Over() {
 		p.ended = p.env.Now
 		p.queue, p.solving, p.places = nil, nil, places{}

@@ -39,7 +39,7 @@ func (p *page) resigned(next bool, e *pb.Event, err error) tea.Cmd {
 	if next {
 		return p.create()
 	}
-	return p.changed(true, nil)
+	return p.changed(true)
 }
 
 // create opens a game like this one in its place.

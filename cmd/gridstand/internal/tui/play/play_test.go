@@ -77,6 +77,13 @@ func start(t *testing.T, env *ui.Env, g *pb.Game) (*page, *tuitest.Driver) {
 	return p, tuitest.Drive(t, env, p)
 }
 
+// fails ends the stream of the page's game with an error.
+func fails(d *tuitest.Driver, p *page, s *tuitest.Server, err error) {
+	s.End = err
+	close(s.Stream(tuitest.GameID))
+	d.Until("the end of the stream", func() bool { return p.Err != nil })
+}
+
 // newPlay opens a game of 2048.
 func newPlay(t *testing.T, s *tuitest.Server) (*page, *tuitest.Driver) {
 	t.Helper()
@@ -174,7 +181,8 @@ func TestQueue_Bounded(t *testing.T) {
 // to another server.
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
-	p, d := newPlay(t, &tuitest.Server{})
+	s := &tuitest.Server{}
+	p, d := newPlay(t, s)
 	unreachable := &client.Error{Code: codes.Unavailable, Message: "connection refused"}
 	stopping := &client.Error{Code: codes.Unavailable, Reason: pb.ReasonServerUnavailable, Message: "this server is stopping"}
 	noTLS := &client.Error{Code: codes.Unavailable, Cause: client.CauseNoTLS}
@@ -191,11 +199,11 @@ func TestUnreachable(t *testing.T) {
 		{client.Live, 0, nil, ""},
 	} {
 		connection := client.Connection{State: step.state, Attempt: step.attempt, Err: step.err}
-		p.Continue(tuitest.Result(p.updated, client.Update{Connection: connection}, nil))
+		p.State.Update(client.Update{Connection: connection}, tuitest.Noon)
 		assert.Contains(t, d.Screen(), step.says)
 		assert.Equal(t, step.says != "", strings.Contains(d.Screen(), "Retrying"), "%v", step)
 	}
-	p.Continue(tuitest.Result(p.updated, client.Update{}, error(unreachable)))
+	fails(d, p, s, unreachable)
 	d.Press("x") // does not hide it
 	assert.Contains(t, d.Screen(), "Open it again to retry.")
 	finish(p, pb.Result_REASON_NO_MOVES)
@@ -337,12 +345,11 @@ func TestRefusals(t *testing.T) {
 // that the server no longer accepts the user's token.
 func TestRefusals_Gone(t *testing.T) {
 	t.Parallel()
-	p, d := newPlay(t, &tuitest.Server{
-		OnResign: func() (*pb.Event, error) { return nil, &client.Error{Reason: pb.ReasonNotSeated} },
-	})
+	s := &tuitest.Server{OnResign: func() (*pb.Event, error) { return nil, &client.Error{Reason: pb.ReasonNotSeated} }}
+	p, d := newPlay(t, s)
 	d.Press("n", "y")
 	assert.Equal(t, "classic", d.Leave().(ui.ReplaceMsg).Route.New.Variant)
-	d.Send(tuitest.Result(p.updated, client.Update{}, &client.Error{Reason: pb.ReasonBadToken}))
+	fails(d, p, s, &client.Error{Reason: pb.ReasonBadToken})
 	assert.Contains(t, d.Screen(), "no longer accepts")
 	assert.NotContains(t, p.ClosingMessage(), "Resume")
 	d.Press("x")

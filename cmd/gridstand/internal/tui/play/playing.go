@@ -49,8 +49,8 @@ type page struct {
 
 func (p *page) Init() tea.Cmd {
 	after := max(p.Game.GetVersion()-gamestate.LogLimit, 1) // the log shows what happened before
-	stream := p.env.Server.Watch(p.Ctx, client.WatchOptions{GameID: p.Game.GetId(), AfterVersion: &after, EveryEvent: true})
-	cmds := []tea.Cmd{ui.Follow(p.Tasks, stream, p.updated), p.ring()}
+	options := client.WatchOptions{AfterVersion: &after, EveryEvent: true}
+	cmds := []tea.Cmd{p.Follow(p.env, p.Tasks, options, p.updated), p.ring()}
 	if p.contest != nil {
 		cmds = append(cmds, p.contest.Load())
 	}

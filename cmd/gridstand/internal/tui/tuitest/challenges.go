@@ -62,7 +62,7 @@ func (s *Server) ListStandings(_ context.Context, r *pb.ListStandingsRequest, _ 
 
 // WatchChallenge implements ui.Server.
 func (s *Server) WatchChallenge(ctx context.Context, _ string) ui.Stream[client.ChallengeUpdate] {
-	return &reader[client.ChallengeUpdate]{ctx: ctx, from: s.Contest}
+	return &reader[client.ChallengeUpdate]{ctx: ctx, from: s.Contest, end: new(error)}
 }
 
 // ChallengeStream is like Stream, for a challenge.

@@ -1,6 +1,7 @@
 package tuitest
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"sync"
@@ -32,6 +33,8 @@ type Server struct {
 	OnStandings    func(r *pb.ListStandingsRequest) (*pb.ListStandingsResponse, error) // if nil, there are none
 	// Contest is the stream of every challenge.
 	Contest ChallengeStream
+	// End is the error with which the streams of games end, or nil if they end after the last event.
+	End error
 	// streams maps the ids of games to their streams.
 	streams sync.Map
 	// Past has the game's events. Watchers that ask for the events after a version get them
@@ -120,7 +123,7 @@ func (s *Server) Watch(ctx context.Context, o client.WatchOptions) ui.Stream[cli
 	case o.Preview:
 		from = nil // the past is unknown
 	}
-	return &reader[client.Update]{ctx: ctx, from: from}
+	return &reader[client.Update]{ctx: ctx, from: from, end: &s.End}
 }
 
 // Stream is the stream of a game, with updates from the test. The test closes it to end the stream, as the
@@ -145,13 +148,14 @@ func (s Stream) Push(u client.Update) {
 type reader[U any] struct {
 	ctx  context.Context
 	from <-chan U
+	end  *error // points to nil if the stream ends after the last update
 }
 
 func (r *reader[U]) Next() (update U, err error) {
 	select {
 	case u, ok := <-r.from:
 		if !ok {
-			return update, io.EOF
+			return update, cmp.Or(*r.end, io.EOF)
 		}
 		return u, nil
 	case <-r.ctx.Done():

@@ -61,7 +61,7 @@ func (c *chooser) due(g *game, now time.Time) bool {
 	case !g.running():
 		return true
 	}
-	age, _ := gamestate.Idle(g.state.Game.Game, now)
+	age, _ := gamestate.Idle(g.Game.Game, now)
 	shown := now.Sub(g.since)
 	switch {
 	case c.player != nil:
@@ -69,7 +69,7 @@ func (c *chooser) due(g *game, now time.Time) bool {
 	case c.asked:
 		return min(age, shown) >= idleTime
 	default: // A request while no game is active can make the server start an exhibition.
-		return age >= idleTime || g.state.Moves() == 0 || g.state.Game.GetExhibition()
+		return age >= idleTime || g.Moves() == 0 || g.Game.GetExhibition()
 	}
 }
 
@@ -98,13 +98,13 @@ func (c *chooser) find(env *ui.Env, tasks *ui.Tasks, then func(*pb.Game, error) 
 func (c *chooser) found(best *pb.Game, err error, g *game, now time.Time) (to *pb.Game, problem string) {
 	byUser := c.byUser
 	c.finding, c.byUser = false, false
-	other := best != nil && (g == nil || best.GetId() != g.id)
+	other := best != nil && (g == nil || best.GetId() != g.Game.GetId())
 	switch {
 	case !other || !g.running() || byUser:
 	case c.player != nil:
-		other = best.GetUpdateTime().AsTime().Sub(g.state.Game.GetUpdateTime().AsTime()) >= leaveTime
+		other = best.GetUpdateTime().AsTime().Sub(g.Game.GetUpdateTime().AsTime()) >= leaveTime
 	default:
-		other = gamestate.RankOf(best, now) < gamestate.RankOf(g.state.Game.Game, now)
+		other = gamestate.RankOf(best, now) < gamestate.RankOf(g.Game.Game, now)
 	}
 	if g != nil && g.lookingBack() && !byUser { // since the request, the user went back to an earlier version
 		other = false

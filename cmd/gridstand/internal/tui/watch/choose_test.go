@@ -54,9 +54,9 @@ func (x *set) wait(d time.Duration) {
 // shows waits until the page has chosen g, sends g on its stream, and waits until the page
 // shows its board.
 func (x *set) shows(g *pb.Game) {
-	x.Until("the game "+g.GetId(), func() bool { return x.p.game != nil && x.p.game.id == g.GetId() })
+	x.Until("the game "+g.GetId(), func() bool { return x.p.game != nil && x.p.game.Game.GetId() == g.GetId() })
 	x.server.Stream(g.GetId()).Push(client.Update{Game: g})
-	x.Until("its board", func() bool { return x.p.game.state.Board() != nil })
+	x.Until("its board", func() bool { return x.p.game.Board() != nil })
 }
 
 // ends sends the last event of the game that the page shows, and waits until the page has
@@ -92,7 +92,7 @@ func TestTV(t *testing.T) {
 	live = live[1:]
 	x.Press("n")
 	x.Until("an answer", func() bool { return !x.p.chooser.finding })
-	assert.Equal(t, "second", x.p.game.id)
+	assert.Equal(t, "second", x.p.game.Game.GetId())
 	assert.Contains(t, x.Screen(), "No other game is live.")
 	x.Press("x")
 	assert.NotContains(t, x.Screen(), "No other game is live.")
@@ -101,7 +101,7 @@ func TestTV(t *testing.T) {
 	live = []*pb.Game{third}
 	x.ends("second")
 	x.wait(time.Second)
-	assert.Equal(t, "second", x.p.game.id, "the result stays for a while")
+	assert.Equal(t, "second", x.p.game.Game.GetId(), "the result stays for a while")
 	assert.Contains(t, x.Screen(), "Game over: no moves left")
 	x.wait(resultTime)
 	x.shows(third)
@@ -112,7 +112,7 @@ func TestTV(t *testing.T) {
 	x.Press("n")
 	x.Until("the failure", func() bool { return !x.p.chooser.finding })
 	assert.Contains(t, x.Screen(), "The server does not answer. Press the same key to retry.")
-	assert.Equal(t, "third", x.p.game.id, "the current game stays")
+	assert.Equal(t, "third", x.p.game.Game.GetId(), "the current game stays")
 	x.Press("enter") // It is the user's own game.
 	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Play: "third"}}, x.Leave())
 }
@@ -151,7 +151,7 @@ func TestLeaves(t *testing.T) {
 		}
 		p := shown(t, tuitest.Env(&tuitest.Server{}), first)
 		defer p.Own().Stop()
-		p.game.state.Replace(first)
+		p.game.Replace(first)
 		p.game.since = tuitest.Noon.Add(-c.shown)
 		if c.back {
 			p.game.show(first.GetVersion() - 1)
@@ -205,7 +205,7 @@ func TestChoose_Next(t *testing.T) {
 		if i > 0 {
 			x.Press("n")
 		}
-		x.Until("the game "+id, func() bool { return x.p.game != nil && x.p.game.id == id })
+		x.Until("the game "+id, func() bool { return x.p.game != nil && x.p.game.Game.GetId() == id })
 	}
 	assert.Equal(t, []string{"a", "b", "c"}, x.p.chooser.seen)
 }

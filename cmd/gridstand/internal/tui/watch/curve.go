@@ -23,14 +23,14 @@ type curve struct {
 }
 
 // loadCurve requests the events of a finished game once the user replays it, unless there are too many.
-func (g *game) loadCurve() tea.Cmd {
-	last := g.state.Game.GetVersion()
-	if g.curve.asked || !g.state.Over() || !g.lookingBack() || last > curveLimit {
+func (p *page) loadCurve() tea.Cmd {
+	g, last := p.game, p.game.Game.GetVersion()
+	if g.curve.asked || !g.Over() || !g.lookingBack() || last > curveLimit {
 		return nil
 	}
 	g.curve.asked = true
-	id, server := g.id, g.env.Server
-	return ui.Call(g.tasks, func(ctx context.Context) (scores [][]int32, err error) {
+	id, server := g.Game.GetId(), p.env.Server
+	return ui.Call(p.Tasks, func(ctx context.Context) (scores [][]int32, err error) {
 		err = read(ctx, server, id, 0, func(u client.Update) bool {
 			scores = append(scores, u.Event.GetPosition().GetScores())
 			return int32(len(scores)) < last

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/game/replay"
@@ -19,13 +20,13 @@ import (
 func shown(t *testing.T, env *ui.Env, g *pb.Game) *page {
 	t.Helper()
 	p := New(t.Context(), env, ui.Route{Watch: []string{g.GetId()}}).(*page)
-	follow(p.game, g)
+	p.game.past.add(follow(&p.game.State, g)...)
 	return p
 }
 
-// follow applies a snapshot of a game of 2048 to g, followed by 12 moves.
-// The last move has the version and position of to.
-func follow(g *game, to *pb.Game) {
+// follow applies a snapshot of a game of 2048 to s, followed by 12 moves, and returns their events. The last move
+// has the version and position of to.
+func follow(s *gamestate.State, to *pb.Game) (events []*pb.Event) {
 	live := client.Update{Connection: client.Connection{State: client.Live}}
 	directions := []pb.Direction{
 		pb.Direction_DIRECTION_LEFT, pb.Direction_DIRECTION_UP, pb.Direction_DIRECTION_LEFT, pb.Direction_DIRECTION_DOWN,
@@ -35,8 +36,8 @@ func follow(g *game, to *pb.Game) {
 	start.Id, start.Seats, start.Variant, start.Version = to.GetId(), to.GetSeats(), to.GetVariant(), last-12
 	start.Position, start.Watchers = to.GetPosition(), to.GetWatchers()
 	live.Game = start
-	g.state.Update(live, tuitest.Noon)
-	g.past.add(eventOf(live))
+	s.Update(live, tuitest.Noon)
+	events = append(events, eventOf(live))
 	live.Game = nil
 	for v := last - 11; v <= last; v++ {
 		e := tuitest.Moved(v, directions[v%4], to.GetPosition().GetTwenty48(), 12340-(last-v)*8)
@@ -45,21 +46,22 @@ func follow(g *game, to *pb.Game) {
 		e.GetMoved().GetSpawned().Index = 4
 		e.GetPosition().MoveCount = v - 1
 		live.Event = e
-		g.state.Update(live, tuitest.Noon)
-		g.past.add(eventOf(live))
+		s.Update(live, tuitest.Noon)
+		events = append(events, eventOf(live))
 	}
+	return events
 }
 
 // followTribolo applies a snapshot of a game of Tribolo to g, followed by its last move.
 func followTribolo(t *testing.T, g *game) {
 	t.Helper()
 	ada := replay.Seat{Player: replay.Player{ID: tuitest.Me, Name: "ada"}}
-	last := tuitest.Tribolo(t, g.id, 41, ada, replay.Seat{Bot: "greedy"}, replay.Seat{Bot: "minimax"})
+	last := tuitest.Tribolo(t, g.Game.GetId(), 41, ada, replay.Seat{Bot: "greedy"}, replay.Seat{Bot: "minimax"})
 	start, moved := translate.Game(last.State, 3), translate.Event(last)
 	start.Version, moved.Version = 601, 613
 	for _, update := range []client.Update{{Game: start}, {Event: moved}} {
 		update.Connection.State = client.Live
-		g.state.Update(update, tuitest.Noon)
+		g.Update(update, tuitest.Noon)
 		g.past.add(eventOf(update))
 	}
 }
@@ -102,7 +104,7 @@ func TestGolden(t *testing.T) {
 		w := newWall(t.Context(), env, []string{"first", "second", "third", "fourth"}, false)
 		for _, g := range w.games {
 			to := tuitest.Game(tuitest.Board(4, 4))
-			to.Id = g.id
+			to.Id = g.Game.GetId()
 			follow(g, to)
 		}
 		return w

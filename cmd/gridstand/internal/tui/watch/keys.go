@@ -17,7 +17,7 @@ import (
 // Keys implements ui.Page.
 func (p *page) Keys() ui.KeyTable {
 	g, play := p.game, "play"
-	shown := g != nil && g.state.Board() != nil
+	shown := g != nil && g.Board() != nil
 	back := shown && g.lookingBack()
 	tv := p.chooser != nil && p.chooser.player == nil
 	if !back {
@@ -25,15 +25,15 @@ func (p *page) Keys() ui.KeyTable {
 	}
 	at, newest := int32(0), int32(0)
 	if shown {
-		at, newest = g.position(), g.state.Game.GetVersion()
+		at, newest = g.position(), g.Game.GetVersion()
 	}
 	to := func(version int32) func() tea.Cmd { return func() tea.Cmd { p.stop(); return p.seek(version) } }
 	pace := func(speed int) func() tea.Cmd { return func() tea.Cmd { p.player.speed = speed; return nil } }
 	var rematch ui.Key
 	if shown {
-		rematch = g.state.RematchKey(p.env)
+		rematch = g.RematchKey(p.env)
 	}
-	own := shown && g.running() && !back && p.env.Seated(g.state.Game.Game)
+	own := shown && g.running() && !back && p.env.Seated(g.Game.Game)
 	return ui.KeyTable{
 		{
 			ui.On("left h", "←", "move back", shown, to(at-1)).FooterAs(2, "← →", "step"),
@@ -44,7 +44,7 @@ func (p *page) Keys() ui.KeyTable {
 			ui.On("end", "End", "last move", back, to(newest)),
 		},
 		{
-			ui.On("enter", "enter", "continue", own, func() tea.Cmd { return ui.Open(ui.PlayOn(g.state.Game.Game)) }).Footer(1),
+			ui.On("enter", "enter", "continue", own, func() tea.Cmd { return ui.Open(ui.PlayOn(g.Game.Game)) }).Footer(1),
 			ui.On("space", "space", play, shown && !p.player.on && (back || !g.running()), p.replayOn).Footer(1),
 			ui.On("space", "space", "pause", shown && (p.player.on || !back && g.running()), p.pause).Footer(1),
 			ui.On("+ =", "+", "faster", back, pace(min(p.player.speed*2, maxSpeed))).Footer(6),
@@ -54,8 +54,8 @@ func (p *page) Keys() ui.KeyTable {
 			ui.On("n", "n", "new game", tv && g == nil && p.env.WatchOnly == "",
 				ui.Run(ui.Open(ui.Route{New: &ui.NewGame{Variant: defaultVariant}}))).Footer(3),
 			rematch,
-			ui.On("r", "r", "rules", shown, func() tea.Cmd { return ui.Open(ui.Route{Rules: g.state.Game.GetVariant()}) }).Footer(7),
-			p.env.CopyKey(shown, func() tea.Cmd { return p.Copy(p.env.LinkOr("watch", g.id)) }).Footer(8),
+			ui.On("r", "r", "rules", shown, func() tea.Cmd { return ui.Open(ui.Route{Rules: g.Game.GetVariant()}) }).Footer(7),
+			p.env.CopyKey(shown, func() tea.Cmd { return p.Copy(p.env.LinkOr("watch", g.Game.GetId())) }).Footer(8),
 			ui.On("q esc", "q", ui.BackText, true, ui.Run(ui.Back)),
 		},
 		p.reactions(shown && !back && g.running() && p.env.Reactions && p.env.WatchOnly == ""),
@@ -67,13 +67,13 @@ func (p *page) replayOn() tea.Cmd {
 	if p.game.lookingBack() {
 		return p.play()
 	}
-	return tea.Batch(p.game.seek(1), p.play())
+	return tea.Batch(p.seek(1), p.play())
 }
 
 func (p *page) pause() tea.Cmd {
 	p.stop()
 	if g := p.game; !g.lookingBack() {
-		g.show(g.state.Game.GetVersion()) // keep it on the screen
+		g.show(g.Game.GetVersion()) // keep it on the screen
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func (p *page) reactions(when bool) (all []ui.Key) {
 
 // react shows a reaction to the game, at most one a second.
 func (p *page) react(r pb.Reaction) tea.Cmd {
-	env, id := p.env, p.game.id
+	env, id := p.env, p.game.Game.GetId()
 	if p.reacting || env.Now.Sub(p.reacted) < time.Second {
 		return nil
 	}

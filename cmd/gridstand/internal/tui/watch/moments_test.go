@@ -121,3 +121,22 @@ func TestReactions(t *testing.T) {
 		assert.True(t, p.game.lookingBack())
 	})
 }
+
+// Ensure that nothing that arrives late for a game changes the page once TV shows another one.
+func TestWatch_Late(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d, p, from := watching(t, &tuitest.Server{Past: history(613)})
+		from.Push(client.Update{Game: tuitest.Game(aBoard())})
+		until(d, p, 613)
+		d.Press("home") // loads the start
+		from.Push(client.Update{Reactions: []int32{1}})
+		synctest.Wait()
+		p.chooser = &chooser{byUser: true}
+		d.Send(tuitest.Result(p.found, liveGame("second", 0, 0), nil))
+		p.game.Replace(liveGame("second", 0, 0))
+		d.Settle()
+		assert.Equal(t, "second", p.game.Game.GetId())
+		assert.Empty(t, p.Reactions.Text+p.Notice)
+	})
+}

@@ -38,14 +38,14 @@ func New(ctx context.Context, env *ui.Env, r ui.Route) ui.Page {
 	if r.TV || r.Follow != nil {
 		p.chooser = &chooser{player: r.Follow}
 	} else {
-		p.game = newGame(env, p.Tasks, r.Watch[0])
+		p.game = newGame(r.Watch[0], env.Now)
 	}
 	return p
 }
 
 func (p *page) Init() tea.Cmd {
 	if p.chooser == nil {
-		return p.game.watch()
+		return p.watch()
 	}
 	return tea.Batch(p.find(), p.Later(checkTime, p.check))
 }
@@ -60,14 +60,11 @@ func (p *page) Continue(then ui.Then) tea.Cmd {
 	if p.chooser != nil && running && !p.game.running() {
 		p.chooser.ended(p.env.Now)
 	}
-	if p.replay && p.game.state.Board() != nil {
+	if p.replay && p.game.Board() != nil {
 		p.replay = false
-		return tea.Batch(cmd, p.game.seek(1), p.play())
+		return tea.Batch(cmd, p.seek(1), p.play())
 	}
-	if p.game.past.failed {
-		p.stop()
-	}
-	return tea.Batch(cmd, p.game.askBest(), p.game.loadCurve())
+	return tea.Batch(cmd, p.askBest(), p.loadCurve())
 }
 
 // check requests another game if it is time to, and checks again after checkTime.
@@ -92,8 +89,8 @@ func (p *page) found(best *pb.Game, err error) tea.Cmd {
 		p.Refuse(problem)
 	case to != nil:
 		p.drop()
-		p.game = newGame(p.env, p.Tasks, to.GetId())
-		return p.game.watch()
+		p.game = newGame(to.GetId(), p.env.Now)
+		return p.watch()
 	case best == nil && err == nil && p.chooser.player == nil && p.game != nil && !p.game.running() && !p.game.lookingBack():
 		p.drop() // no game is live
 	}
@@ -102,26 +99,11 @@ func (p *page) found(best *pb.Game, err error) tea.Cmd {
 
 func (p *page) drop() {
 	if p.game != nil {
-		p.game.leave()
+		p.game.Unfollow()
 	}
 	p.game = nil
 	p.Moment.Text, p.Reactions.Text = "", ""
 	p.stop()
-}
-
-// seek goes to a version. If it is the next one, seek animates the move that led to it.
-func (p *page) seek(version int32) tea.Cmd {
-	g := p.game
-	next := version == g.position()+1
-	g.shown().Motion.Stop()
-	cmd := g.seek(version)
-	if !g.lookingBack() && !g.running() && p.chooser != nil {
-		p.chooser.ended(p.env.Now)
-	}
-	if next && g.past.wanted == 0 && g.shown().Before != nil {
-		return tea.Batch(cmd, g.shown().Motion.Start(g.env, g.tasks))
-	}
-	return cmd
 }
 
 // player replays a game from an older version.
@@ -138,7 +120,7 @@ const (
 )
 
 func (p *page) play() tea.Cmd {
-	p.player.on, p.game.past.failed = true, false
+	p.player.on = true
 	return p.playNext()
 }
 
@@ -175,7 +157,7 @@ func (p *page) ClosingMessage() string {
 		return ""
 	}
 	if p.chooser != nil && p.chooser.player != nil && p.game.running() {
-		return ui.WithHint(p.game.state.Summary(), "Continue", p.env.Command("watch", gamestate.At(p.chooser.name())))
+		return ui.WithHint(p.game.Summary(), "Continue", p.env.Command("watch", gamestate.At(p.chooser.name())))
 	}
-	return p.game.closingMessage()
+	return closingMessage(p.env, &p.game.State)
 }

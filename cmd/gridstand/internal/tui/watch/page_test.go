@@ -29,7 +29,7 @@ func watching(t *testing.T, s *tuitest.Server) (*tuitest.Driver, *page, tuitest.
 
 // until waits until the page has received the given version.
 func until(d *tuitest.Driver, p *page, version int32) {
-	d.Until("a version", func() bool { return p.game != nil && p.game.state.Game.GetVersion() == version })
+	d.Until("a version", func() bool { return p.game != nil && p.game.Game.GetVersion() == version })
 }
 
 // Ensure that the page shows a game from the connection to its result.
@@ -64,9 +64,9 @@ func TestWatch(t *testing.T) {
 	d.Press("b")
 	assert.Equal(t, tuitest.GameID, d.Leave().(ui.OpenMsg).Route.NewChallenge.Request.GetGameId(), "for others to beat it")
 	g := p.game
-	assert.True(t, g.state.RematchKey(d.Env).Enabled())
-	g.state.Game.Seats = append(g.state.Game.Seats, g.state.Game.GetSeats()[0])
-	assert.False(t, g.state.RematchKey(d.Env).Enabled(), "the score of a game with two seats is nobody's own")
+	assert.True(t, g.RematchKey(d.Env).Enabled())
+	g.Game.Seats = append(g.Game.Seats, g.Game.GetSeats()[0])
+	assert.False(t, g.RematchKey(d.Env).Enabled(), "the score of a game with two seats is nobody's own")
 	d.Press("q")
 	assert.Equal(t, ui.BackMsg{}, d.Leave())
 }
@@ -87,7 +87,7 @@ func TestWatch_Sealed(t *testing.T) {
 	assert.Empty(t, d.Left, "its tiles are secret")
 	assert.Contains(t, p.ClosingMessage(), "When its challenge has closed, verify it with gridstand verify kx3fq2ab")
 
-	p.game.state.Game.Seed = []byte("a seed")
+	p.game.Game.Seed = []byte("a seed")
 	assert.NotContains(t, d.Screen(), "when its challenge has closed")
 	assert.Contains(t, p.ClosingMessage(), "Verify it with gridstand verify kx3fq2ab")
 }
@@ -237,11 +237,11 @@ func TestReplay_Forgets(t *testing.T) {
 	t.Parallel()
 	p := shown(t, tuitest.Env(nil), tuitest.Game(aBoard()))
 	defer p.Own().Stop()
-	first := p.game.state.Game.GetVersion()
+	first := p.game.Game.GetVersion()
 	on := func(n int32) {
 		for range n {
-			p.game.state.Game.Version++
-			p.game.past.add(tuitest.Moved(p.game.state.Game.GetVersion(), pb.Direction_DIRECTION_UP, aBoard(), 4))
+			p.game.Game.Version++
+			p.game.past.add(tuitest.Moved(p.game.Game.GetVersion(), pb.Direction_DIRECTION_UP, aBoard(), 4))
 		}
 	}
 	on(pastLimit - 20)
@@ -249,5 +249,5 @@ func TestReplay_Forgets(t *testing.T) {
 	on(pastLimit)
 	assert.Equal(t, first+1, at(p))
 	assert.LessOrEqual(t, len(p.game.past.events), pastLimit)
-	assert.Contains(t, p.game.past.events, p.game.state.Game.GetVersion())
+	assert.Contains(t, p.game.past.events, p.game.Game.GetVersion())
 }

@@ -64,7 +64,6 @@ type past struct {
 	// wanted is the version to go to once it is loaded, or 0.
 	wanted  int32
 	loading bool
-	failed  bool // whether the version that was wanted last could not be loaded
 }
 
 // add adds events. If there are too many, it forgets those before them, which are loaded again if the
@@ -80,35 +79,44 @@ func (p *past) add(all ...*pb.Event) {
 
 // position returns the version that the user is looking at or waiting for.
 func (g *game) position() int32 {
-	return cmp.Or(g.past.wanted, g.past.at, g.state.Game.GetVersion())
+	return cmp.Or(g.past.wanted, g.past.at, g.Game.GetVersion())
 }
 
-// seek goes to a version, which may have to be loaded first. Seeking to the newest version
-// or beyond returns to the live game.
-func (g *game) seek(version int32) tea.Cmd {
-	version, g.past.failed = max(version, 1), false
-	if version >= g.state.Game.GetVersion() {
+// seek goes to a version, which may have to be loaded first. If it is the next one, seek animates the move that
+// led to it. Seeking to the newest version or beyond returns to the live game.
+func (p *page) seek(version int32) tea.Cmd {
+	g := p.game
+	next := version == g.position()+1
+	g.shown().Motion.Stop()
+	switch version = max(version, 1); {
+	case version >= g.Game.GetVersion():
 		g.past.at, g.past.wanted = 0, 0
-		return nil
-	}
-	if g.past.events[version] != nil {
+		if p.chooser != nil && !g.running() {
+			p.chooser.ended(p.env.Now)
+		}
+	case g.past.events[version] != nil:
 		g.show(version)
-		return nil
+	default:
+		g.past.wanted = version
+		if g.past.loading {
+			return nil
+		}
+		return p.load(version)
 	}
-	g.past.wanted = version
-	if g.past.loading {
-		return nil
+	if next && g.shown().Before != nil {
+		return g.shown().Motion.Start(p.env, p.Tasks)
 	}
-	return g.load(version)
+	return nil
 }
 
 // load loads a version and the ones around it.
-func (g *game) load(version int32) tea.Cmd {
+func (p *page) load(version int32) tea.Cmd {
+	g := p.game
 	g.past.loading = true
 	first := (version-1)/pastChunk*pastChunk + 1
-	last := first + min(pastChunk-1, g.state.Game.GetVersion()-first)
-	now, server := g.state.Game, g.env.Server
-	return ui.Call(g.tasks, func(ctx context.Context) (events []*pb.Event, err error) {
+	last := first + min(pastChunk-1, g.Game.GetVersion()-first)
+	now, server := g.Game, p.env.Server
+	return ui.Call(p.Tasks, func(ctx context.Context) (events []*pb.Event, err error) {
 		after := max(first-2, 0) // load one extra version to know what the first one changed
 		s := gamestate.New(&pb.Game{Id: now.GetId(), Variant: now.GetVariant(), Seats: now.GetSeats(), Version: after})
 		err = read(ctx, server, now.GetId(), after, func(u client.Update) bool {
@@ -118,27 +126,27 @@ func (g *game) load(version int32) tea.Cmd {
 			return s.Game.GetVersion() < last
 		})
 		return events, err
-	}, func(events []*pb.Event, err error) tea.Cmd { return g.loaded(first, last, events, err) })
+	}, func(events []*pb.Event, err error) tea.Cmd { return p.loaded(g, first, last, events, err) })
 }
 
-// loaded adds the events loaded from first to last and goes to the one that the user is waiting for.
-func (g *game) loaded(first, last int32, events []*pb.Event, err error) tea.Cmd {
+// loaded adds the events of a game loaded from first to last and goes to the one that the user is waiting for.
+func (p *page) loaded(g *game, first, last int32, events []*pb.Event, err error) tea.Cmd {
 	g.past.loading = false
 	wanted := g.past.wanted
-	g.past.add(slices.DeleteFunc(events, func(e *pb.Event) bool { return g.state.WrongBoard(e.GetPosition()) })...)
+	g.past.add(slices.DeleteFunc(events, func(e *pb.Event) bool { return g.WrongBoard(e.GetPosition()) })...)
 	_, found := g.past.events[wanted]
 	switch {
-	case wanted == 0:
+	case wanted == 0 || g != p.game:
 		return nil
-	case err != nil:
-		g.past.wanted, g.past.failed = 0, true
-		return g.tasks.Fail(err)
-	case !found && first <= wanted && wanted <= last: // otherwise it would be loaded forever
-		g.past.wanted, g.past.failed = 0, true
-		return g.tasks.Refuse("The server did not send this part of the game.")
-	default:
-		return g.seek(wanted)
+	case err == nil && (found || wanted < first || wanted > last):
+		return p.seek(wanted)
 	}
+	g.past.wanted = 0 // otherwise it would be loaded forever
+	p.stop()
+	if err != nil {
+		return p.Fail(err)
+	}
+	return p.Refuse("The server did not send this part of the game.")
 }
 
 // lookingBack reports whether the user is looking at a version other than the live one.
@@ -147,7 +155,7 @@ func (g *game) lookingBack() bool { return g.past.at != 0 || g.past.wanted != 0 
 // show makes version, whose event is known, the one that the user is looking at. It repeats the
 // events up to it that the log shows.
 func (g *game) show(version int32) {
-	now, motion := g.state.Game, g.shown().Motion
+	now, motion := g.Game, g.shown().Motion
 	var seats []*pb.Seat
 	for _, seat := range now.GetSeats() { // leave out Resigned: the events do not tell who had resigned by this version
 		seats = append(seats, &pb.Seat{Occupant: seat.GetOccupant()})
@@ -172,5 +180,5 @@ func (g *game) shown() *gamestate.State {
 	if g.past.at != 0 {
 		return &g.past.state
 	}
-	return &g.state
+	return &g.State
 }

@@ -19,7 +19,7 @@ const panelLines = 6
 
 func (p *page) View(width, height int) ui.View {
 	t := p.env.Theme
-	if p.game == nil || p.game.state.Board() == nil {
+	if p.game == nil || p.game.Board() == nil {
 		return ui.View{Title: p.mode(), Left: p.left(""), Right: p.right(), Body: p.waiting(width), Status: p.status(width)}
 	}
 	s := p.game.shown()
@@ -81,7 +81,7 @@ func (p *page) right() []string {
 	t := p.env.Theme
 	switch {
 	case !p.game.lookingBack():
-		return p.game.state.Header(t, p.env.Now)
+		return p.game.Header(t, p.env.Now)
 	case p.player.on:
 		return []string{t.Accent().Render(fmt.Sprintf("▶ replay %d×", p.player.speed))}
 	default:
@@ -92,19 +92,19 @@ func (p *page) right() []string {
 func (p *page) status(width int) string {
 	t := p.env.Theme
 	problem := ""
-	if p.game != nil && p.game.state.Board() != nil {
-		problem = cmp.Or(p.problem, p.game.state.ConnectionProblem())
+	if p.game != nil && p.game.Board() != nil {
+		problem = cmp.Or(p.problem, p.game.ConnectionProblem())
 	}
 	switch {
 	case problem != "":
 		return t.Warn().Render("! " + problem)
 	case p.game == nil:
 		return ""
-	case p.game.lookingBack(), p.chooser == nil && p.game.state.Over() && p.game.state.Board() != nil && p.env.Height >= ui.StatusHeight:
+	case p.game.lookingBack(), p.chooser == nil && p.game.Over() && p.game.Board() != nil && p.env.Height >= ui.StatusHeight:
 		return p.timeline(width)
 	case p.chooser != nil && p.chooser.player != nil && !p.game.running():
 		return t.Dim().Render(fmt.Sprintf("%s is not playing (last move %s). Waiting for the next game …", p.chooser.name(),
-			describe.Ago(p.env.Now.Sub(p.game.state.Game.GetUpdateTime().AsTime()))))
+			describe.Ago(p.env.Now.Sub(p.game.Game.GetUpdateTime().AsTime()))))
 	default:
 		return ""
 	}
@@ -113,8 +113,8 @@ func (p *page) status(width int) string {
 // timeline draws the number of the current move and its position in the game.
 func (p *page) timeline(width int) string {
 	t, g := p.env.Theme, p.game
-	s, newest := g.shown(), g.state.Game.GetVersion()
-	text := fmt.Sprintf("move %s of %s", describe.Comma(s.Moves()), describe.Comma(g.state.Moves()))
+	s, newest := g.shown(), g.Game.GetVersion()
+	text := fmt.Sprintf("move %s of %s", describe.Comma(s.Moves()), describe.Comma(g.Moves()))
 	if g.past.wanted != 0 {
 		text = "loading …"
 	} else if before := g.past.events[g.past.at-1]; before.GetPosition().GetMoveCount() > s.Moves() {
@@ -137,10 +137,10 @@ func (p *page) waiting(width int) string {
 	switch c := p.chooser; {
 	case p.problem != "":
 		lines = append(lines, t.Warn().Render(ui.Wrap(p.problem, width)))
-	case p.game != nil && p.game.state.ConnectionProblem() != "":
-		lines = append(lines, t.Warn().Render(ui.Wrap(p.game.state.ConnectionProblem(), width)))
+	case p.game != nil && p.game.ConnectionProblem() != "":
+		lines = append(lines, t.Warn().Render(ui.Wrap(p.game.ConnectionProblem(), width)))
 	case p.game != nil:
-		lines = append(lines, p.game.state.Badge(t, p.env.Now))
+		lines = append(lines, p.game.Badge(t, p.env.Now))
 	case c.next.IsZero():
 		lines = append(lines, t.Dim().Render("Looking for a game …"))
 	case c.player != nil:

@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
@@ -26,7 +27,7 @@ const MaxWall = 4
 type wall struct {
 	*ui.Tasks
 	env   *ui.Env
-	games []*game
+	games []*gamestate.State
 	// at is the index of the selected game.
 	at int
 	// best is set if live games take the places that are empty, or whose games are over or idle.
@@ -40,22 +41,35 @@ type wall struct {
 // MaxWall.
 func newWall(ctx context.Context, env *ui.Env, ids []string, best bool) *wall {
 	w := &wall{env: env, Tasks: ui.NewTasks(ctx), best: best}
-	w.games = convert.All(ids[:min(len(ids), MaxWall)], func(id string) *game { return newGame(env, w.Tasks, id) })
+	w.games = convert.All(ids[:min(len(ids), MaxWall)], wallGame)
 	return w
 }
 
 func (w *wall) Init() tea.Cmd {
-	cmds := convert.All(w.games, (*game).watch)
+	cmds := convert.All(w.games, w.watch)
 	if w.best {
 		cmds = append(cmds, w.check())
 	}
 	return tea.Batch(cmds...)
 }
 
+// wallGame returns the game with a full id.
+func wallGame(id string) *gamestate.State { return new(gamestate.New(&pb.Game{Id: id})) }
+
+// watch starts following a game.
+func (w *wall) watch(s *gamestate.State) tea.Cmd {
+	return s.Follow(w.env, w.Tasks, client.WatchOptions{}, func(_ client.Update, changed bool) tea.Cmd {
+		if !changed {
+			return nil
+		}
+		return s.Show(w.env, w.Tasks, true)
+	})
+}
+
 // check requests games if a place is empty or its game is over or idle, and checks again after resultTime.
 func (w *wall) check() tea.Cmd {
 	again, now := w.Later(resultTime, w.check), w.env.Now
-	if len(w.games) == MaxWall && !slices.ContainsFunc(w.games, func(g *game) bool { return g.dull(now) }) {
+	if len(w.games) == MaxWall && !slices.ContainsFunc(w.games, func(s *gamestate.State) bool { return dull(s, now) }) {
 		return again
 	}
 	return tea.Batch(again, ui.Call(w.Tasks, func(ctx context.Context) ([]*pb.Game, error) {
@@ -64,9 +78,9 @@ func (w *wall) check() tea.Cmd {
 }
 
 // dull reports whether a game has been idle for long, or its result has been shown for long enough.
-func (g *game) dull(now time.Time) bool {
-	age, _ := gamestate.Idle(g.state.Game.Game, now)
-	return g.state.Err != nil || g.state.Board() != nil && (age >= idleTime || g.state.Over() && age >= resultTime)
+func dull(s *gamestate.State, now time.Time) bool {
+	age, _ := gamestate.Idle(s.Game.Game, now)
+	return s.Err != nil || s.Board() != nil && (age >= idleTime || s.Over() && age >= resultTime)
 }
 
 // found shows live games, best first, in empty places, and those in motion in place of dull ones. Without
@@ -77,20 +91,20 @@ func (w *wall) found(live []*pb.Game, err error) tea.Cmd {
 		w.problem = ui.Explain(err, "Is it the right server?")
 	}
 	live = slices.DeleteFunc(live, func(l *pb.Game) bool {
-		return slices.ContainsFunc(w.games, func(g *game) bool { return g.id == l.GetId() })
+		return slices.ContainsFunc(w.games, func(s *gamestate.State) bool { return s.Game.GetId() == l.GetId() })
 	})
 	var cmds []tea.Cmd
-	next := func() *game {
-		g := newGame(w.env, w.Tasks, live[0].GetId())
-		live, cmds = live[1:], append(cmds, g.watch())
-		return g
+	next := func() *gamestate.State {
+		s := wallGame(live[0].GetId())
+		live, cmds = live[1:], append(cmds, w.watch(s))
+		return s
 	}
 	for len(live) > 0 && len(w.games) < MaxWall {
 		w.games = append(w.games, next())
 	}
-	for i, g := range w.games {
-		if len(live) > 0 && gamestate.RankOf(live[0], w.env.Now) < gamestate.Begun && g.dull(w.env.Now) {
-			g.leave()
+	for i, s := range w.games {
+		if len(live) > 0 && gamestate.RankOf(live[0], w.env.Now) < gamestate.Begun && dull(s, w.env.Now) {
+			s.Unfollow()
 			w.games[i] = next()
 		}
 	}
@@ -103,6 +117,7 @@ func (w *wall) Keys() ui.KeyTable {
 		return ui.KeyTable{{back}}
 	}
 	to := func(i int) func() tea.Cmd { return func() tea.Cmd { w.at = i % n; return nil } }
+	full := ui.Run(ui.Open(ui.Route{Watch: []string{w.games[w.at].Game.GetId()}}))
 	var digits []ui.Key
 	for i := range w.games {
 		digits = append(digits, ui.Unlisted(strconv.Itoa(i+1), to(i)))
@@ -111,7 +126,7 @@ func (w *wall) Keys() ui.KeyTable {
 		ui.On("tab right down n", "tab", "next game", n > 1, to(w.at+1)).Footer(3),
 		ui.On("shift+tab left up", "shift-tab", "previous game", n > 1, to(w.at+n-1)),
 		ui.On("", fmt.Sprintf("1–%d", n), "select", n > 1, nil).Footer(1),
-		ui.On("enter", "enter", "full screen", true, ui.Run(ui.Open(ui.Route{Watch: []string{w.games[w.at].id}}))).Footer(2),
+		ui.On("enter", "enter", "full screen", true, full).Footer(2),
 		back,
 	}}
 }
@@ -153,7 +168,7 @@ func (w *wall) waiting(width int) string {
 
 // slot returns the place of a game: its title, its board and, for Tribolo, all seats.
 func (w *wall) slot(i int) board.Slot {
-	s := &w.games[i].state
+	s := w.games[i]
 	slot := board.Slot{Board: s.Board()}
 	slot.Name, slot.Facts = w.title(i)
 	switch {
@@ -168,7 +183,7 @@ func (w *wall) slot(i int) board.Slot {
 
 // title returns the two ends of the line above a game: its number, player and variant, and its score and badge.
 func (w *wall) title(i int) (who, facts string) {
-	t, s := w.env.Theme, &w.games[i].state
+	t, s := w.env.Theme, w.games[i]
 	number, name := t.Dim(), t.Bold()
 	if i == w.at {
 		number, name = t.Accent().Bold(true), t.Accent().Bold(true)
@@ -187,8 +202,8 @@ func (w *wall) title(i int) (who, facts string) {
 // ClosingMessage implements ui.Closing. It reports the state of each game on its own line.
 func (w *wall) ClosingMessage() string {
 	var lines []string
-	for _, g := range w.games {
-		if text := g.closingMessage(); text != "" {
+	for _, s := range w.games {
+		if text := closingMessage(w.env, s); text != "" {
 			lines = append(lines, text)
 		}
 	}

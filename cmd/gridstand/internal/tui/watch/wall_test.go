@@ -36,7 +36,7 @@ func TestWall(t *testing.T) {
 	g.Seats[0].GetPlayer().Name = "bob with a longer name"
 	g.Position.Board = &pb.Position_Twenty48{Twenty48: tuitest.Board(5, 5)}
 	server.Stream("second").Push(client.Update{Game: g})
-	d.Until("both games", func() bool { return w.games[0].state.Board() != nil && w.games[1].state.Board() != nil })
+	d.Until("both games", func() bool { return w.games[0].Board() != nil && w.games[1].Board() != nil })
 	env.Width, env.Height = 120, 30
 	assert.Regexp(t, "1 ada.*● live.*2 bob with a longer name  classic .*● live", d.Screen(), "on one line, with room beside it")
 	env.Width, env.Height = 40, 12
@@ -76,7 +76,9 @@ func TestWall_Best(t *testing.T) {
 	assert.Contains(t, d.Screen(), "Is it the right server?")
 	d.Press("tab", "1", "enter")
 	assert.Empty(t, d.Left)
-	shown := func() []string { return convert.All(w.games, func(g *game) string { return g.id }) }
+	shown := func() []string {
+		return convert.All(w.games, func(s *gamestate.State) string { return s.Game.GetId() })
+	}
 	check := func(want ...string) {
 		d.Send(ui.Then(w.check))
 		d.Until(strings.Join(want, ", "), func() bool { return w.problem == "" && slices.Equal(want, shown()) })
@@ -96,7 +98,9 @@ func TestWall_Best(t *testing.T) {
 	show := func(g *pb.Game) {
 		s.Stream(g.GetId()).Push(client.Update{Game: g})
 		d.Until("its board", func() bool {
-			return slices.ContainsFunc(w.games, func(shown *game) bool { return shown.id == g.GetId() && shown.state.Board() != nil })
+			return slices.ContainsFunc(w.games, func(s *gamestate.State) bool {
+				return s.Game.GetId() == g.GetId() && s.Board() != nil
+			})
 		})
 	}
 	over := liveGame("over", 0, resultTime-time.Second)
@@ -104,8 +108,8 @@ func TestWall_Best(t *testing.T) {
 	show(over)
 	show(liveGame("idle", 0, idleTime-time.Second))
 	show(liveGame("live", 0, 0))
-	for _, g := range w.games {
-		assert.False(t, g.dull(now), g.id)
+	for _, s := range w.games {
+		assert.False(t, dull(s, now), s.Game.GetId())
 	}
 	now = now.Add(time.Second)
 	live = []*pb.Game{liveGame("live", 0, 0), liveGame("other", 0, gamestate.MotionTime), liveGame("next", 0, 0)}

@@ -44,7 +44,7 @@ type Contest struct {
 	passed time.Time     // when Tasks.Moment last said who overtakes whom
 	hurry  bool          // whether it has said that the race ends soon
 	next   ui.Timer      // waits for the next tick
-	tries  int           // number of calls of LookUp
+	tries  int           // number of requests for Around
 	own    string        // see NewContest
 }
 
@@ -56,7 +56,8 @@ func NewContest(env *ui.Env, tasks *ui.Tasks, id, own string) *Contest {
 	return &Contest{ID: id, env: env, tasks: tasks, own: own, Games: map[string]*State{}}
 }
 
-// Load requests the challenge and the user's attempt.
+// Load requests the challenge and the user's attempt. If it is a race in which the page plays, Load then starts
+// following it.
 func (c *Contest) Load() tea.Cmd {
 	return ui.Call(c.tasks, func(ctx context.Context) (*pb.GetChallengeResponse, error) {
 		return c.env.Server.GetChallenge(ctx, &pb.GetChallengeRequest{ChallengeId: c.ID})
@@ -71,15 +72,23 @@ func (c *Contest) Watch() tea.Cmd {
 // neighbors is the number of lines above and below the user's that LookUp requests.
 const neighbors = 3
 
-// LookUp requests the standings around the user after the attempt has ended. If the attempt
-// is not in the standings yet, the request is retried.
+// LookUp requests the standings around the user, once, after the attempt has ended. A race needs none, since
+// Lines has all.
 func (c *Contest) LookUp() tea.Cmd {
+	if c.tries > 0 || c.Challenge == nil || c.Race() {
+		return nil
+	}
+	return c.lookUp()
+}
+
+// lookUp requests the standings around the user, and again if the attempt is not in the standings yet.
+func (c *Contest) lookUp() tea.Cmd {
 	c.tries++
 	return ui.Call(c.tasks, func(ctx context.Context) (*pb.ListStandingsResponse, error) {
 		return c.env.Server.ListStandings(ctx, &pb.ListStandingsRequest{ChallengeId: c.ID, PlayerId: "me", Neighbors: neighbors})
 	}, func(around *pb.ListStandingsResponse, err error) tea.Cmd {
 		if err != nil {
-			return c.tasks.Again(c.tries, c.LookUp)
+			return c.tasks.Again(c.tries, c.lookUp)
 		}
 		c.Around = around
 		return nil
@@ -87,6 +96,7 @@ func (c *Contest) LookUp() tea.Cmd {
 }
 
 func (c *Contest) loaded(reply *pb.GetChallengeResponse, err error) tea.Cmd {
+	var watch tea.Cmd
 	switch {
 	case errors.Is(err, client.ErrUnreachable): // The stream reconnects, too, and shows it.
 		return c.tasks.Later(time.Second, c.Load)
@@ -97,9 +107,12 @@ func (c *Contest) loaded(reply *pb.GetChallengeResponse, err error) tea.Cmd {
 		if !c.timed { // the stream's times are more accurate
 			c.Challenge = reply.GetChallenge()
 			c.setTime(reply.GetNow().AsTime())
+			if c.own != "" && c.Race() {
+				watch = c.Watch()
+			}
 		}
 	}
-	return tea.Batch(c.tick(), c.follow())
+	return tea.Batch(watch, c.tick(), c.follow())
 }
 
 // Update handles an update of the challenge, or the end of its stream.

@@ -24,11 +24,11 @@ func New(ctx context.Context, env *ui.Env, g *pb.Game) ui.Page {
 	return p
 }
 
-// Continue implements ui.Page. Any change may be to the challenge.
+// Continue implements ui.Page. Any change may end an attempt.
 func (p *page) Continue(then ui.Then) tea.Cmd {
 	cmd := then()
-	if p.contest != nil {
-		cmd = tea.Batch(cmd, p.attempted())
+	if p.contest != nil && p.Over() {
+		cmd = tea.Batch(cmd, p.contest.LookUp())
 	}
 	if p.Over() && p.guest() && !p.env.NameAsked && p.good() {
 		p.asksName, p.env.NameAsked = true, true

@@ -29,10 +29,8 @@ type page struct {
 	*ui.Tasks
 	env  *ui.Env
 	mode Mode
-	// contest is the challenge if the game is an attempt, or nil. asked is set once its
-	// boards or standings have been requested.
+	// contest is the challenge if the game is an attempt, or nil.
 	contest *gamestate.Contest
-	asked   bool
 
 	// inFlight is the request that is waiting for a reply, or nil. queue has the requests
 	// to send after it.
@@ -78,23 +76,6 @@ func (p *page) ring() tea.Cmd {
 	if p.rung && !before {
 		p.Say("")
 		return tea.Raw("\a")
-	}
-	return nil
-}
-
-// attempted handles a change to the challenge. For a race, it starts watching the race and
-// all its boards. For any other challenge, it looks up the user's place once the attempt is
-// over.
-func (p *page) attempted() tea.Cmd {
-	switch c := p.contest; {
-	case p.asked || c.Challenge == nil:
-		return nil
-	case c.Race():
-		p.asked = true
-		return c.Watch()
-	case p.Over():
-		p.asked = true
-		return c.LookUp()
 	}
 	return nil
 }

@@ -219,7 +219,7 @@ func TestJourney_Race(t *testing.T) {
 	ada.Wait(`document.querySelector(".reminder")?.innerText === "Your race is over: see the result"`)
 	browsertest.Eval[bool](ada, `(document.querySelector(".reminder").click(), true)`)
 	ada.Wait(says(pointsOf(games["ada"])) + " && !" + says("so far"))
-	ada.Wait(says("you 1, bob 0")) // with the same score, but earlier
+	ada.Wait(says("you 1, bob 0"))                                     // with the same score, but earlier
 	ada.Wait(`document.querySelectorAll(".wall .board").length === 2`) // The player's own one is beside them.
 	viewer.Visit("/g/" + games["ada"].GetId())
 	viewer.Wait(says("Verified in this browser"))

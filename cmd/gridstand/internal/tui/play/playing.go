@@ -96,14 +96,10 @@ func (p *page) rank(tries int) tea.Cmd {
 			return nil // it was not over yet
 		}
 		if err != nil || p.Over() && !found.have(&p.State, p.ScoreOf(p.seat())) {
-			if again := p.Again(max(tries, 1), func() tea.Cmd { return p.rank(tries + 1) }); again != nil {
-				return again
-			}
+			return p.Again(max(tries, 1), func() tea.Cmd { return p.rank(tries + 1) })
 		}
-		if err == nil {
-			p.places = found
-			p.SetRecord(found.all.GetScore(), describe.NewBest(""))
-		}
+		p.places = found
+		p.SetRecord(found.all.GetScore(), describe.NewBest(""))
 		return nil
 	})
 }

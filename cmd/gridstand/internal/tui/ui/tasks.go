@@ -183,15 +183,9 @@ func (r *Timer) Stop() {
 	}
 }
 
-// recordTries is the maximum number of requests for a result that the server has not recorded yet.
-const recordTries = 6
-
-// Again returns a command that requests a result again that was not recorded yet: after the first
-// request in 1 s, then in 2, 4 and 8 s. It returns nil after recordTries requests.
+// Again returns a command that repeats a request which failed, or whose result was not recorded yet: after the
+// first request in 1 s, then in 2 and 4 s, and then every 8 s.
 func (t *Tasks) Again(tries int, then Then) tea.Cmd {
-	if tries >= recordTries {
-		return nil
-	}
 	return t.Later(time.Second<<min(tries-1, 3), then)
 }
 

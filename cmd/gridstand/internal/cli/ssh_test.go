@@ -225,6 +225,8 @@ func TestSSHHost_NoTerminal(t *testing.T) {
 	assert.Equal(t, exitOK, code)
 	assert.Contains(t, out, "Game over: resigned")
 	assert.Equal(t, "On a terminal, this is a screen: ssh -t play.example watch "+id+"\n", errs)
+	_, errs, _ = run("watch --plain " + id)
+	assert.Contains(t, errs, "On a terminal, this is a screen: ")
 	_, errs, _ = run("watch --json " + id)
 	assert.Empty(t, errs, "on a terminal, this is text, too")
 	out, _, code = run("play", "dumb")

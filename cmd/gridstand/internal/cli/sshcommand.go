@@ -54,6 +54,9 @@ Flags of every command:`, annotations, commands)
 // screens are the commands that print text only without a terminal.
 var screens = []string{dailyWord, "join", "race", "challenge", "watch"}
 
+// textFlags are the flags with which they print text on a terminal, too.
+var textFlags = []string{"--json", "--wait", "--help", "-h"}
+
 // maxSSHLine is the maximum length of a client's command line, in bytes.
 const maxSSHLine = 256
 
@@ -94,8 +97,8 @@ func (p *program) sshCommand(ctx context.Context, line string, log *slog.Logger)
 	if p.over.refusal != nil && slices.Equal(words, []string{dailyWord}) { // A guest can only see the ranking.
 		words = []string{"top", dailyWord}
 	}
-	isFlag := func(word string) bool { return strings.HasPrefix(word, "-") } // such as --json, with which it is text
-	if p.getenv("TERM") == "" && slices.Contains(screens, first(words)) && !slices.ContainsFunc(words, isFlag) {
+	isText := func(word string) bool { return slices.Contains(textFlags, word) }
+	if p.getenv("TERM") == "" && slices.Contains(screens, first(words)) && !slices.ContainsFunc(words, isText) {
 		p.notef("On a terminal, this is a screen: %s", p.over.command+" "+strings.Join(words, " "))
 	}
 	_, err = usage.Execute(ctx, p.sshRoot(), words, p.out, p.err)

@@ -56,8 +56,8 @@ const (
 	answerWithin = time.Second
 )
 
-// EnqueueSoon implements match.Jobs.
-func (m *Manager) EnqueueSoon(ctx context.Context, gameID string) error {
+// Hold implements match.Jobs.
+func (m *Manager) Hold(ctx context.Context, gameID string) error {
 	return m.queue.Hold(ctx, gameID, leaseFor)
 }
 

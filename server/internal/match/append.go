@@ -75,7 +75,7 @@ func (h *Hub) prepare(ctx context.Context, gameID string, draft *gamelog.Draft) 
 	if _, move := draft.Event.Entry.Action.(replay.Moved); move && next.Status != replay.Finished && next.BotToMove() == "" {
 		return nil
 	}
-	return h.Jobs.EnqueueSoon(ctx, gameID)
+	return h.Jobs.Hold(ctx, gameID)
 }
 
 // settle retries an append whose outcome is unknown until the store reports whether the log
@@ -90,7 +90,7 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) e
 			return store.ErrUnsettled
 		case <-time.After(wait.NextBackOff()):
 		}
-		// A job that was enqueued earlier may have run already, so enqueue another.
+		// The job may have run already, so hold it again.
 		if h.prepare(ctx, gameID, draft) != nil {
 			continue
 		}

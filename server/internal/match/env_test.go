@@ -135,7 +135,7 @@ type work struct {
 	attended int
 }
 
-func (w *work) EnqueueSoon(_ context.Context, gameID string) error {
+func (w *work) Hold(_ context.Context, gameID string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.soon = append(w.soon, gameID)
@@ -157,7 +157,7 @@ func (w *work) Attended(context.Context, *Match) {
 	w.attended++
 }
 
-// counts returns the number of calls to EnqueueSoon, and the number of finished games passed to
+// counts returns the number of calls to Hold, and the number of finished games passed to
 // Appended.
 func (w *work) counts() (soon, ended int) {
 	w.mu.Lock()

@@ -87,7 +87,7 @@ func testACL(t *testing.T, addr, parameters string) {
 	playBySSH(calls, t, srv.Addr(), c)
 	_, err = pb.NewPlayerServiceClient(conn).RotateToken(calls, &pb.RotateTokenRequest{})
 	require.NoError(t, err)
-	waittest.Until(t, "the server has done its background work", func() bool {
+	waittest.Until(t, "the server has sent a heartbeat", func() bool {
 		return admin.Exists(ctx, "heartbeats:{beat}").Val() == 1
 	})
 

@@ -271,9 +271,9 @@ func notYet(reason string, e *challenge.NotOpenError) *failure {
 }
 
 // refusal returns the failure for a call that is refused because of a limit, a wrong token or
-// a wrong credential, and the reason to count it by. It returns nil for any other error. Wrong tokens and
-// credentials have a limit for each address; because they are checked before, those of others never lock out a
-// valid one.
+// a wrong credential, and the reason to count it by. It returns nil for any other error. It counts wrong
+// tokens and credentials toward the limit of the caller's address. Valid ones do not get here, so wrong ones
+// from the same address never lock them out.
 func (s *Service) refusal(ctx context.Context, err error) (reason string, f *failure) {
 	if errors.Is(err, account.ErrBadToken) || errors.Is(err, account.ErrBadCredential) {
 		err = cmp.Or(s.wrong.check(front.AddressOf(ctx), 1), err)

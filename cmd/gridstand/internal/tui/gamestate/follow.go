@@ -14,7 +14,9 @@ import (
 // Follow returns a command that follows the game until Unfollow is called or the stream ends. It applies each
 // update, and then calls updated with whether the board changed. If the stream fails, updated is called once
 // more, and Err is set. After an undo, which can change the seats, it also requests the game.
-func (s *State) Follow(env *ui.Env, t *ui.Tasks, o client.WatchOptions, updated func(u client.Update, changed bool) tea.Cmd) tea.Cmd {
+func (s *State) Follow(
+	env *ui.Env, t *ui.Tasks, o client.WatchOptions, updated func(u client.Update, changed bool) tea.Cmd,
+) tea.Cmd {
 	ctx, leave := context.WithCancel(t.Ctx)
 	s.Unfollow, o.GameID = leave, s.Game.GetId()
 	return ui.Follow(t, env.Server.Watch(ctx, o), func(u client.Update, err error) tea.Cmd {

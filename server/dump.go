@@ -42,7 +42,7 @@ func Dump(ctx context.Context, c Config, w io.Writer, progress func(Dumped)) (du
 		})
 		return dumped, err
 	}
-	s, err := c.openStopped(ctx, false)
+	s, err := c.openStopped(ctx, redis.Options{})
 	if err != nil {
 		return dumped, err
 	}
@@ -118,7 +118,7 @@ func Restore(ctx context.Context, c Config, r io.Reader, replace bool, progress 
 
 // restoreRedis calls fill with the Redis that c selects.
 func (c *Config) restoreRedis(ctx context.Context, replace bool, fill func(*store.Store) error) (err error) {
-	s, err := c.openStopped(ctx, true)
+	s, err := c.openStopped(ctx, redis.Options{ToRestore: true})
 	if err != nil {
 		return err
 	}
@@ -134,10 +134,11 @@ func (c *Config) checkLasting() (path string, err error) {
 	return c.lasting()
 }
 
-// openStopped opens the Redis that c selects, unless a server is using it, or was using it
-// a few seconds ago.
-func (c *Config) openStopped(ctx context.Context, toRestore bool) (*store.Store, error) {
-	s, err := c.openRedis(ctx, commandWaits, toRestore, slog.New(slog.DiscardHandler))
+// openStopped opens the Redis that c selects for a command, unless a server is using it, or was using it
+// a few seconds ago. It sets the options except ToRestore.
+func (c *Config) openStopped(ctx context.Context, o redis.Options) (*store.Store, error) {
+	o.Wait, o.Logger = commandWaits, slog.New(slog.DiscardHandler)
+	s, err := c.openRedis(ctx, o)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func (c *Config) open(ctx context.Context, options sqlite.Options, create bool) 
 		if create {
 			wait = serverWaits
 		}
-		return c.openRedis(ctx, wait, false, options.Logger)
+		return c.openRedis(ctx, redis.Options{Wait: wait, Logger: options.Logger})
 	}
 	if err == nil && !create {
 		err = exists(options.Path)
@@ -79,8 +79,8 @@ const (
 )
 
 // openRedis calls redis.Open with the URL of the store.
-func (c *Config) openRedis(ctx context.Context, wait time.Duration, toRestore bool, logger *slog.Logger) (*store.Store, error) {
-	s, err := redis.Open(ctx, c.Store, wait, toRestore, logger)
+func (c *Config) openRedis(ctx context.Context, o redis.Options) (*store.Store, error) {
+	s, err := redis.Open(ctx, c.Store, o)
 	if name, ok := errors.AsType[*store.NameError](err); ok {
 		return nil, &ConfigError{"store", name.Err}
 	}

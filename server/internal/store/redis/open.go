@@ -21,11 +21,19 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Open connects to Redis at the given URL or URLs (see parseURL), and waits for up to the given time
-// until it answers. It logs a warning for settings that let Redis lose acknowledged writes. If a
-// URL is invalid, the error is a *store.NameError. A store that was not restored completely is opened
-// only if toRestore is set; the caller must then use the store only in Restore.
-func Open(ctx context.Context, url string, wait time.Duration, toRestore bool, logger *slog.Logger) (*store.Store, error) {
+// Options specify how to open a store.
+type Options struct {
+	// Wait is how long to wait until Redis answers.
+	Wait time.Duration
+	// ToRestore also opens a store that was not restored completely. The caller must use the store only in Restore.
+	ToRestore bool
+	// Logger receives warnings for settings that let Redis lose acknowledged writes.
+	Logger *slog.Logger
+}
+
+// Open connects to Redis at the given URL or URLs (see parseURL). If a URL is invalid, the error is a
+// *store.NameError.
+func Open(ctx context.Context, url string, o Options) (*store.Store, error) {
 	// The library logs to standard error, where play --local draws its screen. Its errors
 	// contain the same information.
 	redislog.Disable()
@@ -34,15 +42,15 @@ func Open(ctx context.Context, url string, wait time.Duration, toRestore bool, l
 		return nil, &store.NameError{Err: err}
 	}
 	c := connect(options)
-	c.Logger = logger
+	c.Logger = o.Logger
 	s, err := New(c)
 	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	if err = c.waitReady(ctx, wait); err == nil {
+	if err = c.waitReady(ctx, o.Wait); err == nil {
 		err = c.check(ctx, checkWithin)
 	}
-	if err == nil && !toRestore {
+	if err == nil && !o.ToRestore {
 		err = c.checkData(ctx)
 	}
 	if err != nil {

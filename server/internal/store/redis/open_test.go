@@ -21,7 +21,8 @@ import (
 func open(ctx context.Context, t *testing.T, url string) (log string, err error) {
 	t.Helper()
 	var text bytes.Buffer
-	s, err := Open(ctx, url, testPatience, false, slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	logger := slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	s, err := Open(ctx, url, Options{Wait: testPatience, Logger: logger})
 	if err == nil {
 		t.Cleanup(func() { assert.NoError(t, s.Close()) })
 	}

@@ -162,13 +162,14 @@ func topic(help *cobra.Command, args []string) error {
 const maxTypos = 2
 
 // unknown returns the *Error for all, the arguments of a command line. The first of rest should have
-// been a subcommand of cmd: unknown suggests those that cobra suggests, and cmd itself for its own SuggestFor.
+// been a subcommand of cmd: unknown suggests those that cobra suggests, which names one twice that it suggests
+// for two reasons, and cmd itself for its own SuggestFor.
 // The annotations of the root command map words that were commands once to the commands that replace them.
 func unknown(cmd *cobra.Command, rest, all []string) error {
 	if now := cmd.Root().Annotations[rest[0]]; now != "" && cmd == cmd.Root() {
 		return Errorf("%s is now: %s %s", rest[0], cmd.CommandPath(), now)
 	}
-	meant := cmd.SuggestionsFor(rest[0])
+	meant := slices.Compact(cmd.SuggestionsFor(rest[0]))
 	if len(meant) == 0 && slices.Contains(cmd.SuggestFor, rest[0]) {
 		meant = append(meant, cmd.CommandPath())
 	}

@@ -34,7 +34,7 @@ func (s *State) Follow(
 		cmd := updated(u, changed)
 		if changed && u.Event.GetUndone() != nil && len(s.Game.GetSeats()) > 1 {
 			cmd = tea.Batch(cmd, s.Fetch(env, t, func(g client.Game, err error) tea.Cmd {
-				if err != nil {
+				if err != nil || ctx.Err() != nil {
 					return nil
 				}
 				return updated(client.Update{Game: g.Game}, s.Replace(g.Game))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -157,6 +158,31 @@ func TestPreview(t *testing.T) {
 	require.NoError(t, p.Ctx.Err())
 	d.Until("the preview after the other page", func() bool { return p.preview.Unfollow != nil })
 	assert.Equal(t, client.WatchOptions{GameID: waitingID, Preview: true}, <-s.watched)
+}
+
+// Ensure that the preview does not show a game that is no longer selected, if its seats arrive late after an undo.
+func TestPreview_Late(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan *pb.Game)
+		var s *tuitest.Server
+		p, d := open(t, func(env *ui.Env) {
+			s = env.Server.(*tuitest.Server)
+			s.OnGame = func() (*pb.Game, error) { return <-answer, nil }
+		})
+		d.Press("down")
+		d.Until("the preview", func() bool { return p.preview.Unfollow != nil })
+		before := p.preview.Game.Game
+		s.Stream(triboloID).Push(client.Update{Event: &pb.Event{
+			GameId: triboloID, Version: before.GetVersion() + 1, Position: before.GetPosition(),
+			Action: &pb.Event_Undone{Undone: &pb.Undone{ToVersion: 1}},
+		}})
+		d.Until("the undo", func() bool { return p.preview.Game.GetVersion() > before.GetVersion() })
+		d.Press("up")
+		answer <- before
+		d.Settle()
+		assert.Equal(t, waitingID, p.preview.Game.GetId())
+	})
 }
 
 // Ensure that the leaderboard shows its period in windows of all sizes.

@@ -197,6 +197,9 @@ func TestChallenges(t *testing.T) {
 	assert.Regexp(t, `entrant +ada, not ready\nentrant +greedy \(bot\), ready\nentrant +bob, ready\n$`, bob.ok("join", created[1]))
 	bob.env = nil
 	golden(t, "join.json", bob.ok("join", race, "--json"))
+	ada.ok("join", race) // Now all are ready.
+	late := "the account has not joined the race, and it has started. Watch it: gridstand watch " + race
+	newUser(t, server, "eve").fails(exitFailed, late, "join", race)
 
 	golden(t, "challenge.json", ada.ok("challenge", "3x3", "--limit", "1h", "--private", "--json"))
 	link := strings.Fields(ada.ok("challenge", "3x3"))[1]

@@ -99,7 +99,10 @@ func (p *program) join(ctx context.Context, c *client.Client, r reference, wait 
 		return err
 	}
 	if challenge != nil {
-		return p.joinChallenge(ctx, c, challenge, wait)
+		if err := p.joinChallenge(ctx, c, challenge, wait); !errors.Is(err, client.ErrNotEntered) {
+			return err
+		}
+		return fmt.Errorf("%w, and it has started. Watch it: %s", client.ErrNotEntered, p.typed("watch", challenge.GetId()))
 	}
 	joined, err := orGiveUp(ctx, p, "join the game", func(ctx context.Context) (client.Game, error) {
 		return c.Join(ctx, g.GetId(), nil)

@@ -34,6 +34,8 @@ func (p *page) status() string {
 		return t.Bad().Render("! " + ui.Explain(p.Err, "Open it again to retry."))
 	case p.env.WatchOnly != "" && !p.Closed() && !(p.Race() && p.Open()):
 		return t.Dim().Render(p.env.WatchOnly)
+	case !p.watching && p.Race() && p.Open() && p.Entrant() == nil:
+		return t.Warn().Render("It began without you: you only watch.")
 	default:
 		return ""
 	}

@@ -116,8 +116,11 @@ func TestPage_Roster(t *testing.T) {
 	_, d = open(t, server, race, tuitest.Me, false)
 	assert.Contains(t, d.Screen(), "s start")
 	assert.NotContains(t, d.Screen(), "add a bot", "the race is full")
+	race.GetEntrants()[1].GetPlayer().Name = "abcdefghijklmnopqrstuvwx"
 	_, d = open(t, server, race, "eve", false)
 	assert.NotContains(t, d.Screen(), "enter join")
+	d.Env.Width, d.Env.Height = 40, 12
+	assert.Contains(t, d.Screen(), "│ · abcdefghijklmnopqrstu… not ready │")
 }
 
 // Ensure that a notice does not hide why the page no longer follows the challenge.

@@ -117,7 +117,7 @@ func (p *page) roster(width, height int) string {
 		if p.GetCreator().GetId() != "" && e.GetPlayer().GetId() == p.GetCreator().GetId() {
 			name += ", creator"
 		}
-		lines = append(lines, mark+" "+ink.Render(ui.Cell(name, width-2-lipgloss.Width(state)))+state)
+		lines = append(lines, mark+" "+ink.Render(ui.Cell(name, width-3-lipgloss.Width(state))+" ")+state)
 	}
 	about := describe.Limit(p.GetLimit().AsDuration()) + " on the same tiles, " + client.CleanText(p.GetVariant(), ui.NameLimit) + "."
 	rules := "It starts when everyone is ready or the creator starts it."

@@ -53,7 +53,7 @@ func (o Origins) has(origin string) bool { return o["*"] || o[strings.ToLower(or
 const (
 	sharedHeaders = "Content-Type, Connect-Protocol-Version, Connect-Timeout-Ms, Grpc-Timeout, " +
 		"X-Grpc-Web, X-User-Agent, Last-Event-ID, Cache-Control"
-	exposedHeaders = "Retry-After, Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin, Grpc-Retry-Pushback-Ms"
+	exposedHeaders = "Date, Retry-After, Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin, Grpc-Retry-Pushback-Ms"
 )
 
 // crossOrigin lets pages from any origin read, and pages from trusted origins make any call

@@ -155,6 +155,23 @@ func TestMove_Refused(t *testing.T) {
 	}
 }
 
+// Ensure that a call is not reported as one that may have taken effect if the server refused every try.
+func TestNewGame_Limited(t *testing.T) {
+	t.Parallel()
+	for lost, unsettled := range []bool{false, true} {
+		f := &fake{createGame: func(n int, _ *pb.CreateGameRequest) (*pb.Game, error) {
+			if n <= lost {
+				return nil, storageAway()
+			}
+			return nil, refuse(codes.ResourceExhausted, pb.ReasonRateLimited)
+		}}
+		_, err := f.client(t).NewGame(waittest.Context(t), "classic", client.GameOptions{})
+		require.ErrorIs(t, err, client.ErrRateLimited)
+		assert.Equal(t, unsettled, errors.Is(err, client.ErrUnsettled), err)
+		assert.Equal(t, 4, f.made("createGame"))
+	}
+}
+
 // Ensure that a request that cannot be encoded is not reported as one that may have taken effect.
 func TestMove_Malformed(t *testing.T) {
 	t.Parallel()

@@ -101,8 +101,8 @@ func onRetry(ctx context.Context, attempt int, wait time.Duration, err error) {
 
 // retry repeats a call with increasing delays until its outcome is known. It stops when ctx
 // is done, when the client is closed, or after the given number of tries, unless that is 0.
-// The error then also matches ErrUnsettled, and so does an error that does not tell whether this or an
-// earlier try took effect. The call must be idempotent.
+// The error also matches ErrUnsettled if this or an earlier try may have taken effect. The call must be
+// idempotent.
 func retry[Request, Response any](
 	ctx context.Context, c *Client, tries int,
 	call func(context.Context, *Request, ...grpc.CallOption) (*Response, error), request *Request,
@@ -111,7 +111,7 @@ func retry[Request, Response any](
 		return nil, err
 	}
 	pace := c.newBackOff()
-	doubtful := false // whether an earlier try may have taken effect
+	doubtful := false // whether a try may have taken effect
 	for attempt := 1; ; attempt++ {
 		result, err := call(ctx, request)
 		if err == nil {
@@ -125,15 +125,18 @@ func retry[Request, Response any](
 			return result, err
 		}
 		doubtful = doubtful || e.Reason != pb.ReasonRateLimited
+		if doubtful {
+			err = fmt.Errorf("%w: %w", ErrUnsettled, err)
+		}
 		if attempt == tries {
-			return result, fmt.Errorf("%w: %w", ErrUnsettled, err)
+			return result, err
 		}
 		d := pause(pace, e)
 		if c.ended(ctx) == nil {
 			onRetry(ctx, attempt, d, e)
 		}
 		if ended := c.wait(ctx, d); ended != nil {
-			return result, fmt.Errorf("%w: %w (%w)", ErrUnsettled, err, ended)
+			return result, fmt.Errorf("%w (%w)", err, ended)
 		}
 	}
 }

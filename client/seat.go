@@ -57,12 +57,13 @@ func (s *Seat) GameID() string { return s.gameID }
 //
 // The move takes effect at most once. If a reply is lost, or if the server or its store is
 // unavailable, or the server asks the client to wait, the call is repeated with increasing
-// delays until ctx is done or the client is closed. The error then also matches
-// ErrUnsettled and ctx.Err(). An internal error matches ErrUnsettled, too, and so does a
-// refusal of a repeated call that does not tell whether an earlier try took effect, such as
-// ErrBadToken. Any other error except ErrBadStream means that the move did not take effect:
-// ErrVersionConflict if the game has moved on, ErrIllegalMove, ErrNotYourTurn, ErrGameOver,
-// ErrGameNotStarted, ErrGameTooLong or ErrNotSeated.
+// delays until ctx is done or the client is closed. The error then also matches ctx.Err()
+// and, unless the server refused every try with ErrRateLimited, ErrUnsettled. An internal
+// error matches ErrUnsettled, too, and so does a refusal of a repeated call that does not
+// tell whether an earlier try took effect, such as ErrBadToken. Any other error except
+// ErrBadStream means that the move did not take effect: ErrVersionConflict if the game has
+// moved on, ErrIllegalMove, ErrNotYourTurn, ErrGameOver, ErrGameNotStarted, ErrGameTooLong
+// or ErrNotSeated.
 func (s *Seat) Move(ctx context.Context, version int32, m Move, byBot bool) (*pb.Event, error) {
 	request := &pb.MoveRequest{GameId: s.gameID, Version: version, ByBot: byBot}
 	if m.cell != nil {

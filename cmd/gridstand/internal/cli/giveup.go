@@ -27,9 +27,13 @@ func orGiveUp[T any](ctx context.Context, p *program, what string, call func(con
 		last = err
 		p.noteRetry(wait, err)
 	}))
-	if limited.Err() != nil && ctx.Err() == nil && errors.Is(err, client.ErrUnsettled) {
+	if ended := limited.Err(); ended != nil && ctx.Err() == nil && errors.Is(err, ended) {
 		// err also contains the deadline of the context, which says nothing to the user.
-		err = fmt.Errorf("tried to %s for %v; %w. The last error: %w", what, giveUpAfter, client.ErrUnsettled, last)
+		gaveUp := fmt.Errorf("tried to %s for %v", what, giveUpAfter)
+		if errors.Is(err, client.ErrUnsettled) {
+			gaveUp = fmt.Errorf("%w; %w", gaveUp, client.ErrUnsettled)
+		}
+		err = fmt.Errorf("%w. The last error: %w", gaveUp, last)
 	}
 	return result, err
 }

@@ -23,11 +23,15 @@ import (
 )
 
 // Ensure that commands report that they repeat a call, and give up during the wait, if the server can read
-// from its store but not write to it.
+// from its store but not write to it, or refuses the call.
 func TestGiveUp(t *testing.T) {
 	t.Parallel()
 	full, err := grpcstatus.New(codes.Unavailable, "the store is full").WithDetails(
 		&errdetails.ErrorInfo{Reason: pb.ReasonStorageUnavailable, Domain: pb.ErrorDomain},
+		&errdetails.RetryInfo{RetryDelay: durationpb.New(time.Minute)})
+	require.NoError(t, err)
+	limited, err := grpcstatus.New(codes.ResourceExhausted, "too many calls").WithDetails(
+		&errdetails.ErrorInfo{Reason: pb.ReasonRateLimited, Domain: pb.ErrorDomain},
 		&errdetails.RetryInfo{RetryDelay: durationpb.New(time.Minute)})
 	require.NoError(t, err)
 	missing, err := grpcstatus.New(codes.NotFound, "").WithDetails(
@@ -39,6 +43,8 @@ func TestGiveUp(t *testing.T) {
 			return evilAnswer(method, 1), nil
 		case called == "GetChallenge":
 			return nil, missing.Err()
+		case called == "Resign":
+			return nil, limited.Err()
 		default:
 			return nil, full.Err()
 		}
@@ -61,8 +67,11 @@ func TestGiveUp(t *testing.T) {
 			}
 			assert.Equal(t, exitFailed, p.run(waittest.Context(t), args), stderr.String())
 			assert.Empty(t, stdout.String())
-			assert.Regexp(t, `^the store is full; retrying in 60 s\ngridstand: tried to `+what+` for 30s; `+client.ErrUnsettled.Error()+
-				`\. The last error: the store is full\n$`, stderr.String())
+			reason, outcome := full.Message(), "; "+client.ErrUnsettled.Error()
+			if args[0] == "resign" { // A refusal leaves no doubt.
+				reason, outcome = limited.Message(), ""
+			}
+			assert.Equal(t, reason+"; retrying in 60 s\ngridstand: tried to "+what+" for 30s"+outcome+". The last error: "+reason+"\n", stderr.String())
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -299,7 +300,8 @@ func TestEvents_Errors(t *testing.T) {
 		status       int
 		body         string
 	}{
-		{"/g/" + id[:6] + "/events", "", http.StatusNotFound, `a complete id has 26 characters`},
+		{"/g/" + id[:6] + "/events", "", http.StatusNotFound, `a complete id has 26 characters from a–z and 2–7`},
+		{"/g/" + strings.ToUpper(id) + "/events", "", http.StatusNotFound, `a complete id has 26 characters from a–z and 2–7`},
 		{path + "?after_version=2", "", http.StatusConflict, `"VERSION_CONFLICT"`},
 		{path + "?after_version=-1", "", http.StatusBadRequest, `"after_version must be a version`},
 		{path + "?after_version=99999999999", "", http.StatusBadRequest, `"after_version must be a version`},

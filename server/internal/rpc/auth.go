@@ -133,10 +133,8 @@ func gameID(given string) (string, error) {
 	switch {
 	case given == "":
 		return "", missing("game_id")
-	case len(given) != id.Length:
-		return "", errGameIDForm
 	case !id.Valid(given):
-		return "", errGameNotFound
+		return "", errGameIDForm
 	}
 	return given, nil
 }

@@ -115,8 +115,9 @@ func rateLimited(e *limits.ExceededError) *failure {
 }
 
 var (
-	errGameNotFound    = notFound(pb.ReasonGameNotFound, "there is no game with this id; a finished game is deleted after some time, but its score stays")
-	errGameIDForm      = notFound(pb.ReasonGameNotFound, "there is no game with this id; a complete id has "+strconv.Itoa(id.Length)+" characters")
+	errGameNotFound = notFound(pb.ReasonGameNotFound, "there is no game with this id; a finished game is deleted after some time, but its score stays")
+	errGameIDForm   = notFound(pb.ReasonGameNotFound,
+		"there is no game with this id; a complete id has "+strconv.Itoa(id.Length)+" characters from a–z and 2–7")
 	errPlayerNotFound  = notFound(pb.ReasonPlayerNotFound, "there is no player with this id")
 	errNameNotFound    = notFound(pb.ReasonPlayerNotFound, "there is no player with this name")
 	errVariantNotFound = notFound(pb.ReasonVariantNotFound, "there is no variant with this id; the variants are "+variantIDs())

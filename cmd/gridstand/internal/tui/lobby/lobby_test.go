@@ -158,6 +158,11 @@ func TestPreview(t *testing.T) {
 	require.NoError(t, p.Ctx.Err())
 	d.Until("the preview after the other page", func() bool { return p.preview.Unfollow != nil })
 	assert.Equal(t, client.WatchOptions{GameID: waitingID, Preview: true}, <-s.watched)
+
+	p.preview.Err = client.ErrGameDamaged // as Follow does if the stream fails
+	p.previewed(client.Update{}, false)
+	assert.Contains(t, d.Screen(), "○ waiting", "what the lists know")
+	assert.NotContains(t, d.Screen(), "◌ ended")
 }
 
 // Ensure that the preview does not show a game that is no longer selected, if its seats arrive late after an undo.

@@ -43,8 +43,9 @@ const (
 // after a version, and of two copies of a game, the one with the higher version is newer.
 // A response about a game reflects its list at some moment during the call.
 //
-// Reading and watching need no token; the other calls do (see PlayerService). Every call
-// may be repeated after a lost reply: it takes effect once.
+// Reading and watching need no token; the other calls do (see PlayerService). After a lost
+// reply, every call may be repeated and takes effect once, except React, a Resign without the
+// fields that ResignRequest recommends, and calls without their optional request_id or secret.
 //
 // Responses in JSON omit fields that are zero, false or empty: a Cell {"x": 1} has y = 0.
 //
@@ -345,8 +346,9 @@ func (c *gameServiceClient) React(ctx context.Context, in *ReactRequest, opts ..
 // after a version, and of two copies of a game, the one with the higher version is newer.
 // A response about a game reflects its list at some moment during the call.
 //
-// Reading and watching need no token; the other calls do (see PlayerService). Every call
-// may be repeated after a lost reply: it takes effect once.
+// Reading and watching need no token; the other calls do (see PlayerService). After a lost
+// reply, every call may be repeated and takes effect once, except React, a Resign without the
+// fields that ResignRequest recommends, and calls without their optional request_id or secret.
 //
 // Responses in JSON omit fields that are zero, false or empty: a Cell {"x": 1} has y = 0.
 //

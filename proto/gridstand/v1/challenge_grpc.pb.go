@@ -128,8 +128,8 @@ type ChallengeServiceClient interface {
 	// is not a race; PERMISSION_DENIED, reason NOT_CREATOR; FAILED_PRECONDITION, reason
 	// TOO_FEW_ENTRANTS, for a race with one entrant or with only bots.
 	StartChallenge(ctx context.Context, in *StartChallengeRequest, opts ...grpc.CallOption) (*StartChallengeResponse, error)
-	// Puts the caller into a race with others: into the oldest public race that waits for
-	// players while one of them watches it or, if there is none, into a new race of three
+	// Puts the caller into a race with others: into the oldest race that waits for players and
+	// is not left out by ListChallenges or, if there is none, into a new race of three
 	// minutes in classic. Needs a token. In a new race a bot takes part until a second player
 	// comes. A race that the call joins starts by itself 15 seconds after it has two or more
 	// players, unless all are ready earlier, while one of them watches it with
@@ -367,8 +367,8 @@ type ChallengeServiceServer interface {
 	// is not a race; PERMISSION_DENIED, reason NOT_CREATOR; FAILED_PRECONDITION, reason
 	// TOO_FEW_ENTRANTS, for a race with one entrant or with only bots.
 	StartChallenge(context.Context, *StartChallengeRequest) (*StartChallengeResponse, error)
-	// Puts the caller into a race with others: into the oldest public race that waits for
-	// players while one of them watches it or, if there is none, into a new race of three
+	// Puts the caller into a race with others: into the oldest race that waits for players and
+	// is not left out by ListChallenges or, if there is none, into a new race of three
 	// minutes in classic. Needs a token. In a new race a bot takes part until a second player
 	// comes. A race that the call joins starts by itself 15 seconds after it has two or more
 	// players, unless all are ready earlier, while one of them watches it with

@@ -162,6 +162,8 @@ func TestJourney_Race(t *testing.T) {
 		tab.Wait(`document.querySelectorAll(".wall li").length === 3 && [...document.querySelectorAll(".b48")].every((b) => b.querySelector(".tile"))`)
 	}
 	assert.Regexp(t, "^3?2?1?$", browsertest.Eval[string](viewer, "window.counted")) // A busy browser omits some.
+	viewer.Wait(says("left · you watch"))
+	assert.False(t, browsertest.Eval[bool](bob, says("you watch")))
 
 	got, err := s.challenges.GetChallenge(t.Context(), &pb.GetChallengeRequest{ChallengeId: id})
 	require.NoError(t, err)

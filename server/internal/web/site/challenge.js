@@ -352,7 +352,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     if (closed) state = 'closed';
     else if (stage === 'WAITING') state = `${c.entrants?.length || 0} of 8 are here`;
     else if (/OPEN|GAME/.test(stage)) state = `${clock(c.closeTime || '')} left`;
-    facts(about, c.variant, state, lost && 'reconnecting');
+    facts(about, c.variant, state, race && stage === 'OPEN' && 'you watch', lost && 'reconnecting');
     begins.textContent = words.begins(c);
     if (location.hash === '#again')
       begins.textContent += ' "Race again" leads the others of the last race here.';

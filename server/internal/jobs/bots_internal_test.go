@@ -37,11 +37,11 @@ func (faulty) Choose(_ context.Context, p game.Position) (game.Move, error) {
 // plain is a match.Jobs whose methods do nothing.
 type plain struct{}
 
-func (plain) Hold(context.Context, string) error      { return nil }
-func (plain) Appended(context.Context, *replay.State) {}
-func (plain) Attended(context.Context, *match.Match)  {}
-func (plain) Watched(*match.Match)                    {}
-func (plain) Changed(*match.Match)                    {}
+func (plain) Hold(context.Context, string, time.Time) error { return nil }
+func (plain) Appended(context.Context, *replay.State)       {}
+func (plain) Attended(context.Context, *match.Match)        {}
+func (plain) Watched(*match.Match)                          {}
+func (plain) Changed(*match.Match)                          {}
 
 // Ensure that a simpler bot moves in place of one that panics, so that a player in a game
 // without clocks does not wait forever, and that a game that is put in quarantine is not logged.

@@ -32,6 +32,8 @@
 // A server holds the job for ten seconds before it appends an entry that needs follow-up work. It
 // does that work itself, and the job does it if the server dies. Without Hold, a server that leases
 // the job and reads the game between the two could postpone the job, as it would find nothing to do.
+// The latest time of the entry limits the hold: a player could otherwise postpone the end of an attempt
+// with calls that are too late.
 //
 // A job may be processed more than once, even by two servers at the same time. That is safe,
 // because changes go through the game's log and recording is idempotent. No job is lost if a

@@ -57,8 +57,8 @@ const (
 )
 
 // Hold implements match.Jobs.
-func (m *Manager) Hold(ctx context.Context, gameID string) error {
-	return m.queue.Hold(ctx, gameID, leaseFor)
+func (m *Manager) Hold(ctx context.Context, gameID string, latest time.Time) error {
+	return m.queue.Hold(ctx, gameID, leaseFor, latest)
 }
 
 // Creates records the address from which a player creates games. Bots in the games from one
@@ -69,7 +69,7 @@ func (m *Manager) Creates(playerID, address string) { m.bots.addresses.Add(playe
 func (m *Manager) Create(
 	ctx context.Context, hub *match.Hub, gameID string, created replay.Created, seed game.Seed, notAfter time.Time,
 ) (*replay.State, error) {
-	if err := m.queue.Hold(ctx, gameID, beginIn); err != nil {
+	if err := m.queue.Hold(ctx, gameID, beginIn, time.Time{}); err != nil {
 		return nil, err
 	}
 	state, err := hub.Create(ctx, gameID, created, seed, notAfter)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/challenge"
@@ -92,5 +93,38 @@ func TestManager_Starting(t *testing.T) {
 		})
 		require.NoError(t, err)
 		assert.Equal(t, started.OpenTime, now.Add(next()).UTC())
+	})
+}
+
+// Ensure that a player who keeps resigning after the own time limit of an attempt, which the store refuses, does
+// not postpone the job that ends it.
+func TestManager_TooLate(t *testing.T) {
+	t.Parallel()
+	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
+		ctx, m := t.Context(), newManager(s, s.Queue)
+		hub := match.NewHub(match.Config{
+			Log: m.Log, Feed: s.Feed, Windows: m.Challenges, Jobs: m, Delivered: func(int) {}, ServerID: "here", Idle: time.Hour,
+		})
+		now, err := s.Time(ctx)
+		require.NoError(t, err)
+		ann := replay.Player{ID: id.New(), Name: "ann"}
+		c, err := m.Challenges.Create(ctx, challenge.Challenge{
+			ID: id.New(), Kind: replay.Link, Variant: "classic", Creator: ann, Limit: time.Minute,
+		}, now)
+		require.NoError(t, err)
+		own := challenge.Entrant{Player: ann, GameID: challenge.AttemptID(c.ID, ann.ID)}
+		_, err = m.Create(ctx, hub, own.GameID, c.Attempt(own, 0), c.Seed, time.Time{})
+		require.NoError(t, err)
+		served, err := hub.Acquire(ctx, own.GameID)
+		require.NoError(t, err)
+		defer served.Release()
+
+		forward(2 * c.Limit)
+		for range 2 {
+			_, err = served.Do(ctx, match.Call{PlayerID: ann.ID, Seat: game.NoSeat, Action: replay.Resigned{}})
+			require.ErrorIs(t, err, replay.ErrGameOver)
+		}
+		require.Equal(t, 1, processes(t, s, m, hub))
+		assert.Equal(t, replay.Finished, served.State().Status)
 	})
 }

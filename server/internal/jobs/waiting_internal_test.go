@@ -142,7 +142,7 @@ func TestManager_Attended_Started(t *testing.T) {
 			q.read = func() {}
 			switch when {
 			case "before":
-				require.NoError(t, m.Hold(ctx, gameID))
+				require.NoError(t, m.Hold(ctx, gameID, time.Time{}))
 			case "during":
 				q.read = func() { start(gameID) }
 			case "after":

@@ -75,7 +75,7 @@ func (h *Hub) prepare(ctx context.Context, gameID string, draft *gamelog.Draft) 
 	if _, move := draft.Event.Entry.Action.(replay.Moved); move && next.Status != replay.Finished && next.BotToMove() == "" {
 		return nil
 	}
-	return h.Jobs.Hold(ctx, gameID)
+	return h.Jobs.Hold(ctx, gameID, draft.NotAfter)
 }
 
 // settle retries an append whose outcome is unknown until the store reports whether the log

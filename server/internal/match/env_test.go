@@ -135,7 +135,7 @@ type work struct {
 	attended int
 }
 
-func (w *work) Hold(_ context.Context, gameID string) error {
+func (w *work) Hold(_ context.Context, gameID string, _ time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.soon = append(w.soon, gameID)

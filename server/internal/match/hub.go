@@ -21,9 +21,9 @@ var ErrStopping = errors.New("the server is stopping")
 // Jobs processes games after an entry, or schedules them to be processed, and learns of changes that lists
 // show.
 type Jobs interface {
-	// Hold schedules the game to be processed seconds later by any server that is running then,
-	// even if it was due earlier. It returns once the job is stored.
-	Hold(ctx context.Context, gameID string) error
+	// Hold schedules the game to be processed seconds later by any server that is running then, even if it
+	// was due earlier, but not after the time latest unless that is zero. It returns once the job is stored.
+	Hold(ctx context.Context, gameID string, latest time.Time) error
 	// Appended is called with the state after each entry that this server appended. It must return
 	// within a second. If the game is over, Appended tries to record the result.
 	Appended(ctx context.Context, state *replay.State)

@@ -24,9 +24,10 @@ var AtOnce = time.UnixMilli(0)
 // time changes, the lease has ended.
 type Queue interface {
 	// Hold schedules the game's job after the given delay, even if it is already due earlier
-	// or leased. A server calls it before it appends to the game, so that no server processes
-	// the job without the entry.
-	Hold(ctx context.Context, gameID string, delay time.Duration) error
+	// or leased, but not after the time latest, unless that is zero. A server calls it before it
+	// appends to the game, so that no server processes the job without the entry. latest is the
+	// latest time of that entry: a call that comes later cannot postpone the job.
+	Hold(ctx context.Context, gameID string, delay time.Duration, latest time.Time) error
 	// EnqueueBy schedules the games' jobs for the given time, unless they are already due
 	// earlier. An existing lease remains in effect if it ends earlier.
 	EnqueueBy(ctx context.Context, at time.Time, gameIDs ...string) error

@@ -1,8 +1,10 @@
--- Schedules a job after a delay, whether or not it is due earlier.
+-- Schedules a job after a delay, but not after a given time, whether or not it is
+-- due earlier.
 --
 -- KEYS[1]  due, a sorted set: game ID by Unix milliseconds
 -- ARGV[1]  game ID
 -- ARGV[2]  the delay in milliseconds
+-- ARGV[3]  the latest time of the job in Unix milliseconds, '' for no limit
 --
 -- Reply: 1 if the game had no job, else 0.
 --
@@ -12,5 +14,6 @@
 
 local clock = redis.call('TIME')
 local at = clock[1] * 1000 + math.floor(clock[2] / 1000) + ARGV[2]
+if ARGV[3] ~= '' then at = math.min(at, tonumber(ARGV[3])) end
 if tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1])) == at then at = at - 1 end
 return redis.call('ZADD', KEYS[1], string.format('%.0f', at), ARGV[1])

@@ -22,8 +22,9 @@ const queueKey = "due"
 
 type queue struct{ client goredis.UniversalClient }
 
-func (q queue) Hold(ctx context.Context, gameID string, delay time.Duration) error {
-	return wrap("enqueueing", holdScript.Run(ctx, q.client, []string{queueKey}, gameID, delay.Milliseconds()).Err())
+func (q queue) Hold(ctx context.Context, gameID string, delay time.Duration, latest time.Time) error {
+	args := []any{gameID, delay.Milliseconds(), milliText(latest)}
+	return wrap("enqueueing", holdScript.Run(ctx, q.client, []string{queueKey}, args...).Err())
 }
 
 func (q queue) EnqueueBy(ctx context.Context, at time.Time, gameIDs ...string) error {

@@ -59,7 +59,7 @@ func TestHeartbeats_FileGone(t *testing.T) {
 func TestQueue_LeaseNothing(t *testing.T) {
 	t.Parallel()
 	d := openDB(t, Options{Memory: true})
-	require.NoError(t, queue{d}.Hold(t.Context(), "later", time.Hour))
+	require.NoError(t, queue{d}.Hold(t.Context(), "later", time.Hour, time.Time{}))
 	release := block(t, d)
 	defer release()
 	jobs, err := queue{d}.Lease(waittest.Context(t), 10, time.Hour)

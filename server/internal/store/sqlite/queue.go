@@ -16,9 +16,13 @@ type queue struct{ db *db }
 
 // Hold implements store.Queue. If the job is due at that time already, which may be the end of a lease, its
 // time changes by a millisecond.
-func (q queue) Hold(ctx context.Context, gameID string, delay time.Duration) error {
+func (q queue) Hold(ctx context.Context, gameID string, delay time.Duration, latest time.Time) error {
 	const hold = "INSERT INTO jobs VALUES (?, ?) ON CONFLICT DO UPDATE SET due = excluded.due - (due = excluded.due)"
-	return q.exec(ctx, "enqueueing", hold, gameID, q.db.now().Add(delay))
+	at := q.db.now().Add(delay)
+	if !latest.IsZero() && latest.Before(at) {
+		at = latest
+	}
+	return q.exec(ctx, "enqueueing", hold, gameID, at)
 }
 
 // exec runs a statement. If it fails, the error begins with what the statement does.

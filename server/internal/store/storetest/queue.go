@@ -71,8 +71,14 @@ func queueSchedules(t *testing.T, open Open) {
 		middle   []string
 	}{
 		{"Hold", func(t *testing.T, q queue, id string) error {
-			return q.Hold(t.Context(), id, middle)
+			return q.Hold(t.Context(), id, middle, time.Time{})
 		}, nil, []string{"early", "late", "new"}},
+		{"Hold until the latest time", func(t *testing.T, q queue, id string) error {
+			return q.Hold(t.Context(), id, middle, q.began.Add(early))
+		}, []string{"early", "late", "new"}, nil},
+		{"Hold before the latest time", func(t *testing.T, q queue, id string) error {
+			return q.Hold(t.Context(), id, early, q.began.Add(middle))
+		}, []string{"early", "late", "new"}, nil},
 		{"EnqueueBy", func(t *testing.T, q queue, id string) error {
 			return q.EnqueueBy(t.Context(), q.began.Add(middle), id)
 		}, []string{"early"}, []string{"late", "new"}},
@@ -176,7 +182,7 @@ func queueAcks(t *testing.T, open Open) {
 	}
 	// A server calls Hold like this before it appends. Here the delay equals the
 	// duration of the lease, and the store's clock may still show the same millisecond.
-	hold := func(t *testing.T, q queue) error { return q.Hold(t.Context(), "g", leased) }
+	hold := func(t *testing.T, q queue) error { return q.Hold(t.Context(), "g", leased, time.Time{}) }
 	// Another server leases the job again when the lease has ended.
 	leaseAgain := func(t *testing.T, q queue) error {
 		err := q.EnqueueBy(t.Context(), store.AtOnce, "g")
@@ -227,7 +233,7 @@ func queueAcks(t *testing.T, open Open) {
 func QueueTimes(t *testing.T, open OpenClock) {
 	s, forward := open(t)
 	q := newQueue(t, s, nil)
-	require.NoError(t, q.Hold(t.Context(), "g", time.Hour))
+	require.NoError(t, q.Hold(t.Context(), "g", time.Hour, time.Time{}))
 	g := []string{"g"}
 	for _, c := range []struct {
 		wait time.Duration

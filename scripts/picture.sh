@@ -56,7 +56,7 @@ shows() {
 screen() { tmux -L "$socket" capture-pane -t "$1" -p; }
 # slide SCREEN PATTERN: moves tiles until the terminal shows the pattern or the game ends.
 slide() {
-  until screen "$1" | grep -qE -- "$2|No moves left"; do
+  until screen "$1" | grep -qE -- "$2|[Nn]o moves left"; do
     keys "$1" Left Down Left Down Right Down Left Up
     sleep 0.15
   done
@@ -93,13 +93,12 @@ for name in grace barbara edsger radia; do
   tmux -L "$socket" kill-session -t "$name-first"
 done
 
-# Live games of players and bots. Solvers play for most of the players, quickly at first.
-terminal grace 80x24 grace play
-terminal edsger 80x24 edsger play 5x5
-terminal radia 80x24 radia play vt100
-for name in grace edsger radia; do
-  shows "$name" 'SCORE'
-  keys "$name" B + + + +
+# Live games of players and bots.
+for game in 'grace classic' 'edsger 5x5' 'radia vt100'; do
+  read -r name variant <<<"$game"
+  named "$name"
+  XDG_CONFIG_HOME=$work/$name bin/gridstand bot expectimax "$variant" --games 100 >/dev/null 2>&1 &
+  pids+=($!)
 done
 as linus new tribolo --seats greedy,minimax,original >/dev/null
 as barbara new tribolo --seats me,open,minimax >/dev/null
@@ -107,11 +106,7 @@ as barbara new tribolo --seats me,open,minimax >/dev/null
 # A game of 2048, and the same game watched.
 terminal player 80x24 ada play
 shows player 'SCORE'
-slide player 'TILE *(128|256|512|1024)'
-for name in grace edsger radia; do
-  shows "$name" 'TILE *(512|1024|2048)'
-  keys "$name" - - - - - -
-done
+slide player 'TILE *(64|128|256|512|1024)'
 terminal spectator 80x24 grace watch @ada
 shows spectator 'SCORE'
 for key in Left Down Left Down Right Down Left Down; do

@@ -164,7 +164,7 @@ func attemptLimit(kind replay.ChallengeKind, requested *durationpb.Duration) (ti
 	case requested == nil:
 		return 0, nil
 	case kind == replay.Rematch:
-		return 0, invalid.Field("limit", "must be unset for a rematch")
+		return 0, invalid.Field("limit", "must be unset for a challenge with the tiles of a game")
 	case !requested.IsValid() || limit < minAttempt:
 		return 0, invalid.Field("limit", "must be unset or at least 10 seconds")
 	}

@@ -87,18 +87,24 @@ func (b *Rebuilt) count(gameID string, state *replay.State, err error) error {
 	return nil
 }
 
-// index adds games to the leaderboards and lists, and enqueues those that are not over and
-// have no job. It is idempotent.
+// index adds games to the leaderboards and lists, and enqueues those that are not over: at once those
+// that wait for a bot or a clock, the others if they have no job. If two servers die shortly after one
+// another, the job of a bot or a clock can be left at a time that another server chose before the last
+// entry. index is idempotent.
 func (r *Recovery) index(ctx context.Context, heads ...gamelog.Head) error {
 	var listings []store.Listing
-	var open, players []string
+	var urgent, open, players []string
 	for _, head := range heads {
 		if head.State == nil {
 			continue // This server cannot read the game.
 		}
 		listing := directory.Of(head.State, head.Watchers)
 		listings, players = append(listings, listing), append(players, listing.Players...)
-		if head.State.Status != replay.Finished {
+		switch {
+		case head.State.BotToMove() != "" || !head.State.Deadline().IsZero():
+			urgent = append(urgent, head.State.ID)
+			continue
+		case head.State.Status != replay.Finished:
 			open = append(open, head.State.ID)
 			continue
 		}
@@ -116,6 +122,9 @@ func (r *Recovery) index(ctx context.Context, heads ...gamelog.Head) error {
 	// Renew the accounts, because an account must not expire while one of its games is
 	// kept.
 	if err := r.Accounts.Renew(ctx, players...); err != nil {
+		return err
+	}
+	if err := r.Queue.EnqueueBy(ctx, store.AtOnce, urgent...); err != nil {
 		return err
 	}
 	return r.Queue.EnqueueMissing(ctx, open...)

@@ -146,6 +146,29 @@ func TestRecovery_Rebuild(t *testing.T) {
 	})
 }
 
+// Ensure that the job of a game that waits for a bot is due at once after ReindexAll, whatever time it
+// had, and that of a game that waits for its player is not.
+func TestRecovery_Bots(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		r, ctx := newRig(t, s), t.Context()
+		ann, seed := r.player("Ann"), game.NewSeed()
+		waits, created := r.play(ann, false), replaytest.Created(t, "tribolo", ann, seed)
+		created.Seats[0] = created.Seats[1]
+		d, err := gamelog.NewGame(id.New(), created, seed)
+		require.NoError(t, err)
+		require.NoError(t, r.Log.Append(ctx, d))
+
+		later := d.Event.State.UpdateTime.Add(time.Hour)
+		require.NoError(t, r.Queue.EnqueueBy(ctx, later, waits.ID, d.Event.State.ID))
+		require.NoError(t, r.ReindexAll(ctx))
+		leased, err := r.Queue.Lease(ctx, 2, time.Second)
+		require.NoError(t, err)
+		require.Len(t, leased, 1)
+		assert.Equal(t, d.Event.State.ID, leased[0].GameID)
+	})
+}
+
 // Ensure that a quarantined game is reported as damaged and leaves the lists.
 func TestRecovery_Quarantine(t *testing.T) {
 	t.Parallel()

@@ -225,7 +225,7 @@ func (n *node) ready(ctx context.Context) error {
 	if !n.healthy() {
 		return errors.New("the server is stopping")
 	}
-	if err := n.log.Ready(ctx); err != nil {
+	if err := n.recovery.Monitor.Check(ctx); err != nil {
 		return fmt.Errorf("the store accepts no moves: %w", err)
 	}
 	return nil

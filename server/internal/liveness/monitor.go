@@ -2,7 +2,9 @@ package liveness
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -54,6 +56,8 @@ type Monitor struct {
 	suspicion atomic.Pointer[suspicion]
 	// lost is set if a heartbeat has failed since the last report.
 	lost atomic.Bool
+	// refused reports whether the store refused the last heartbeat that it answered. Only sendEvery uses it.
+	refused bool
 }
 
 // New returns a Monitor, which sends heartbeats while Run is running.
@@ -72,10 +76,33 @@ func (m *Monitor) RunStopping(ctx context.Context) {
 
 func (m *Monitor) sendEvery(ctx context.Context, b store.Heartbeat) {
 	periodic.Run(ctx, interval, func() {
-		if _, err := m.sendWith(ctx, b); err != nil {
-			m.Logger.Debug("cannot send heartbeat", "error", err)
-		}
+		_, err := m.sendWith(ctx, b)
+		m.reportRefusal(err)
 	})
+}
+
+// reportRefusal logs when the store, which answers, begins to refuse writes, and when it accepts them again.
+// err is the error of a heartbeat.
+func (m *Monitor) reportRefusal(err error) {
+	failure, ok := errors.AsType[*store.Error](err)
+	refuses := ok && !slices.Contains([]store.Kind{store.Connection, store.Timeout, store.Corrupt}, failure.Kind)
+	switch {
+	case refuses && !m.refused && m.Alone:
+		m.Logger.Warn("cannot write the file; moves are refused until it can be written", "id", "file-not-written", "error", err)
+	case refuses && !m.refused:
+		m.Logger.Warn("redis refuses writes; moves are refused until it accepts them", "id", "redis-not-written", "error", err)
+	case err == nil && m.refused:
+		m.Logger.Info("the store accepts writes again")
+	case err != nil:
+		m.Logger.Debug("cannot send heartbeat", "error", err)
+	}
+	m.refused = refuses || m.refused && err != nil
+}
+
+// Check returns nil if the store accepts writes, or the error that it returns for a heartbeat.
+func (m *Monitor) Check(ctx context.Context) error {
+	_, err := m.send(ctx)
+	return err
 }
 
 // send sends a heartbeat and returns its result, which contains any outage that began before it.

@@ -103,6 +103,37 @@ func TestMonitor_Suspicion(t *testing.T) {
 	assert.Zero(t, h.sent[1].Acknowledged)
 }
 
+// Ensure that a store that answers but refuses writes is logged once, and again when it accepts them, and that
+// one that does not answer is not taken for either.
+func TestMonitor_Refused(t *testing.T) {
+	t.Parallel()
+	full, away := store.Failed("oom", "out of memory"), store.Failed(store.Connection, "connection refused")
+	for alone, id := range map[bool]string{false: "id=redis-not-written", true: "id=file-not-written"} {
+		var log bytes.Buffer
+		m := New(Config{Alone: alone, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		for _, tt := range []struct {
+			err  error
+			want string
+		}{
+			{nil, ""},
+			{away, ""},
+			{nil, ""},
+			{full, id},
+			{full, ""},
+			{away, ""},
+			{full, ""},
+			{nil, "the store accepts writes again"},
+			{nil, ""},
+			{full, id},
+		} {
+			log.Reset()
+			m.reportRefusal(tt.err)
+			assert.Equal(t, tt.want != "", log.Len() > 0, log.String())
+			assert.Contains(t, log.String(), tt.want)
+		}
+	}
+}
+
 // Ensure that a server takes over from servers that have become missing, and once after lost replies.
 func TestMonitor_Missing(t *testing.T) {
 	t.Parallel()

@@ -55,9 +55,6 @@ type Games interface {
 	// Errors: *ConflictError, ErrTooEarly, ErrTooLate, ErrBroken, ErrUnsettled, and an
 	// *Error if nothing was written.
 	Append(ctx context.Context, gameID string, e Entry) (Appended, error)
-	// Ready returns the error that an append would return now, or nil if it would
-	// succeed. It writes nothing.
-	Ready(ctx context.Context) error
 
 	// Tail reads the end of the game's log, as of some point during the call.
 	Tail(ctx context.Context, gameID string) (Tail, error)

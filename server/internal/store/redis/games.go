@@ -187,20 +187,6 @@ func appendError(err error) error {
 	return fmt.Errorf("%w: %w", store.ErrUnsettled, failed(err))
 }
 
-// Ready uses the same pipeline as Append. On a Redis Cluster it checks only one node. NOMKSTREAM keeps
-// XADD from creating the log, but Redis performs the same checks as for one that it writes.
-func (g *games) Ready(ctx context.Context) error {
-	command := goredis.NewCmd(context.Background(), "xadd", logKey(readyID), "nomkstream", "1-1", "t", "0")
-	err := g.pipeline.Submit(ctx, command).WaitContext(ctx)
-	if errors.Is(err, goredis.Nil) {
-		return nil
-	}
-	return failed(err)
-}
-
-// readyID is used in place of a game's ID. No game has it.
-const readyID = "ready"
-
 func (g *games) Tail(ctx context.Context, gameID string) (store.Tail, error) {
 	reply, err := g.run(ctx, tailScript, []string{logKey(gameID), metaKey(gameID), audienceKey(gameID)}).Slice()
 	if err != nil {

@@ -11,14 +11,18 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Ensure that a Redis server that answers but rejects appends is not ready until it
-// accepts them again, and that the check writes nothing.
-func TestReady_Refused(t *testing.T) {
+// Ensure that a Redis server that answers but rejects appends refuses heartbeats, too, until it accepts them
+// again: readiness checks send one.
+func TestHeartbeats_Refused(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartRedis(t)
 	client := redistest.NewClient(t, server.Addr())
-	games := openAt(t, server.Addr()).Games
+	heartbeats := openAt(t, server.Addr()).Background.Heartbeats
 	ctx := t.Context()
+	send := func() error {
+		_, err := heartbeats.Record(ctx, store.Heartbeat{ServerID: "a"})
+		return err
+	}
 	config := func(setting string) func(value string) error {
 		return func(value string) error { return client.ConfigSet(ctx, setting, value).Err() }
 	}
@@ -34,11 +38,10 @@ func TestReady_Refused(t *testing.T) {
 		}, "127.0.0.1 1", "no one", "READONLY"},
 	} {
 		require.NoError(t, tt.set(tt.refuses))
-		assert.ErrorContains(t, games.Ready(ctx), tt.says)
+		assert.ErrorContains(t, send(), tt.says)
 		require.NoError(t, tt.set(tt.takes))
-		assert.NoError(t, games.Ready(ctx), tt.says)
+		assert.NoError(t, send(), tt.says)
 	}
-	assert.Zero(t, client.DBSize(ctx).Val())
 }
 
 // Ensure that Redis treats the read-only scripts as read-only: they run even while writes

@@ -16,15 +16,6 @@ type games struct {
 	feed *feed
 }
 
-// Ready waits for the writer like a write. If the last write failed, it returns that error until
-// another one succeeds, such as the next heartbeat.
-func (g games) Ready(ctx context.Context) error {
-	if failing := g.db.writer.failing.Load(); failing != nil {
-		return failing
-	}
-	return g.db.write(ctx, func(*sqlite3.Conn) error { return nil })
-}
-
 // unreadable stands for an ID that cannot be read.
 var unreadable = store.ID{Version: -1}
 

@@ -49,8 +49,6 @@ type writer struct {
 	// refused is the error that reads and writes currently return, or nil if they are
 	// accepted.
 	refused atomic.Pointer[store.Error]
-	// failing is the error of the last commit, or nil if it succeeded.
-	failing atomic.Pointer[store.Error]
 }
 
 // These are the priorities of requests. Background requests, such as heartbeats, do not
@@ -331,7 +329,6 @@ func (w *writer) commit(batch []*request) {
 	err := exec(w.conn, "COMMIT")
 	switch {
 	case err == nil:
-		w.setFailing(nil)
 		w.notes.commit()
 	case sqlite3.ErrCode(err).ToPrimary() == sqlite3.ResultFull:
 		w.rollback() // the frame that would make the commit valid was not written
@@ -347,28 +344,11 @@ func (w *writer) commit(batch []*request) {
 // settle reports the outcome to the callers: err, or the error from their own work if err
 // is nil.
 func (w *writer) settle(batch []*request, err error) {
-	if failure, ok := errors.AsType[*store.Error](err); ok {
-		w.setFailing(failure)
-	}
 	for _, r := range batch {
 		if err != nil {
 			r.err = err
 		}
 		r.done <- struct{}{}
-	}
-}
-
-// setFailing stores the outcome of a commit: its error, or nil. It logs when the disk begins to refuse
-// writes, and when it accepts them again.
-func (w *writer) setFailing(failure *store.Error) {
-	refuses := func(e *store.Error) bool {
-		return e != nil && (e.Kind == store.Full || e.Kind == store.ReadOnly || e.Kind == diskError)
-	}
-	switch before, now := refuses(w.failing.Swap(failure)), refuses(failure); {
-	case now && !before:
-		w.logger.Warn("cannot write the file; moves are refused until it can be written", "id", "file-not-written", "error", failure)
-	case before && !now:
-		w.logger.Info("the file can be written again")
 	}
 }
 

@@ -17,7 +17,6 @@ func gamesAppend(t *testing.T, open Open) {
 	t.Run("appends entries", func(t *testing.T) {
 		g := newGames(t, open(t))
 		ctx := t.Context()
-		require.NoError(t, g.Ready(ctx))
 		g.absent("a")
 		began, err := g.s.Time(ctx)
 		require.NoError(t, err)
@@ -33,7 +32,6 @@ func gamesAppend(t *testing.T, open Open) {
 			assert.Equal(t, r.Time.Truncate(time.Millisecond), r.Time)
 			before = r.Time
 		}
-		require.NoError(t, g.Ready(ctx))
 		g.holds("a", first, 0)
 	})
 	t.Run("refuses entries that do not follow the last one", func(t *testing.T) {

@@ -66,7 +66,7 @@ func (a accounts) Holder(ctx context.Context, name string) (string, error) {
 func (a accounts) foldNames(ctx context.Context) error {
 	done, err := a.client.Exists(ctx, foldedKey).Result()
 	if err != nil || done == 1 {
-		return wrap("looking for folded names", err)
+		return failed(err)
 	}
 	seen := false // An empty store stays empty, so that it can be copied to.
 	err = scanKeys(ctx, a.client, nameKey("*"), func(keys []string) error {
@@ -91,7 +91,7 @@ func (a accounts) foldNames(ctx context.Context) error {
 	if err == nil && seen {
 		err = a.client.Set(ctx, foldedKey, 1, 0).Err()
 	}
-	return wrap("folding names", err)
+	return failed(err)
 }
 
 // Create claims the name temporarily, writes the account, and then claims the name

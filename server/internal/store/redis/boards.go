@@ -65,7 +65,7 @@ func (b boards) Record(ctx context.Context, entry store.BoardEntry, boards ...st
 		key := boardKey(board)
 		err := recordScore.Run(ctx, b.client, []string{key, bestKey(key)}, entry.PlayerID, entry.Score, entry.Member, expires).Err()
 		if err != nil {
-			return wrap("recording a score", err)
+			return failed(err)
 		}
 	}
 	// A concurrent Hide may have cleared the boards before this entry was added to them.
@@ -86,7 +86,7 @@ func (b boards) Page(ctx context.Context, board store.Board, first int64, n int)
 	members := pipe.ZRevRangeWithScores(ctx, key, first, first+int64(n)-1)
 	total := pipe.ZCard(ctx, key)
 	if _, err := pipe.Exec(ctx); err != nil {
-		return store.BoardPage{}, wrap("reading a board", err)
+		return store.BoardPage{}, failed(err)
 	}
 	return store.BoardPage{Entries: boardEntries(members.Val()), Total: total.Val()}, nil
 }
@@ -97,7 +97,7 @@ func (b boards) Place(ctx context.Context, board store.Board, playerID string) (
 	if errors.Is(err, goredis.Nil) {
 		return 0, false, nil
 	}
-	return place, err == nil, wrap("reading a place", err)
+	return place, err == nil, failed(err)
 }
 
 func (b boards) AtLeast(ctx context.Context, board store.Board, scores ...int32) ([]int64, error) {
@@ -106,7 +106,7 @@ func (b boards) AtLeast(ctx context.Context, board store.Board, scores ...int32)
 		replies[i] = pipe.ZCount(ctx, boardKey(board), strconv.Itoa(int(score)), "+inf")
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, wrap("counting the entries of a board", err)
+		return nil, failed(err)
 	}
 	return convert.All(replies, (*goredis.IntCmd).Val), nil
 }
@@ -115,13 +115,13 @@ func (b boards) Hide(ctx context.Context, playerID string) error {
 	// Mark the player as hidden first, so that a concurrent Record notices in its second
 	// check.
 	if err := b.client.SAdd(ctx, hiddenKey, playerID).Err(); err != nil {
-		return wrap("hiding a player", err)
+		return failed(err)
 	}
 	return b.each(ctx, func(key string) error { return b.drop(ctx, key, playerID) })
 }
 
 func (b boards) Unhide(ctx context.Context, playerID string) error {
-	return wrap("unhiding a player", b.client.SRem(ctx, hiddenKey, playerID).Err())
+	return failed(b.client.SRem(ctx, hiddenKey, playerID).Err())
 }
 
 func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]bool, error) {
@@ -135,7 +135,7 @@ func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]boo
 			hidden[playerIDs[i]] = true
 		}
 	}
-	return hidden, wrap("reading hidden players", err)
+	return hidden, failed(err)
 }
 
 // each calls visit with the key of every board. It stops at the first error, including one
@@ -153,12 +153,12 @@ func (b boards) each(ctx context.Context, visit func(key string) error) error {
 
 // drop removes a player from the board at key.
 func (b boards) drop(ctx context.Context, key, playerID string) error {
-	return wrap("removing an entry from a board", dropScore.Run(ctx, b.client, []string{key, bestKey(key)}, playerID).Err())
+	return failed(dropScore.Run(ctx, b.client, []string{key, bestKey(key)}, playerID).Err())
 }
 
 // Clear removes the keys of a board in one command, so that they always agree.
 func (b boards) Clear(ctx context.Context) error {
 	return b.each(ctx, func(key string) error {
-		return wrap("clearing a board", b.client.Unlink(ctx, key, bestKey(key)).Err())
+		return failed(b.client.Unlink(ctx, key, bestKey(key)).Err())
 	})
 }

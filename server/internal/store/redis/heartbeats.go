@@ -32,7 +32,7 @@ func (h heartbeats) Record(ctx context.Context, b store.Heartbeat) (store.Heartb
 	if err == nil {
 		result, err = parseHeartbeat(reply)
 	}
-	return result, wrap("sending a heartbeat", err)
+	return result, failed(err)
 }
 
 // parseHeartbeat reads the reply of heartbeat.lua.
@@ -53,7 +53,7 @@ func parseHeartbeat(reply []string) (b store.HeartbeatResult, err error) {
 func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {
 	now, err := h.client.Time(ctx).Result()
 	if err != nil {
-		return store.ServersNow{}, wrap("reading heartbeats", err)
+		return store.ServersNow{}, failed(err)
 	}
 	result := store.ServersNow{Now: now, Servers: map[string]store.ServerHeartbeat{}}
 	stored, err := h.client.HGetAll(ctx, serversKey).Result()
@@ -62,7 +62,7 @@ func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {
 		err = errors.Join(err, problem)
 		result.Servers[id] = s
 	}
-	return result, wrap("reading heartbeats", err)
+	return result, failed(err)
 }
 
 // serverText formats a server as heartbeat.lua stores it.

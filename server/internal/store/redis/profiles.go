@@ -30,7 +30,7 @@ func (p profiles) Get(ctx context.Context, playerID string) (store.Profile, time
 	pipe := p.client.Pipeline()
 	values, now := pipe.HMGet(ctx, playerKey(playerID), profileFields...), pipe.Time(ctx)
 	if _, err := pipe.Exec(ctx); err != nil {
-		return store.Profile{}, time.Time{}, wrap("reading a profile", err)
+		return store.Profile{}, time.Time{}, failed(err)
 	}
 	return parseProfile(values.Val()), now.Val().UTC(), nil
 }
@@ -41,5 +41,5 @@ func (p profiles) Update(ctx context.Context, playerID string, to store.Profile)
 	if err == nil && replaced == 0 {
 		return store.ErrMoved
 	}
-	return wrap("writing a profile", err)
+	return err
 }

@@ -24,7 +24,7 @@ type queue struct{ client goredis.UniversalClient }
 
 func (q queue) Hold(ctx context.Context, gameID string, delay time.Duration, latest time.Time) error {
 	args := []any{gameID, delay.Milliseconds(), milliText(latest)}
-	return wrap("enqueueing", holdScript.Run(ctx, q.client, []string{queueKey}, args...).Err())
+	return failed(holdScript.Run(ctx, q.client, []string{queueKey}, args...).Err())
 }
 
 func (q queue) EnqueueBy(ctx context.Context, at time.Time, gameIDs ...string) error {
@@ -43,7 +43,7 @@ func (q queue) add(ctx context.Context, args goredis.ZAddArgs, at time.Time, gam
 	for _, gameID := range gameIDs {
 		args.Members = append(args.Members, goredis.Z{Score: float64(at.UnixMilli()), Member: gameID})
 	}
-	return wrap("enqueueing", q.client.ZAddArgs(ctx, queueKey, args).Err())
+	return failed(q.client.ZAddArgs(ctx, queueKey, args).Err())
 }
 
 func (q queue) Scheduled(ctx context.Context, gameID string) (time.Time, error) {
@@ -51,11 +51,11 @@ func (q queue) Scheduled(ctx context.Context, gameID string) (time.Time, error) 
 	if errors.Is(err, goredis.Nil) {
 		return time.Time{}, nil
 	}
-	return time.UnixMilli(int64(at)), wrap("reading a job", err)
+	return time.UnixMilli(int64(at)), failed(err)
 }
 
 func (q queue) Remove(ctx context.Context, gameID string) error {
-	return wrap("removing a job", q.client.ZRem(ctx, queueKey, gameID).Err())
+	return failed(q.client.ZRem(ctx, queueKey, gameID).Err())
 }
 
 func (q queue) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job, error) {
@@ -68,7 +68,7 @@ func (q queue) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job, 
 		expires, err = strconv.ParseInt(reply[0], 10, 64)
 	}
 	if err != nil {
-		return nil, wrap("leasing jobs", err)
+		return nil, failed(err)
 	}
 	jobs := make([]store.Job, len(reply)-1)
 	for i, gameID := range reply[1:] {
@@ -79,7 +79,7 @@ func (q queue) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job, 
 }
 
 func (q queue) Ack(ctx context.Context, job store.Job, next time.Time) error {
-	return wrap("acknowledging a job", ackScript.Run(ctx, q.client, []string{queueKey}, job.GameID, job.Expires.UnixMilli(), milliText(next)).Err())
+	return failed(ackScript.Run(ctx, q.client, []string{queueKey}, job.GameID, job.Expires.UnixMilli(), milliText(next)).Err())
 }
 
 func (q queue) Due(ctx context.Context, from, to time.Duration, n int) ([]string, error) {
@@ -92,5 +92,5 @@ func (q queue) Due(ctx context.Context, from, to time.Duration, n int) ([]string
 			Count: int64(n),
 		}).Result()
 	}
-	return ids, wrap("reading due jobs", err)
+	return ids, failed(err)
 }

@@ -153,11 +153,3 @@ func failed(err error) error {
 	}
 	return &store.Error{Kind: kind, Err: err}
 }
-
-// wrap is like failed, but also adds a description of the failed operation.
-func wrap(what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", what, failed(err))
-}

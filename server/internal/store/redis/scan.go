@@ -37,7 +37,7 @@ func scanNode(ctx context.Context, client goredis.Cmdable, pattern string, visit
 	for cursor := uint64(0); ; {
 		found, next, err := client.Scan(ctx, cursor, pattern, scanCount).Result()
 		if err != nil {
-			return wrap("scanning Redis", err)
+			return failed(err)
 		}
 		if len(found) > 0 {
 			if err := visit(found); err != nil {

@@ -28,7 +28,7 @@ func (g games) Append(ctx context.Context, gameID string, e store.Entry) (done s
 	if isCorrupt(err) {
 		err = g.damage(ctx, gameID, err)
 	}
-	return store.Appended{}, wrap("appending to a game", err)
+	return store.Appended{}, err
 }
 
 // damage adds store.ErrBroken to the error of an append that has encountered a corrupt

@@ -71,7 +71,7 @@ func scoreOf(c *sqlite3.Conn, board int64, playerID string) (own rankKey, found 
 // Record need not wait for the disk. The game's job, which repeats it, is removed later: if a power failure
 // loses the entry, the job is back.
 func (b boards) Record(ctx context.Context, entry store.BoardEntry, boards ...store.Board) error {
-	err := b.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
+	return b.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		hidden, err := has(c, selectHidden, entry.PlayerID)
 		if err != nil || hidden {
 			return err
@@ -83,7 +83,6 @@ func (b boards) Record(ctx context.Context, entry store.BoardEntry, boards ...st
 		}
 		return nil
 	})
-	return wrap("recording a score", err)
 }
 
 func (b boards) record(c *sqlite3.Conn, entry store.BoardEntry, on store.Board) error {
@@ -156,7 +155,7 @@ func (b boards) Page(ctx context.Context, on store.Board, first int64, n int) (p
 			ORDER BY score DESC, member DESC LIMIT ? OFFSET ?`, scoreAt, board, above.score, above.member, n, skip)
 		return err
 	})
-	return page, wrap("reading a board", err)
+	return page, err
 }
 
 func (b boards) Place(ctx context.Context, on store.Board, playerID string) (place int64, found bool, err error) {
@@ -172,7 +171,7 @@ func (b boards) Place(ctx context.Context, on store.Board, playerID string) (pla
 		}
 		return err
 	})
-	return place, found, wrap("reading a place", err)
+	return place, found, err
 }
 
 func (b boards) AtLeast(ctx context.Context, on store.Board, scores ...int32) (counts []int64, err error) {
@@ -186,11 +185,11 @@ func (b boards) AtLeast(ctx context.Context, on store.Board, scores ...int32) (c
 		}
 		return err
 	})
-	return counts, wrap("counting the entries of a board", err)
+	return counts, err
 }
 
 func (b boards) Hide(ctx context.Context, playerID string) error {
-	err := b.write(ctx, func(c *sqlite3.Conn) error {
+	return b.write(ctx, func(c *sqlite3.Conn) error {
 		if err := exec(c, "INSERT INTO hidden (player) VALUES (?) ON CONFLICT DO NOTHING", playerID); err != nil {
 			return err
 		}
@@ -208,12 +207,10 @@ func (b boards) Hide(ctx context.Context, playerID string) error {
 		}
 		return nil
 	})
-	return wrap("hiding a player", err)
 }
 
 func (b boards) Unhide(ctx context.Context, playerID string) error {
-	err := b.write(ctx, func(c *sqlite3.Conn) error { return exec(c, "DELETE FROM hidden WHERE player = ?", playerID) })
-	return wrap("unhiding a player", err)
+	return b.write(ctx, func(c *sqlite3.Conn) error { return exec(c, "DELETE FROM hidden WHERE player = ?", playerID) })
 }
 
 const selectHidden = "SELECT 1 FROM hidden WHERE player = ?"
@@ -225,12 +222,11 @@ func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]boo
 		return query(c, "SELECT player FROM json_each(?) CROSS JOIN hidden ON player = value",
 			func(s *sqlite3.Stmt) { hidden[firstText(s)] = true }, string(ids))
 	})
-	return hidden, wrap("reading hidden players", err)
+	return hidden, err
 }
 
 func (b boards) Clear(ctx context.Context) error {
-	err := b.write(ctx, func(c *sqlite3.Conn) error {
+	return b.write(ctx, func(c *sqlite3.Conn) error {
 		return execAll(c, []string{"DELETE FROM score_ranges", "DELETE FROM scores", "DELETE FROM boards"})
 	})
-	return wrap("clearing the boards", err)
 }

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -41,7 +40,7 @@ func (g games) Tail(ctx context.Context, gameID string) (t store.Tail, err error
 		t.Last, t.Length = e.last, e.length
 		return nil
 	})
-	return t, wrap("reading the end of a game", err)
+	return t, err
 }
 
 // findHead finds a game's row in the games table.
@@ -68,7 +67,7 @@ func (g games) Entries(ctx context.Context, gameID string, from int32, n int) (r
 	if isCorrupt(err) {
 		return records, &store.CorruptError{Version: last, Err: err}
 	}
-	return records, wrap("reading a game", err)
+	return records, err
 }
 
 func (g games) Heads(ctx context.Context, gameIDs []string) (heads []store.Head, err error) {
@@ -88,28 +87,28 @@ func (g games) Heads(ctx context.Context, gameIDs []string) (heads []store.Head,
 		}
 		return nil
 	})
-	return heads, wrap("reading the heads of games", err)
+	return heads, err
 }
 
 func (g games) Mend(ctx context.Context, gameID string, from store.ID, head store.Head) error {
-	return wrap("mending the head of a game", g.db.write(ctx, func(c *sqlite3.Conn) error {
+	return g.db.write(ctx, func(c *sqlite3.Conn) error {
 		e, err := findHead(c, gameID, g.db.now())
 		if err != nil || !e.exists || e.head != from {
 			return err
 		}
 		return updateHead(c, e.game, head.Last, head.Time, head.Encoded)
-	}))
+	})
 }
 
 // Expire need not wait for the disk: like boards.Record, it precedes the end of the game's job.
 func (g games) Expire(ctx context.Context, at time.Time, gameIDs ...string) error {
-	return wrap("setting the expiry of games", g.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
+	return g.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		return execEach(c, "UPDATE games SET expires = ?2 WHERE id = ?1 AND (expires IS NULL OR expires > ?3)", gameIDs, at, g.db.now())
-	}))
+	})
 }
 
 func (g games) Quarantine(ctx context.Context, gameID string, last store.ID, keep time.Duration) error {
-	return wrap("putting a game in quarantine", g.db.write(ctx, func(c *sqlite3.Conn) error {
+	return g.db.write(ctx, func(c *sqlite3.Conn) error {
 		now := g.db.now()
 		e, err := g.db.findEnd(c, gameID, now)
 		switch {
@@ -121,7 +120,7 @@ func (g games) Quarantine(ctx context.Context, gameID string, last store.ID, kee
 		const quarantine = `INSERT INTO games (id, version, digest, time, head, expires) VALUES (?1, ?2, ?3, 0, x'', ?4)
 			ON CONFLICT (id) DO UPDATE SET version = excluded.version, digest = excluded.digest, expires = excluded.expires`
 		return exec(c, quarantine, gameID, store.Quarantined.Version, store.Quarantined.Digest, now.Add(keep))
-	}))
+	})
 }
 
 // idsPage is the number of games that IDs reads at a time.
@@ -138,7 +137,7 @@ func (g games) IDs(ctx context.Context, visit func(gameIDs []string) error) erro
 			return all(c, listIDs, firstText, last, g.db.now(), store.Quarantined.Version, idsPage)
 		})
 		if err != nil {
-			return wrap("listing all games", err)
+			return err
 		}
 		if len(ids) == 0 {
 			return nil
@@ -153,12 +152,4 @@ func (g games) IDs(ctx context.Context, visit func(gameIDs []string) error) erro
 func isCorrupt(err error) bool {
 	code := sqlite3.ErrCode(err).ToPrimary()
 	return code == sqlite3.ResultCorrupt || code == sqlite3.ResultNotADB
-}
-
-// wrap adds a description of the failed operation to an error.
-func wrap(what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", what, err)
 }

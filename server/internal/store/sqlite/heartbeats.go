@@ -21,14 +21,14 @@ type heartbeats struct{ db *db }
 // Record implements store.Heartbeats. It also checks that the open files have not been
 // deleted or replaced.
 func (h heartbeats) Record(ctx context.Context, b store.Heartbeat) (result store.HeartbeatResult, err error) {
-	err = h.db.verify()
-	if err == nil {
-		err = h.db.writeUnsynced(ctx, func(c *sqlite3.Conn) (err error) {
-			result, err = recordHeartbeat(c, b, h.db.now())
-			return err
-		})
+	if err := h.db.verify(); err != nil {
+		return result, err
 	}
-	return result, wrap("storing a heartbeat", err)
+	err = h.db.writeUnsynced(ctx, func(c *sqlite3.Conn) (err error) {
+		result, err = recordHeartbeat(c, b, h.db.now())
+		return err
+	})
+	return result, err
 }
 
 // recordHeartbeat stores a heartbeat.
@@ -85,7 +85,7 @@ func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {
 			result.Servers[s.ColumnText(0)] = store.ServerHeartbeat{At: timeAt(s, 1), Left: s.ColumnBool(2)}
 		})
 	})
-	return result, wrap("reading heartbeats", err)
+	return result, err
 }
 
 func latest(a, b time.Time) time.Time {

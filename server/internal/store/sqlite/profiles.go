@@ -21,12 +21,12 @@ func (p profiles) Get(ctx context.Context, playerID string) (found store.Profile
 		}, playerID, now)
 		return err
 	})
-	return found, now, wrap("reading a profile", err)
+	return found, now, err
 }
 
 // Update need not wait for the disk: like boards.Record, it precedes the end of the game's job.
 func (p profiles) Update(ctx context.Context, playerID string, to store.Profile) error {
-	return wrap("writing a profile", p.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
+	return p.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		stored, exists, err := one(c, `SELECT coalesce(p.revision, 0) FROM accounts a LEFT JOIN profiles p ON p.player = a.id
 			WHERE a.id = ? AND `+accountExists, firstInt, playerID, p.now())
 		switch {
@@ -37,5 +37,5 @@ func (p profiles) Update(ctx context.Context, playerID string, to store.Profile)
 		}
 		return exec(c, "INSERT OR REPLACE INTO profiles (player, revision, encoded) VALUES (?, ?, ?)",
 			playerID, to.Revision+1, to.Encoded)
-	}))
+	})
 }

@@ -22,12 +22,12 @@ func (q queue) Hold(ctx context.Context, gameID string, delay time.Duration, lat
 	if !latest.IsZero() && latest.Before(at) {
 		at = latest
 	}
-	return q.exec(ctx, "enqueueing", hold, gameID, at)
+	return q.exec(ctx, hold, gameID, at)
 }
 
-// exec runs a statement. If it fails, the error begins with what the statement does.
-func (q queue) exec(ctx context.Context, what, text string, args ...any) error {
-	return wrap(what, q.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error { return exec(c, text, args...) }))
+// exec runs a statement.
+func (q queue) exec(ctx context.Context, text string, args ...any) error {
+	return q.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error { return exec(c, text, args...) })
 }
 
 func (q queue) EnqueueBy(ctx context.Context, at time.Time, gameIDs ...string) error {
@@ -43,19 +43,18 @@ func (q queue) each(ctx context.Context, text string, at time.Time, gameIDs []st
 	if len(gameIDs) == 0 {
 		return nil
 	}
-	return wrap("enqueueing", q.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error { return execEach(c, text, gameIDs, at) }))
+	return q.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error { return execEach(c, text, gameIDs, at) })
 }
 
 func (q queue) Scheduled(ctx context.Context, gameID string) (time.Time, error) {
-	at, err := readOne(ctx, q.db, func(c *sqlite3.Conn) (at time.Time, err error) {
+	return readOne(ctx, q.db, func(c *sqlite3.Conn) (at time.Time, err error) {
 		err = query(c, "SELECT due FROM jobs WHERE game = ?", func(s *sqlite3.Stmt) { at = timeAt(s, 0) }, gameID)
 		return at, err
 	})
-	return at, wrap("reading a job", err)
 }
 
 func (q queue) Remove(ctx context.Context, gameID string) error {
-	return q.exec(ctx, "removing a job", "DELETE FROM jobs WHERE game = ?", gameID)
+	return q.exec(ctx, "DELETE FROM jobs WHERE game = ?", gameID)
 }
 
 // leaseJobs changes the times of the jobs that have been due for longest, and returns their games.
@@ -78,22 +77,20 @@ func (q queue) Lease(ctx context.Context, n int, d time.Duration) (jobs []store.
 			return err
 		})
 	}
-	return jobs, wrap("leasing jobs", err)
+	return jobs, err
 }
 
 func (q queue) Ack(ctx context.Context, job store.Job, next time.Time) error {
-	const what = "acknowledging a job"
 	if next.IsZero() {
-		return q.exec(ctx, what, "DELETE FROM jobs WHERE game = ? AND due = ?", job.GameID, job.Expires)
+		return q.exec(ctx, "DELETE FROM jobs WHERE game = ? AND due = ?", job.GameID, job.Expires)
 	}
-	return q.exec(ctx, what, "UPDATE jobs SET due = ? WHERE game = ? AND due = ?", next, job.GameID, job.Expires)
+	return q.exec(ctx, "UPDATE jobs SET due = ? WHERE game = ? AND due = ?", next, job.GameID, job.Expires)
 }
 
 func (q queue) Due(ctx context.Context, from, to time.Duration, n int) ([]string, error) {
-	ids, err := readOne(ctx, q.db, func(c *sqlite3.Conn) ([]string, error) {
+	return readOne(ctx, q.db, func(c *sqlite3.Conn) ([]string, error) {
 		now := q.db.now()
 		return all(c, "SELECT game FROM jobs WHERE due BETWEEN ? AND ? ORDER BY due LIMIT ?",
 			firstText, now.Add(from), now.Add(to), n)
 	})
-	return ids, wrap("reading due jobs", err)
 }

@@ -172,7 +172,7 @@ func upgrade(c *sqlite3.Conn, upgrades []string) (err error) {
 	}
 	for _, step := range upgrades[version&(1<<formatBits-1)-1:] {
 		if err := sqlitex.ExecuteScript(c, step, nil); err != nil {
-			return wrap("upgrading the schema", err)
+			return fmt.Errorf("upgrading the schema: %w", err)
 		}
 	}
 	return setPragmas(c, fmt.Sprintf("user_version = %d", latest))

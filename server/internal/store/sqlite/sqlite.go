@@ -48,7 +48,7 @@ func Open(o Options) (_ *store.Store, err error) {
 	}()
 	if o.Memory {
 		if e.temporary, err = os.MkdirTemp("", "gridstand-memory-"); err != nil {
-			return nil, wrap("opening a store in memory", err)
+			return nil, fmt.Errorf("opening a store in memory: %w", err)
 		}
 		o.Path, o.Beside = filepath.Join(e.temporary, "store.db"), false
 	}

@@ -187,6 +187,25 @@ func TestOpen_Refused(t *testing.T) {
 	assert.ErrorContains(t, err, "opening "+path+": your user must be able to write it, and to create files next to it (")
 }
 
+// Ensure that a file that another program has locked is refused with an error that says what to do.
+func TestExplain_Busy(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	other, err := sqlite3.OpenConn(path)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, other.Close()) }()
+	require.NoError(t, exec(other, "BEGIN EXCLUSIVE"))
+	c, err := sqlite3.OpenConn(path)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, c.Close()) }()
+	c.SetBusyTimeout(0)
+	err = upgrade(c, upgrades)
+	require.ErrorContains(t, explain(err), "another program, such as sqlite3 with an open transaction, has locked it")
+	var failure *store.Error
+	require.ErrorAs(t, failed(explain(err)), &failure)
+	assert.Equal(t, store.Timeout, failure.Kind)
+}
+
 // Ensure that the clock does not go back, even if the system's clock is set back while
 // the store is closed, and that a start then warns.
 func TestNow_DoesNotGoBack(t *testing.T) {

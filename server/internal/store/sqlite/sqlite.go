@@ -124,18 +124,14 @@ func (e *engine) prepare(path string, logger *slog.Logger) error {
 	if _, err := os.Stat(path + restoringSuffix); err == nil && isEmpty(e.data) {
 		return fmt.Errorf("it was not restored completely: run \"gridstand-server restore\" again, or delete %s", path+restoringSuffix)
 	}
-	created, err := create(path)
-	if err != nil {
+	if e.data != nil {
+		restrict(e.data)
+	} else if e.data, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return err
 	}
-	if created && e.lock.used {
+	if isEmpty(e.data) && e.lock.used {
 		logger.Warn("the database file was missing or empty and is now new, but the lock file next to it says that there was one: "+
 			"to keep the earlier games, stop the server and put that file or a backup in its place", "id", "file-missing", "file", path)
-	}
-	if e.data == nil {
-		if e.data, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
-			return err
-		}
 	}
 	if err := lockData(e.data); errors.Is(err, errHeld) {
 		return errOtherName
@@ -259,29 +255,14 @@ func realPath(path string) (string, error) {
 	return path, nil
 }
 
-// othersMask holds the permissions of users who are neither the file's owner nor in its group.
-const othersMask = 0o007
-
-// create creates an empty file that only its owner can read, because it will contain the
-// seeds of games. If the file exists, for example because cp has restored it, create takes
-// away the permissions of others. SQLite gives the same permissions to the files that it
-// creates next to it. create reports whether the file was missing or empty.
-func create(path string) (created bool, err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		info, err := os.Stat(path)
-		if err != nil {
-			return false, nil // Opening the file reports the error.
-		}
-		if mode := info.Mode().Perm(); mode&othersMask != 0 {
-			_ = os.Chmod(path, mode&^othersMask) // Only the owner can do this.
-		}
-		return info.Size() == 0, nil
+// restrict takes away the permissions of users who are neither the file's owner nor in its group, which a
+// file that cp has restored may have: it contains the seeds of games. SQLite gives the same permissions to the
+// files that it creates next to it.
+func restrict(f *os.File) {
+	const others = 0o007
+	if info, err := f.Stat(); err == nil && info.Mode().Perm()&others != 0 {
+		_ = f.Chmod(info.Mode().Perm() &^ others) // Only the owner can do this.
 	}
-	if err != nil {
-		return false, err
-	}
-	return true, f.Close()
 }
 
 // busyTimeout is how long to wait for another process's write.

@@ -28,7 +28,7 @@ type feed struct {
 
 	mu        sync.Mutex
 	listeners map[string]store.Listener // by channel
-	wanted    map[string]bool           // channels to subscribe to (true) or unsubscribe from
+	changed   map[string]struct{}       // channels to subscribe to if they have a listener, or to unsubscribe from
 	retrying  bool                      // some subscriptions were refused
 	nodes     map[string]*nodeFeed      // by address
 	failing   map[string]bool           // addresses of nodes for which a warning was logged
@@ -38,7 +38,7 @@ func newFeed(client goredis.UniversalClient, logger *slog.Logger) *feed {
 	cluster, _ := client.(*goredis.ClusterClient)
 	return &feed{
 		client: client, cluster: cluster, logger: logger, nudge: make(chan struct{}, 1),
-		listeners: map[string]store.Listener{}, wanted: map[string]bool{}, nodes: map[string]*nodeFeed{}, failing: map[string]bool{},
+		listeners: map[string]store.Listener{}, changed: map[string]struct{}{}, nodes: map[string]*nodeFeed{}, failing: map[string]bool{},
 	}
 }
 
@@ -53,7 +53,7 @@ func (f *feed) want(channel string, l store.Listener) {
 	} else {
 		delete(f.listeners, channel)
 	}
-	f.wanted[channel] = l != nil
+	f.changed[channel] = struct{}{}
 	f.mu.Unlock()
 	f.wake()
 }
@@ -98,14 +98,14 @@ func (f *feed) next(ctx context.Context) (join, leave []string) {
 		f.mu.Lock()
 	}
 	f.retrying = false
-	for channel, in := range f.wanted {
-		if in {
+	for channel := range f.changed {
+		if f.listeners[channel] != nil {
 			join = append(join, channel)
 		} else {
 			leave = append(leave, channel)
 		}
 	}
-	clear(f.wanted)
+	clear(f.changed)
 	return join, leave
 }
 

@@ -151,8 +151,8 @@ func (f *feed) answered(ctx context.Context, n *nodeFeed, s *goredis.Subscriptio
 		}
 		delete(f.failing, n.addr)
 		delete(f.failing, "") // a master is known
-		if _, newer := f.wanted[s.Channel]; !followed && !newer {
-			f.wanted[s.Channel] = false // Leave was called before the channel was added to n.channels
+		if !followed {
+			f.changed[s.Channel] = struct{}{} // Leave was called before the channel was added to n.channels.
 		}
 	case "unsubscribe", "sunsubscribe":
 		// leave removes channels from n.channels before it unsubscribes. If the channel is
@@ -200,7 +200,7 @@ func (f *feed) lost(ctx context.Context, n *nodeFeed) {
 	f.again(ctx, channels)
 }
 
-// again updates the slot map and requests channels again, except those that no longer have a listener.
+// again updates the slot map and requests channels again.
 func (f *feed) again(ctx context.Context, channels []string) {
 	if len(channels) == 0 || ctx.Err() != nil {
 		return
@@ -211,9 +211,7 @@ func (f *feed) again(ctx context.Context, channels []string) {
 	f.mu.Lock()
 	f.retrying = true
 	for _, channel := range channels {
-		if _, newer := f.wanted[channel]; !newer && f.listeners[channel] != nil {
-			f.wanted[channel] = true
-		}
+		f.changed[channel] = struct{}{}
 	}
 	f.mu.Unlock()
 	f.wake()

@@ -16,11 +16,15 @@ const scanCount = 500
 // visited at least once. scanKeys stops at the first error, including one from visit.
 func scanKeys(ctx context.Context, client goredis.UniversalClient, pattern string, visit func(keys []string) error) error {
 	var mu sync.Mutex
+	var ended error
 	return eachMaster(ctx, client, func(ctx context.Context, master *goredis.Client) error {
 		return scanNode(ctx, master, pattern, func(keys []string) error {
 			mu.Lock()
 			defer mu.Unlock()
-			return visit(keys)
+			if ended == nil {
+				ended = visit(keys)
+			}
+			return ended
 		})
 	})
 }

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"time"
 
+	"github.com/gridstand/gridstand/server/internal/cached"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -27,7 +27,7 @@ const (
 	// and for tools that scan for leaked secrets.
 	credentialPrefix = "gridstand_ssh_"
 	// credentialsFor is how long a server accepts credentials without rereading them.
-	credentialsFor = 2 * time.Second
+	credentialsFor = time.Second
 	// maxCredentials is the maximum number of credentials. A lookup compares with all of them.
 	maxCredentials = 16
 )
@@ -35,13 +35,7 @@ const (
 // Credentials manages the service credentials of SSH hosts. It is safe for concurrent use.
 type Credentials struct {
 	credentials store.Credentials
-	latest      atomic.Pointer[readCredentials] // nil before the first read
-}
-
-// readCredentials are all credentials as read from the store at a time.
-type readCredentials struct {
-	all []store.Credential
-	at  time.Time
+	latest      cached.Reads[struct{}, []store.Credential]
 }
 
 // NewCredentials returns a Credentials that manages the credentials in a store.
@@ -59,21 +53,17 @@ func (c *Credentials) Verify(ctx context.Context, credential string) (name strin
 	if !validCredential(credential) {
 		return "", ErrBadCredential
 	}
-	wanted, now := digestOf(credential), time.Now()
-	if known := c.latest.Load(); known != nil && now.Sub(known.at) < credentialsFor {
-		if name = nameOf(wanted, known.all); name != "" {
+	wanted := digestOf(credential)
+	for _, maxAge := range []time.Duration{credentialsFor, 0} {
+		all, err := c.latest.Get(ctx, struct{}{}, maxAge, func() ([]store.Credential, error) { return c.List(ctx) })
+		if err != nil {
+			return "", fmt.Errorf("verifying a credential: %w", err)
+		}
+		if name = nameOf(wanted, all); name != "" {
 			return name, nil
 		}
 	}
-	all, err := c.credentials.All(ctx)
-	if err != nil {
-		return "", fmt.Errorf("verifying a credential: %w", err)
-	}
-	c.latest.Store(&readCredentials{all, now})
-	if name = nameOf(wanted, all); name == "" {
-		return "", ErrBadCredential
-	}
-	return name, nil
+	return "", ErrBadCredential
 }
 
 func validCredential(credential string) bool {

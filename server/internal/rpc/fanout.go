@@ -67,7 +67,7 @@ func (f *fanout) add(v *gameView) (update match.Update, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.ended || len(f.members) == fanoutSize {
-		f.service.fanouts.forget(f)
+		f.makeWay()
 		return update, errFull
 	}
 	defer func() {
@@ -99,7 +99,7 @@ func (f *fanout) start(first *gameView) {
 	f.match.Retain()
 	f.match.Watch(context.Background(), &f.watcher, match.Uncounted)
 	f.watcher.SkipAudience(&first.watcher)
-	f.service.fanouts.group.Go(f.run)
+	f.service.sharing.Go(f.run)
 }
 
 // remove detaches the member at index i, which then runs on its own. The caller holds mu.
@@ -119,8 +119,11 @@ func (f *fanout) remove(i int) {
 // end makes the fanout accept no more members. The caller holds mu.
 func (f *fanout) end() {
 	f.ended = true
-	f.service.fanouts.forget(f)
+	f.makeWay()
 }
+
+// makeWay makes new views join another fanout.
+func (f *fanout) makeWay() { f.service.fanouts.CompareAndDelete(f.match, f) }
 
 // dissolve detaches all members. The caller holds mu.
 func (f *fanout) dissolve() {
@@ -222,8 +225,9 @@ var (
 // returns, or v's context is done.
 func (v *gameView) join() (match.Update, error) {
 	for {
-		f := v.service.fanouts.of(v)
-		if update, err := f.add(v); !errors.Is(err, errFull) {
+		empty := &fanout{service: v.service, match: v.match, emptied: make(chan struct{}, 1)}
+		f, _ := v.service.fanouts.LoadOrStore(v.match, empty)
+		if update, err := f.(*fanout).add(v); !errors.Is(err, errFull) {
 			return update, err
 		}
 	}
@@ -254,35 +258,4 @@ func (v *View) Interrupt() {
 }
 
 // WaitShared waits for the goroutines of all fanouts. All views must have ended.
-func (s *Service) WaitShared() { s.fanouts.group.Wait() }
-
-// fanouts holds a Service's fanouts.
-type fanouts struct {
-	group sync.WaitGroup
-
-	mu sync.Mutex
-	// latest maps each match to its newest fanout. New views join that fanout while it has
-	// room.
-	latest map[*match.Match]*fanout
-}
-
-// of returns the newest fanout of v's match.
-func (all *fanouts) of(v *gameView) *fanout {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	f := all.latest[v.match]
-	if f == nil {
-		f = &fanout{service: v.service, match: v.match, emptied: make(chan struct{}, 1)}
-		all.latest[v.match] = f
-	}
-	return f
-}
-
-// forget removes f from latest, so that new views join another fanout.
-func (all *fanouts) forget(f *fanout) {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	if all.latest[f.match] == f {
-		delete(all.latest, f.match)
-	}
-}
+func (s *Service) WaitShared() { s.sharing.Wait() }

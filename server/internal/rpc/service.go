@@ -104,9 +104,12 @@ type Service struct {
 	damaged, tooNew, notStarted rate.Sometimes
 
 	// pages keeps pages of public lists.
-	pages   directory.Shared[ranked]
-	fanouts fanouts
-	live    liveChallenges
+	pages directory.Shared[ranked]
+	live  liveChallenges
+	// fanouts maps each match to its newest *fanout, which new views join while it has room. sharing has the
+	// goroutines of all fanouts.
+	fanouts sync.Map
+	sharing sync.WaitGroup
 
 	// admitting is held while a watcher is admitted, so that concurrent watchers cannot
 	// exceed the limit.
@@ -121,7 +124,6 @@ func New(c Config) *Service {
 		damaged:    rate.Sometimes{First: 10, Interval: time.Second},
 		tooNew:     rate.Sometimes{First: 10, Interval: time.Second},
 		notStarted: rate.Sometimes{Interval: time.Minute},
-		fanouts:    fanouts{latest: map[*match.Match]*fanout{}},
 		live:       liveChallenges{all: map[string]*liveChallenge{}, watched: map[string]int{}},
 	}
 	l := &s.Limits

@@ -173,7 +173,8 @@ type PlayerServiceClient interface {
 	// Errors: UNAUTHENTICATED, reason BAD_TOKEN.
 	ListSessions(context.Context, *v1.ListSessionsRequest) (*v1.ListSessionsResponse, error)
 	// Ends a session of the caller's account. Its token may play for up to another 30
-	// seconds, as with RotateToken. Needs a token; a session can end itself.
+	// seconds, as with RotateToken. Needs a token; a session can end itself. A repeated
+	// call gets SESSION_NOT_FOUND, or BAD_TOKEN if the ended session makes it.
 	//
 	// Errors: NOT_FOUND, reason SESSION_NOT_FOUND; INVALID_ARGUMENT if session_id is empty and the
 	// caller is not a session; PERMISSION_DENIED, reason LIMITED_SESSION; UNAUTHENTICATED, reason BAD_TOKEN.
@@ -497,7 +498,8 @@ type PlayerServiceHandler interface {
 	// Errors: UNAUTHENTICATED, reason BAD_TOKEN.
 	ListSessions(context.Context, *v1.ListSessionsRequest) (*v1.ListSessionsResponse, error)
 	// Ends a session of the caller's account. Its token may play for up to another 30
-	// seconds, as with RotateToken. Needs a token; a session can end itself.
+	// seconds, as with RotateToken. Needs a token; a session can end itself. A repeated
+	// call gets SESSION_NOT_FOUND, or BAD_TOKEN if the ended session makes it.
 	//
 	// Errors: NOT_FOUND, reason SESSION_NOT_FOUND; INVALID_ARGUMENT if session_id is empty and the
 	// caller is not a session; PERMISSION_DENIED, reason LIMITED_SESSION; UNAUTHENTICATED, reason BAD_TOKEN.

@@ -93,7 +93,9 @@ func (t *Tokens) Open(ctx context.Context, query, token string) (store.Place, er
 }
 
 // badToken returns the *invalid.Error for a page token from another list.
-func badToken() error { return invalid.Field("page_token", "is not from this list") }
+func badToken() error {
+	return invalid.Field("page_token", "is not from this list: begin again without it")
+}
 
 // sealer returns the cipher of the store's secret. If the store has no secret, it writes a new one.
 func (t *Tokens) sealer(ctx context.Context) (cipher.AEAD, error) {

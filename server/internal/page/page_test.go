@@ -65,6 +65,7 @@ func TestTokens(t *testing.T) {
 
 	_, err = tokens.Open(ctx, "other", token)
 	requireField(t, err, "page_token")
+	require.ErrorContains(t, err, "begin again without it")
 	_, err = NewTokens(&secrets{}).Open(ctx, "query", token)
 	requireField(t, err, "page_token")
 	for _, altered := range []string{"é", "====", token[1:], token[1:] + "\n", "\n" + token[1:], token + "A", token + "=", token + "\n", " " + token} {

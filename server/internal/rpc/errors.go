@@ -240,7 +240,8 @@ func detailed(err error) *failure {
 		version := strconv.Itoa(int(conflict.Version))
 		return &failure{
 			code: codes.Aborted, reason: pb.ReasonVersionConflict,
-			message:  "the game is at version " + version,
+			message: "the game is at version " + version + ", not at that of the call: " +
+				"get the game, and call again with its version",
 			metadata: map[string]string{"version": version},
 		}
 	case errors.Is(err, game.ErrIllegalMove):

@@ -13,7 +13,16 @@ import (
 
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/match"
 )
+
+// Ensure that a client that is refused for its version learns what to do.
+func TestToStatus_VersionConflict(t *testing.T) {
+	t.Parallel()
+	failed := new(Service).toStatus(t.Context(), "Move", &match.VersionConflictError{Version: 7})
+	assert.Contains(t, failed.message, "version 7")
+	assert.Contains(t, failed.message, "get the game")
+}
 
 // Ensure that repeated calls on damaged games, or on games that need a newer server, do not flood
 // the log.

@@ -257,13 +257,40 @@ func (s *Challenges) FinalStates(ctx context.Context, race *Challenge) ([]*repla
 	return final, nil
 }
 
-// Ended returns when an attempt at a race ended whose last event has the given time. The close ends attempts at
-// once, though servers log that one after another.
-func (c *Challenge) Ended(last time.Time) time.Time {
-	if last.Before(c.CloseTime) {
-		return last
+// Result is an entrant's result in a race.
+type Result struct {
+	Entrant int // index in Challenge.Entrants
+	// Ranked is 0 if the result does not count, because the player's attempt is not ranked, and otherwise 1.
+	Ranked int
+	Score  int32
+	Last   time.Time // time of the attempt's last event
+	ended  time.Time
+}
+
+// Results returns the results in a race in the order of its standings, first those that count. Of equal scores, the
+// one of the attempt that ended earlier ranks first, or else of the entrant who joined earlier. states has the
+// states of the entrants' attempts, which are nil for those that cannot be read.
+func (c *Challenge) Results(states []*replay.State) []Result {
+	results := make([]Result, len(states))
+	for i, state := range states {
+		// A running attempt already ranks as if the race closed now: its moves without points do not change an
+		// order of equals. The close ends attempts at once, though servers log that one after another.
+		results[i] = Result{Entrant: i, Ranked: 1, ended: c.CloseTime}
+		if state == nil {
+			continue
+		}
+		if c.Entrants[i].Bot == "" && !state.Ranked {
+			results[i].Ranked = 0
+		}
+		results[i].Score, results[i].Last = state.Position.Scores()[0], state.UpdateTime
+		if state.Status == replay.Finished && state.UpdateTime.Before(c.CloseTime) {
+			results[i].ended = state.UpdateTime
+		}
 	}
-	return c.CloseTime
+	slices.SortStableFunc(results, func(a, b Result) int {
+		return cmp.Or(cmp.Compare(b.Ranked, a.Ranked), cmp.Compare(b.Score, a.Score), a.ended.Compare(b.ended))
+	})
+	return results
 }
 
 // lost returns for how long the given outage, which is not credited yet, kept the race from being

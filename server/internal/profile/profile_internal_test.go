@@ -158,7 +158,7 @@ func TestRaceOf(t *testing.T) {
 		}
 		for i, of := range want {
 			of.TimeMs = 12
-			assert.True(t, proto.Equal(of, raceOf(race, final, i)), of)
+			assert.True(t, proto.Equal(of, raceOf(race, race.Results(final), i)), of)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	profilev1 "github.com/gridstand/gridstand/server/internal/profile/v1"
 )
@@ -19,11 +18,13 @@ func (s *Profiles) recordRace(ctx context.Context, race *challenge.Challenge) er
 	if err != nil || final == nil {
 		return err
 	}
-	for i, e := range race.Entrants {
-		if e.Bot != "" || !final[i].Ranked {
+	results := race.Results(final)
+	for own, r := range results {
+		e := race.Entrants[r.Entrant]
+		if e.Bot != "" || r.Ranked == 0 {
 			continue
 		}
-		of := raceOf(race, final, i)
+		of := raceOf(race, results, own)
 		if err := s.change(ctx, e.Player.ID, func(p *profilev1.Profile) bool { return addRace(p, of) }); err != nil {
 			return err
 		}
@@ -31,25 +32,17 @@ func (s *Profiles) recordRace(ctx context.Context, race *challenge.Challenge) er
 	return nil
 }
 
-// raceOf returns a race that is over as the profile of an entrant shows it, without the results that
-// do not count.
-func raceOf(race *challenge.Challenge, final []*replay.State, entrant int) *profilev1.Race {
-	points := func(i int) int32 { return final[i].Position.Scores()[0] }
-	of := &profilev1.Race{Id: race.ID, Won: points(entrant) > 0}
-	for i, e := range race.Entrants {
-		of.TimeMs = max(of.TimeMs, final[i].UpdateTime.UnixMilli())
-		if i == entrant || e.Bot == "" && !final[i].Ranked {
-			continue
-		}
-		// The order of the standings.
-		behind := cmp.Or(cmp.Compare(points(i), points(entrant)),
-			race.Ended(final[entrant].UpdateTime).Compare(race.Ended(final[i].UpdateTime)), cmp.Compare(entrant, i)) > 0
-		of.Won = of.Won && !behind
-		switch {
-		case e.Bot != "":
-		case points(entrant) == 0 && points(i) == 0:
+// raceOf returns a race that is over as the profile of the player with the result at the index own shows it,
+// without the results that do not count.
+func raceOf(race *challenge.Challenge, results []challenge.Result, own int) *profilev1.Race {
+	of := &profilev1.Race{Id: race.ID, Won: own == 0 && results[own].Score > 0}
+	for i, r := range results {
+		of.TimeMs = max(of.TimeMs, r.Last.UnixMilli())
+		switch e := race.Entrants[r.Entrant]; {
+		case i == own || e.Bot != "" || r.Ranked == 0:
+		case r.Score == 0 && results[own].Score == 0:
 			of.Level = append(of.Level, e.Player.ID)
-		case behind:
+		case i < own:
 			of.Better = append(of.Better, e.Player.ID)
 		default:
 			of.Worse = append(of.Worse, e.Player.ID)

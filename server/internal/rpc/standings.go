@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -163,55 +162,31 @@ func (s *Service) states(ctx context.Context, ids []string) ([]*replay.State, er
 	return convert.All(heads, func(h gamelog.Head) *replay.State { return h.State }), err
 }
 
-// rankEntrants returns the standings of c without hidden players. Of equal scores, the one of the attempt
-// that ended earlier ranks first, or else of the entrant who joined earlier. entrants and states hold the messages and
-// the games' states of c's entrants; the state of an unreadable game is nil.
+// rankEntrants returns the standings of c without hidden players. entrants and states hold the messages and the
+// games' states of c's entrants; the state of an unreadable game is nil.
 func rankEntrants(
 	c *challenge.Challenge, entrants []*pb.Entrant, states []*replay.State, hidden map[string]bool,
 ) []*pb.Standing {
 	lines := make([]*pb.Standing, 0, len(states))
-	for i, state := range states {
-		if e := entrants[i]; !hidden[e.GetPlayer().GetId()] {
-			lines = append(lines, raceStanding(e, state))
+	for _, r := range c.Results(states) {
+		e, state := entrants[r.Entrant], states[r.Entrant]
+		if hidden[e.GetPlayer().GetId()] {
+			continue
 		}
-	}
-	// A running attempt already ranks as if the race closed now: its moves without points do not change an
-	// order of equals.
-	ended := func(line *pb.Standing) time.Time {
-		if line.GetFinished() {
-			return c.Ended(line.GetTime().AsTime())
+		line := &pb.Standing{GameId: e.GetGameId(), Score: r.Score, Who: &pb.Standing_Player{Player: e.GetPlayer()}}
+		if e.GetBot() != "" {
+			line.Who = &pb.Standing_Bot{Bot: e.GetBot()}
 		}
-		return c.CloseTime
-	}
-	slices.SortStableFunc(lines, func(a, b *pb.Standing) int {
-		return cmp.Or(-cmp.Compare(a.GetRank(), b.GetRank()), -cmp.Compare(a.GetScore(), b.GetScore()),
-			ended(a).Compare(ended(b)))
-	})
-	for i, line := range lines {
-		if line.GetRank() > 0 {
-			line.Rank = int32(i) + 1
+		if r.Ranked > 0 {
+			line.Rank = int32(len(lines)) + 1
 		}
+		if state != nil {
+			line.LargestTile, line.MoveCount = progress(state)
+			line.Time, line.Finished = timestamppb.New(state.UpdateTime), state.Status == replay.Finished
+		}
+		lines = append(lines, line)
 	}
 	return lines
-}
-
-// raceStanding returns the standings entry for e, given the state of e's game, or nil if
-// the game is unreadable. The entry's rank is 1 if the attempt counts, otherwise 0.
-func raceStanding(e *pb.Entrant, state *replay.State) *pb.Standing {
-	line := &pb.Standing{GameId: e.GetGameId(), Rank: 1, Who: &pb.Standing_Bot{Bot: e.GetBot()}}
-	if e.GetBot() == "" {
-		line.Who = &pb.Standing_Player{Player: e.GetPlayer()}
-	}
-	if state == nil {
-		return line
-	}
-	if e.GetBot() == "" && !state.Ranked {
-		line.Rank = 0
-	}
-	line.Score = state.Position.Scores()[0]
-	line.LargestTile, line.MoveCount = progress(state)
-	line.Time, line.Finished = timestamppb.New(state.UpdateTime), state.Status == replay.Finished
-	return line
 }
 
 // progress returns the largest tile and the number of moves in an attempt, or zeros if state

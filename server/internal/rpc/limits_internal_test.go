@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -82,5 +83,19 @@ func TestLimitPlayer(t *testing.T) {
 		} {
 			assert.Equal(t, counts, s.limitPlayer(ctx, method) != nil, method)
 		}
+	})
+}
+
+// Ensure that a race with more games than a player may create in a minute can be created once a minute.
+func TestPacer_More(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPacer(&limits.ExceededError{Value: 3}, time.Minute)
+		require.NoError(t, p.check("ann", 8))
+		exceeded, ok := errors.AsType[*limits.ExceededError](p.check("ann", 8))
+		require.True(t, ok)
+		assert.Equal(t, time.Minute, exceeded.Retry)
+		time.Sleep(exceeded.Retry) //nolint:forbidigo // The bubble's clock is fake.
+		require.NoError(t, p.check("ann", 8))
 	})
 }

@@ -28,8 +28,8 @@ func newPacer(exceeded *limits.ExceededError, per time.Duration) *pacer {
 	return &pacer{exceeded: exceeded, per: per, limiters: limiters}
 }
 
-// take counts n uses of key and returns true, unless they would exceed the limit. In that
-// case, it returns false and counts nothing. A negative n takes back uses that were counted.
+// take counts n uses of key, or all of a period's if there are fewer, and returns true, unless they would exceed the
+// limit. In that case, it returns false and counts nothing. A negative n takes back uses that were counted.
 func (p *pacer) take(key string, n int) bool {
 	limit := p.exceeded.Value
 	if limit == 0 {
@@ -42,7 +42,7 @@ func (p *pacer) take(key string, n int) bool {
 			l = earlier
 		}
 	}
-	return l.AllowN(time.Now(), n)
+	return l.AllowN(time.Now(), min(n, limit))
 }
 
 // check is like take, but returns an error if the uses would exceed the limit.
@@ -51,6 +51,6 @@ func (p *pacer) check(key string, n int) error {
 		return nil
 	}
 	exceeded := *p.exceeded
-	exceeded.Retry = max(exceeded.Retry, time.Duration(n)*p.per/time.Duration(exceeded.Value))
+	exceeded.Retry = max(exceeded.Retry, time.Duration(min(n, exceeded.Value))*p.per/time.Duration(exceeded.Value))
 	return &exceeded
 }

@@ -31,8 +31,8 @@ type identity struct {
 type identityKey struct{}
 
 // authenticate adds the caller to the context if the call has a token or comes from an
-// SSH host.
-func (s *Service) authenticate(ctx context.Context, method string) (context.Context, error) {
+// SSH host. may says who may call the method.
+func (s *Service) authenticate(ctx context.Context, method string, may callers) (context.Context, error) {
 	values, keys := metadata.ValueFromIncomingContext(ctx, "authorization"), metadata.ValueFromIncomingContext(ctx, sshKeyHeader)
 	if len(values) == 0 {
 		if len(keys) > 0 {
@@ -52,7 +52,6 @@ func (s *Service) authenticate(ctx context.Context, method string) (context.Cont
 	if !sound || token == "" {
 		return ctx, errTokenForm
 	}
-	may := callersOf(method)
 	player, session, err := s.Sessions.Verify(ctx, token, may.anew)
 	if err != nil {
 		return ctx, err

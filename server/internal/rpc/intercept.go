@@ -35,12 +35,13 @@ func (s *Service) Unary(
 	bounded, cancel := context.WithTimeout(ctx, span)
 	defer cancel()
 
+	may := callersOf(info.FullMethod)
 	err = read(bounded, info.FullMethod, request)
 	if err == nil {
-		bounded, err = s.authenticate(bounded, info.FullMethod)
+		bounded, err = s.authenticate(bounded, info.FullMethod, may)
 	}
 	if err == nil {
-		err = s.limitPlayer(bounded, info.FullMethod)
+		err = s.limitPlayer(bounded, may)
 	}
 	if err == nil {
 		response, err = handler(bounded, request)
@@ -66,7 +67,7 @@ func (s *Service) Stream(server any, stream grpc.ServerStream, info *grpc.Stream
 	if !isContractMethod(info.FullMethod) {
 		return handler(server, stream)
 	}
-	ctx, err := s.authenticate(stream.Context(), info.FullMethod)
+	ctx, err := s.authenticate(stream.Context(), info.FullMethod, callersOf(info.FullMethod))
 	if err == nil {
 		if ctx != stream.Context() { // Most watchers have no token, so the context is unchanged.
 			stream = withContext{stream, ctx}

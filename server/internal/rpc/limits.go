@@ -66,8 +66,8 @@ func (s *Service) takesGame(ctx context.Context, playerID string) func(challenge
 
 // limitPlayer counts a unary call that needs a token toward the move rate limit of the player who makes it. It
 // returns an error if the call has none or exceeds the limit.
-func (s *Service) limitPlayer(ctx context.Context, method string) error {
-	if callersOf(method).anyone {
+func (s *Service) limitPlayer(ctx context.Context, may callers) error {
+	if may.anyone {
 		return nil
 	}
 	playerID := caller(ctx).ID

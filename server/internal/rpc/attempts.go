@@ -8,7 +8,6 @@ import (
 
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/convert"
-	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/challenge"
@@ -50,13 +49,7 @@ func (s *Service) revealed(ctx context.Context, state *replay.State) (*replay.St
 
 // challengeID validates a challenge ID.
 func challengeID(given string) (string, error) {
-	switch {
-	case given == "":
-		return "", missing("challenge_id")
-	case !id.Valid(given):
-		return "", challenge.ErrNotFound
-	}
-	return given, nil
+	return checkID("challenge_id", given, challenge.ErrNotFound)
 }
 
 // createAttempt returns the caller's attempt at a challenge, creating it if necessary.

@@ -119,21 +119,17 @@ func playerID(ctx context.Context, given string) (string, error) {
 		return "", errNoToken
 	case given == me:
 		return caller(ctx).ID, nil
-	case given == "":
-		return "", missing("player_id")
-	case !id.Valid(given):
-		return "", errPlayerNotFound
 	}
-	return given, nil
+	return checkID("player_id", given, errPlayerNotFound)
 }
 
-// gameID validates a game ID.
-func gameID(given string) (string, error) {
+// checkID returns the given ID, a field error if it is empty, or unknown if it is malformed.
+func checkID(field, given string, unknown error) (string, error) {
 	switch {
 	case given == "":
-		return "", missing("game_id")
+		return "", missing(field)
 	case !id.Valid(given):
-		return "", errGameIDForm
+		return "", unknown
 	}
 	return given, nil
 }

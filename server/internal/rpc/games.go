@@ -197,7 +197,7 @@ func seatNamed(seat *int32) (int, error) {
 // acquire returns the match of a game, or an error if the game has no such seat. If seat
 // is game.NoSeat, acquire does not check it.
 func (s *Service) acquire(ctx context.Context, givenID string, seat int) (*match.Match, error) {
-	id, err := gameID(givenID)
+	id, err := checkID("game_id", givenID, errGameIDForm)
 	if err != nil {
 		return nil, err
 	}

@@ -59,12 +59,12 @@ func (m *Match) counted() int32 {
 
 // Spectators returns the number of the game's spectators on all servers or, while it waits for
 // players, the number of its players' watchers.
-func (m *Match) Spectators() int { return int(m.counted() + *m.watching.remote.Load()) }
+func (m *Match) Spectators() int { return int(m.counted() + m.watching.remote.Load()) }
 
 // Limited returns the number of watchers that count toward the game's limit: the spectators
 // on all servers and the previews on this one.
 func (m *Match) Limited() int {
-	return int(m.watching.roles[Spectator].Load() + *m.watching.remote.Load() + m.watching.roles[Preview].Load())
+	return int(m.watching.roles[Spectator].Load() + m.watching.remote.Load() + m.watching.roles[Preview].Load())
 }
 
 // setRemoteWatchers updates the audience to the total that the store returned, unless total
@@ -78,8 +78,7 @@ func (m *Match) setRemoteWatchers(total int) {
 // setAudience updates the audience to the total on all servers, which includes this server's
 // spectators as last reported.
 func (m *Match) setAudience(total int) {
-	remote := max(0, int32(total)-m.watching.reported.Load())
-	m.watching.remote.Store(&remote)
+	m.watching.remote.Store(max(0, int32(total)-m.watching.reported.Load()))
 }
 
 // AudienceCounted implements store.Listener.
@@ -150,8 +149,7 @@ func (h *Hub) reportWatchers(m *Match, local int32, now time.Time) {
 		}
 		// If the feed has delivered a total in the meantime, that one may be newer than total. The
 		// feed also delivers total.
-		remote := max(0, int32(total)-local)
-		c.remote.CompareAndSwap(known, &remote)
+		c.remote.CompareAndSwap(known, max(0, int32(total)-local))
 		if local > 0 && m.State().Status == replay.Waiting {
 			h.Jobs.Attended(ctx, m)
 		}

@@ -60,7 +60,6 @@ func newMatch(h *Hub, gameID string) *Match {
 		writing: make(chan struct{}, 1), checking: make(chan struct{}, 1), ready: make(chan struct{}),
 	}
 	m.tip.Store(&gamelog.Tip{})
-	m.watching.remote.Store(new(int32))
 	return m
 }
 

@@ -139,9 +139,7 @@ type watcherSet struct {
 	size      atomic.Int32        // length of all, for reading without mu
 	roles     [roles]atomic.Int32 // numbers of watchers on this server, by Role
 	announced atomic.Pointer[Audience]
-	// remote is the number of spectators on other servers, as last reported. It is never nil, and each
-	// report stores a new pointer.
-	remote atomic.Pointer[int32]
+	remote    atomic.Int32 // number of spectators on other servers, as last reported
 
 	// reacted counts the reactions on this server that were not reported yet, and shown those on all
 	// servers that were not announced yet.

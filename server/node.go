@@ -162,7 +162,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	stores := n.stores(n.store, n.log, n.logger) // for calls
 	stores.Challenges.Outages = background.Monitor
 	n.hub = match.NewHub(match.Config{
-		Log: n.log, Feed: n.store.Feed, Windows: stores.Challenges,
+		Log: n.log, Feed: n.store.Feed, Window: stores.Challenges.Window,
 		Jobs: n.jobs, Delivered: n.metrics.Delivered,
 		ServerID: serverID, Idle: keepIdle, MaxEvents: n.Limits[limits.EventsPerGame],
 	})

@@ -103,7 +103,7 @@ func TestManager_TooLate(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		ctx, m := t.Context(), newManager(s, s.Queue)
 		hub := match.NewHub(match.Config{
-			Log: m.Log, Feed: s.Feed, Windows: m.Challenges, Jobs: m, Delivered: func(int) {}, ServerID: "here", Idle: time.Hour,
+			Log: m.Log, Feed: s.Feed, Window: m.Challenges.Window, Jobs: m, Delivered: func(int) {}, ServerID: "here", Idle: time.Hour,
 		})
 		now, err := s.Time(ctx)
 		require.NoError(t, err)

@@ -41,7 +41,7 @@ func TestDo_Attempt(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		s, open := env.serve(env.addr), &window{}
-		s.Windows = open
+		s.Window = open.Window
 		gameID, sd := name("a"), seed(t, 'a')
 		attempt := created(t, "classic", sd)
 		attempt.Attempt = replay.Attempt{ChallengeID: name("c"), Kind: replay.Race}

@@ -172,7 +172,7 @@ func (call Call) decide(ctx context.Context, m *Match, tip gamelog.Tip) (*Event,
 	}
 	var notAfter time.Time
 	if call.inWindow {
-		from, to, err := m.hub.Windows.Window(ctx, state, call.fresh)
+		from, to, err := m.hub.Window(ctx, state, call.fresh)
 		if err != nil {
 			return nil, nil, err
 		}

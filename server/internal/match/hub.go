@@ -37,21 +37,15 @@ type Jobs interface {
 	Watched(m *Match)
 }
 
-// Windows looks up when attempts at challenges may be played.
-type Windows interface {
-	// Window returns the period in which the player of an attempt may play, excluding its
+// Config configures a Hub. All fields are required, except Window, which only attempts need.
+type Config struct {
+	Log  *gamelog.Log
+	Feed store.Feed
+	Jobs Jobs
+	// Window returns the period in which the player of an attempt at a challenge may play, excluding its
 	// end. If fresh is set, Window reads it from the store; otherwise the result may be out
 	// of date. The error is replay.ErrNotStarted if the start is not known yet.
-	Window(ctx context.Context, attempt *replay.State, fresh bool) (from, to time.Time, err error)
-}
-
-// Config configures a Hub. All fields are required, except Windows, which only attempts need.
-type Config struct {
-	Log     *gamelog.Log
-	Feed    store.Feed
-	Windows Windows
-
-	Jobs Jobs
+	Window func(ctx context.Context, attempt *replay.State, fresh bool) (from, to time.Time, err error)
 	// Delivered is called for each new event with the number of this server's watchers that
 	// receive it, including players of the game. It must not block.
 	Delivered func(watchers int)

@@ -12,8 +12,8 @@ import (
 // confirmation is one check of the tip against the log, shared by all callers that requested
 // it before it began.
 //
-// Confirm waits for it. requestConfirmation starts it, check lets one run at a time, verify tells the
-// watchers if it fails, and compare reads the store.
+// Confirm waits for it. requestConfirmation starts it, check lets one run at a time and tells the watchers if
+// it fails, and compare reads the store.
 type confirmation struct {
 	done chan struct{} // closed once the result is set
 	tip  gamelog.Tip
@@ -56,7 +56,8 @@ func (m *Match) requestConfirmation() *confirmation {
 	return m.next
 }
 
-// check performs a requested check as soon as the one before has ended.
+// check performs a requested check as soon as the one before has ended, and notifies watchers if the log cannot
+// be read.
 func (m *Match) check(ctx context.Context, c *confirmation) {
 	defer close(c.done)
 	m.checking <- struct{}{}
@@ -64,7 +65,15 @@ func (m *Match) check(ctx context.Context, c *confirmation) {
 	m.mu.Lock()
 	m.next = nil // Calls that arrive from now on need another check.
 	m.mu.Unlock()
-	c.tip, c.err = m.verify(ctx)
+	c.tip, c.err = m.compare(ctx)
+	switch {
+	case c.err == nil:
+		m.failure.Store(nil)
+	case ctx.Err() != nil:
+		c.err = context.Cause(ctx)
+	case isDamaged(c.err), errors.Is(c.err, replay.ErrUnknown):
+		m.fail(c.err)
+	}
 }
 
 // stale reports whether the tip needs a check, because the store has not confirmed it for
@@ -73,28 +82,7 @@ func (m *Match) stale(now int64) bool {
 	return now-m.confirmedAt.Load() >= followTicks || m.failure.Load() != nil
 }
 
-// verify advances the tip to the end of the log, and notifies watchers if the log cannot be
-// read.
-func (m *Match) verify(ctx context.Context) (gamelog.Tip, error) {
-	if m.hub.stopping.Err() != nil {
-		return gamelog.Tip{}, ErrStopping
-	}
-	tip, err := m.compare(ctx)
-	switch {
-	case err == nil:
-		m.failure.Store(nil)
-	case m.hub.stopping.Err() != nil:
-		err = ErrStopping
-	case ctx.Err() != nil:
-		err = ctx.Err()
-	case isDamaged(err), errors.Is(err, replay.ErrUnknown):
-		m.fail(err)
-	}
-	return tip, err
-}
-
-// compare compares the tip with the end of the log, reads the missing entries, and repairs
-// metadata that fell behind.
+// compare advances the tip to the end of the log, and repairs metadata that fell behind.
 func (m *Match) compare(ctx context.Context) (gamelog.Tip, error) {
 	// Read the tip before the log, which can only grow in between.
 	tip, now := *m.tip.Load(), m.hub.ticks.Load()

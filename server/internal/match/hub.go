@@ -66,15 +66,15 @@ type Hub struct {
 	matches map[string]*Match
 	closed  bool
 
-	group    sync.WaitGroup // tracks the hub's goroutines
-	stopping context.Context
-	stop     context.CancelFunc
+	group    sync.WaitGroup  // tracks the hub's goroutines
+	stopping context.Context // canceled with ErrStopping as its cause
+	stop     context.CancelCauseFunc
 	ticks    atomic.Int64 // number of ticks, starting at 1; faster to read than the clock
 }
 
 // NewHub returns a Hub, which serves games while Run is running.
 func NewHub(c Config) *Hub {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	h := &Hub{
 		Config: c, matches: map[string]*Match{}, stopping: ctx, stop: cancel,
 	}
@@ -144,14 +144,14 @@ func (h *Hub) check(matches []*Match, now time.Time) {
 	h.countAudiences(matches, now)
 }
 
-// Stopping returns a context that is canceled when the hub stops.
+// Stopping returns a context that is canceled when the hub stops, with ErrStopping as the cause.
 func (h *Hub) Stopping() context.Context { return h.stopping }
 
 func (h *Hub) close() {
 	h.mu.Lock()
 	h.closed = true
 	h.mu.Unlock()
-	h.stop()
+	h.stop(ErrStopping)
 	for _, m := range h.all() {
 		m.wake()
 	}

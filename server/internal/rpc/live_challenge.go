@@ -82,7 +82,7 @@ func (s *Service) addStream(ctx context.Context, id, address string) *liveChalle
 		l = newLiveChallenge(s, id)
 		s.live.all[id] = l
 		var running context.Context
-		running, l.stop = context.WithCancel(context.Background())
+		running, l.stop = context.WithCancel(s.Hub.Stopping())
 		l.group.Go(func() { l.run(running) })
 	}
 	l.players[caller(ctx).ID]++
@@ -175,6 +175,8 @@ func (l *liveChallenge) repeat(ctx context.Context) (err error) {
 		switch err := l.update(ctx); {
 		case err == nil:
 			next = l.due()
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
 		case errors.Is(err, challenge.ErrNotFound), l.latest.Load().message == nil: // All streams wait for the first.
 			return err
 		default: // The store did not answer.
@@ -184,16 +186,13 @@ func (l *liveChallenge) repeat(ctx context.Context) (err error) {
 	return nil
 }
 
-// wait waits until the given time. It returns an error if ctx is done or the server stops first.
+// wait waits until the given time. It returns the cause if ctx is done first.
 func (l *liveChallenge) wait(ctx context.Context, until time.Time) error {
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-l.service.Hub.Stopping().Done():
-		return match.ErrStopping
 	}
-	return nil
+	return context.Cause(ctx)
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/server/internal/match"
 )
 
 // Ensure that a panic while a snapshot is created ends the streams but not the server, and
@@ -14,7 +16,8 @@ import (
 func TestLiveChallenge_Panics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	s := New(Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}) // no Challenges, so creating a snapshot panics
+	// There are no Challenges, so creating a snapshot panics.
+	s := New(Config{Hub: match.NewHub(match.Config{}), Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	l := s.addStream(t.Context(), "a", "")
 	_, err := l.first(t.Context())
 	require.ErrorIs(t, err, errInternal)

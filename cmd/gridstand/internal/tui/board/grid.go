@@ -1,6 +1,7 @@
 package board
 
 import (
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -25,8 +26,12 @@ type Slot struct {
 	Lines int
 }
 
-// titleGap is the least number of columns between the name and the facts of a slot.
-const titleGap = 2
+// titleGap is the least number of columns between the name and the facts of a slot. nameMin is the width of a name,
+// such as that of a guest with a number, that DrawGrid does not truncate if another arrangement can avoid it.
+const (
+	titleGap = 2
+	nameMin  = 14
+)
 
 // title returns the line above the board in exactly width columns.
 func (s Slot) title(width int) string {
@@ -62,16 +67,25 @@ func (s Slot) Draw(t ui.Theme, width, height int) string {
 	return lipgloss.JoinVertical(lipgloss.Left, parts...)
 }
 
+// named reports whether the title has room for nameMin columns of the name in width.
+func (s Slot) named(width int) bool {
+	return width-titleGap-lipgloss.Width(s.Facts) >= min(lipgloss.Width(s.Name), nameMin)
+}
+
 // DrawGrid arranges slots of equal size in rows and columns within width × height. It picks the
-// number of columns that gives the largest boards, provided that every board fits. DrawGrid
-// returns false if a board does not fit, or if there are no boards.
+// number of columns that gives the largest boards, provided that every board fits, and if possible every name.
+// DrawGrid returns false if a board does not fit, or if there are no boards.
 func DrawGrid(t ui.Theme, slots []Slot, width, height int) (string, bool) {
 	n, most, columns, slotWidth, slotHeight := len(slots), -1, 0, 0, 0
 	for i := range n {
 		c := (i+1)%n + 1 // first 2, then more, last 1
 		rows := (n + c - 1) / c
 		x, y := (width-(c-1)*gridGapX)/c, (height-(rows-1)*gridGapY)/rows
-		if area, ok := boardArea(t, slots, x, y); ok && area > most {
+		area, ok := boardArea(t, slots, x, y)
+		if !slices.ContainsFunc(slots, func(s Slot) bool { return !s.named(x) }) {
+			area += width * height // more than the boards can take
+		}
+		if ok && area > most {
 			most, columns, slotWidth, slotHeight = area, c, x, y
 		}
 	}

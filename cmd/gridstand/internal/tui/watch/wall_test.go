@@ -60,6 +60,25 @@ func TestWall(t *testing.T) {
 	assert.Equal(t, ui.BackMsg{}, d.Leave())
 }
 
+// Ensure that a wall prefers a second row of smaller boards to titles that truncate the names of guests.
+func TestWall_Titles(t *testing.T) {
+	t.Parallel()
+	for _, theme := range []ui.Theme{{ASCII: true}, tuitest.Env(nil).Theme} {
+		env := tuitest.Env(&tuitest.Server{})
+		env.Theme, env.Width, env.Height = theme, 120, 24
+		w := newWall(t.Context(), env, []string{"a", "b", "c", "d"}, false)
+		defer w.Own().Stop()
+		for _, s := range w.games {
+			g := liveGame(s.Game.GetId(), 1, 0)
+			g.Seats[0].GetPlayer().Name = "guest-2345ab"
+			g.Position.Scores = []int32{102_040}
+			s.Update(client.Update{Game: g, Connection: client.Connection{State: client.Live}}, tuitest.Noon)
+		}
+		titles := `1 guest-2345ab  classic +102,040 .*2 guest-2345ab .*\n(.*\n)+.*3 guest-2345ab .*4 guest-2345ab `
+		assert.Regexp(t, titles, ansi.Strip(ui.Draw(env, w, false).Content))
+	}
+}
+
 // Ensure that a wall of the best games waits for a server and for games, that any live games take its empty
 // places, and that others in motion then take the places of those that are over or idle.
 func TestWall_Best(t *testing.T) {

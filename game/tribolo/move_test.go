@@ -48,7 +48,7 @@ func TestIllegalMoves(t *testing.T) {
 		"it is the turn of blue":                {p, 1, to(6, 0)},
 		"green has resigned":                    {p, 2, to(3, 0)},
 		"5,0 is not empty, it belongs to green": {p, 0, to(5, 0)},
-		"10,1 is a wall":                        {p, 0, to(10, 1)},
+		"a,1 is a wall":                         {p, 0, to(10, 1)},
 		"Tribolo is played by naming the empty cell to jump to, not by sliding":                                {p, 0, game.Slide(game.Left)},
 		"16,0 is outside the board, whose columns are 0 to 15 and rows 0 to 10":                                {p, 0, to(16, 0)},
 		"-1,0 is outside the board, whose columns are 0 to 15 and rows 0 to 10":                                {p, 0, to(-1, 0)},

@@ -2,6 +2,7 @@ package tribolo
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/gridstand/gridstand/game"
 )
@@ -85,8 +86,8 @@ func (p *Position) allows(seat int, m game.Move) (Square, error) {
 	}
 	q, ok := SquareOf(m.Cell)
 	if !ok {
-		return 0, fmt.Errorf("%w: %s is outside the board, whose columns are 0 to %d and rows 0 to %d",
-			game.ErrIllegalMove, name(m.Cell), Columns-1, Rows-1)
+		return 0, fmt.Errorf("%w: %d,%d is outside the board, whose columns are 0 to %d and rows 0 to %d",
+			game.ErrIllegalMove, m.Cell.X, m.Cell.Y, Columns-1, Rows-1)
 	}
 	switch owner := p.board.Owner(q); {
 	case owner == Wall:
@@ -100,5 +101,5 @@ func (p *Position) allows(seat int, m game.Move) (Square, error) {
 	return q, nil
 }
 
-// name returns a cell as players write it.
-func name(c game.Cell) string { return fmt.Sprintf("%d,%d", c.X, c.Y) }
+// name returns a cell as boards label it: the columns from 10 on are letters.
+func name(c game.Cell) string { return fmt.Sprintf("%s,%d", strconv.FormatInt(int64(c.X), 36), c.Y) }

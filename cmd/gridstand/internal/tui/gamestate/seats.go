@@ -41,7 +41,7 @@ func (s *State) TurnText(t ui.Theme, mine bool) string {
 
 // Present describes who watches a game or, while it waits for players, how many of them are there.
 func Present(g *pb.Game) string {
-	if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING && g.GetWatchers() > 0 {
+	if Waits(g) && g.GetWatchers() > 0 {
 		return describe.Plural(g.GetWatchers(), "player") + " here"
 	}
 	return describe.Watching(g.GetWatchers())

@@ -193,6 +193,10 @@ func (s *State) ConnectionProblem() string {
 	}
 }
 
+// Waits reports whether a game or a race's row waits for players. The server stops listing it soon after they have
+// left.
+func Waits(g *pb.Game) bool { return g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING }
+
 // LiveTime is how long a game counts as live after an event.
 const LiveTime = 30 * time.Second
 
@@ -238,7 +242,7 @@ func (s *State) Badge(t ui.Theme, now time.Time) string {
 		return t.Warn().Render(text)
 	case s.connection.State == client.Connecting:
 		return t.Dim().Render("◌ connecting")
-	case s.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
+	case Waits(s.Game.Game):
 		return t.Dim().Render("○ waiting")
 	}
 	switch age, idle := Idle(s.Game.Game, now); {

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -90,7 +91,7 @@ func (p *page) opens() (what string, r ui.Route) {
 		return "", r
 	}
 	g := p.current()
-	waiting := waits(g)
+	waiting := gamestate.Waits(g)
 	switch {
 	case g == nil:
 		return "", r

@@ -23,17 +23,13 @@ func moving(g *pb.Game, now time.Time) bool {
 	return g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE && !idle
 }
 
-// waits reports whether a game or race waits for players. The server stops listing it soon after they
-// have left.
-func waits(g *pb.Game) bool { return g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING }
-
 // order sorts games: first those that are waiting for players, then active games, then idle games,
 // with the longest idle last. Waiting and active games are sorted by creation time, newest first, so
 // that they keep their places.
 func order(games []*pb.Game, now time.Time) []*pb.Game {
 	class := func(g *pb.Game) (class int, since time.Time) {
 		switch {
-		case waits(g):
+		case gamestate.Waits(g):
 			return 0, g.GetCreateTime().AsTime()
 		case moving(g, now):
 			return 1, g.GetCreateTime().AsTime()
@@ -55,7 +51,7 @@ func sign(t ui.Theme, g *pb.Game, now time.Time) ui.Value {
 	switch {
 	case finished(g):
 		return ui.Value{Text: "■", Style: t.Dim()}
-	case waits(g):
+	case gamestate.Waits(g):
 		return ui.Value{Text: "◌", Style: t.Accent()}
 	case moving(g, now):
 		return ui.Value{Text: "●", Style: t.Good()}
@@ -91,7 +87,7 @@ func (p *page) gameColumns(mine bool, width int) []ui.Column[*pb.Game] {
 		ui.Texts("PLAYER", 0, func(g *pb.Game) ui.Value { return cell(g, players(g)) }),
 		ui.Numbers("SCORE", scoreWidth, func(g *pb.Game) ui.Value {
 			switch n := gamestate.OpenSeats(g); {
-			case n > 0 && waits(g):
+			case n > 0 && gamestate.Waits(g):
 				return ui.Value{Text: strconv.Itoa(n) + " open", Style: t.Accent()}
 			case mine:
 				return cell(g, describe.Comma(ownScore(p.env, g)))
@@ -151,7 +147,7 @@ func (p *page) mineState(g *pb.Game) ui.Value {
 	switch {
 	case finished(g):
 		state.Style = p.env.Theme.Dim()
-	case waits(g):
+	case gamestate.Waits(g):
 	case len(g.GetSeats()) > 1 && p.env.Owns(client.Game{Game: g}.Turn()):
 		state = ui.Value{Text: "your turn", Style: p.env.Theme.Good()}
 	case race != nil:

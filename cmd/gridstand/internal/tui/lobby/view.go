@@ -45,7 +45,7 @@ func (p *page) summary() []string {
 		return []string{t.Dim().Render("◌ connecting")}
 	}
 	all := append(races(p.lists.Races, p.lists.Live), p.lists.Live...)
-	live, waiting := p.lists.Moving, len(slices.DeleteFunc(all, func(g *pb.Game) bool { return !waits(g) }))
+	live, waiting := p.lists.Moving, len(slices.DeleteFunc(all, func(g *pb.Game) bool { return !gamestate.Waits(g) }))
 	short := t.Good().Render("●") + fmt.Sprintf(" %d live", live)
 	if live == 0 {
 		short = t.Dim().Render("○ 0 live")

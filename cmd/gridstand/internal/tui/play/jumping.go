@@ -68,6 +68,9 @@ func (m *jumping) Keys(p *page) []ui.Key {
 	b := p.Tribolo()
 	targets := func(step int) func() tea.Cmd { return func() tea.Cmd { m.target(b, step); return nil } }
 	jump, hints := func() tea.Cmd { return m.jump(p) }, func() tea.Cmd { m.targets = !m.targets; return nil }
+	if gamestate.Waits(p.Game.Game) {
+		return []ui.Key{ui.Unlisted("enter space", jump)} // says why it has no effect
+	}
 	return append(directionKeys("cursor", func(d direction) tea.Cmd { m.move(b, d); return nil }),
 		ui.On("enter space", "enter space", "jump, as a click does", true, jump).FooterAs(2, "enter", "jump"),
 		ui.On("tab", "tab", "next target", true, targets(1)).FooterAs(3, "tab", "next"),
@@ -92,11 +95,11 @@ func (m *jumping) Click(p *page, c board.Size, x, y int) tea.Cmd {
 
 // jump jumps to the cursor, or explains why that is illegal.
 func (m *jumping) jump(p *page) tea.Cmd {
-	to := m.at(p.Tribolo())
-	m.cursor = to
-	if p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
+	if gamestate.Waits(p.Game.Game) {
 		return p.Refuse("The game starts when all seats are taken.")
 	}
+	to := m.at(p.Tribolo())
+	m.cursor = to
 	legal := func(s *gamestate.State) bool { return board.MoveTo(s.Tribolo(), to) != nil }
 	if !legal(&p.State) {
 		return p.Refuse(m.noJump(&p.State))
@@ -116,7 +119,7 @@ func (m *jumping) noJump(s *gamestate.State) string {
 
 func (m *jumping) Board(s *gamestate.State, mine bool) board.Board {
 	b := board.Tribolo{Board: s.Tribolo(), Jump: s.Jump, Hints: m.targets, Lit: mine}
-	if !s.Over() {
+	if s.Turn() >= 0 {
 		b.Cursor = m.at(s.Tribolo())
 	}
 	return b

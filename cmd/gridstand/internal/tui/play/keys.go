@@ -3,8 +3,8 @@ package play
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 func (p *page) Keys() ui.KeyTable {
@@ -29,7 +29,7 @@ func (p *page) rulesKey() ui.Key {
 // first in the footer while the game waits for players.
 func (p *page) copyKey() ui.Key {
 	word, place := "watch", 8
-	if p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
+	if gamestate.Waits(p.Game.Game) {
 		word, place = "join", 1
 	}
 	return p.env.CopyKey((p.contest == nil || !p.Over()) && p.Err == nil, func() tea.Cmd {

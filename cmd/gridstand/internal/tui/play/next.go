@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -78,7 +79,7 @@ func (p *page) askNew() *ui.Question {
 	}
 	text := "Its " + describe.Comma(p.Score()) + " points count."
 	switch {
-	case p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
+	case gamestate.Waits(p.Game.Game):
 		text = "It has not started yet."
 	case !p.alone():
 		text = "The other players continue without you."

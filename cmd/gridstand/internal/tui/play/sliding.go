@@ -80,7 +80,7 @@ func (sliding) Intro(*gamestate.State) string {
 // unranked returns a note that says why the game is not ranked, or "" if it is ranked. While the game waits
 // for players, the invitation needs the room.
 func (p *page) unranked(width int) string {
-	if why := p.Unranked(); why != "" && p.Game.GetStatus() != pb.GameStatus_GAME_STATUS_WAITING {
+	if why := p.Unranked(); why != "" && !gamestate.Waits(p.Game.Game) {
 		return p.env.Theme.Warn().Render(ui.Wrap("unranked: "+why, width))
 	}
 	return ""

@@ -103,7 +103,7 @@ func (p *page) panel(l board.Layout) string {
 	}
 	invitation := p.invitation(l.PanelWidth, l.Wide)
 	// Others can connect to this program's server, unless they should first take a seat here.
-	if p.env.Others != nil && p.Game.GetStatus() != pb.GameStatus_GAME_STATUS_WAITING {
+	if p.env.Others != nil && !gamestate.Waits(p.Game.Game) {
 		play := ui.Share(p.env.Theme, "Others play", p.env.Site, p.env.Invite("play"), l.PanelWidth)
 		invitation = append(invitation[:min(1, len(invitation))], play...)
 	}
@@ -127,7 +127,7 @@ func (p *page) invitation(width int, wide bool) []string {
 		return p.contest.InviteText("Others play it", width)
 	}
 	what, command, link := "Others watch", p.env.Invite("watch", p.ID()), p.env.Link(p.ID())
-	switch waiting := p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING; {
+	switch waiting := gamestate.Waits(p.Game.Game); {
 	case waiting && link != "": // the command takes the link, too
 		return ui.Share(p.env.Theme, "Others join, also with gridstand join,", link, "", width)
 	case waiting:

@@ -271,7 +271,7 @@ func TestPage_ReadyWhileWatching(t *testing.T) {
 }
 
 // Ensure that a user whose attempt is over, or who only watches, sees all boards, and the results once
-// the race is over.
+// the race is over. The boards keep their places until then.
 func TestPage_Boards(t *testing.T) {
 	t.Parallel()
 	for _, watching := range []bool{false, true} {
@@ -286,11 +286,13 @@ func TestPage_Boards(t *testing.T) {
 		p, d := open(t, server, race, tuitest.Me, watching)
 		d.Env.Width, d.Env.Height = 120, 40
 		d.Until("all boards", func() bool { return strings.Count(d.Screen(), "1024") == 3 })
+		assert.Regexp(t, `2 ada.* 1 ★ bob.* 3 greedy`, d.Screen())
 		assert.Empty(t, d.Left)
 		race.CloseTime = timestamppb.New(tuitest.Noon)
 		server.Contest <- tuitest.Snapshot(race, tuitest.Noon, tuitest.RaceStandings()...)
 		close(server.Contest)
 		d.Until("the results", func() bool { return strings.Contains(d.Screen(), "Results") })
+		assert.Regexp(t, `1 ★ bob.* 2 ada`, d.Screen())
 		assert.Empty(t, p.ClosingMessage())
 		assert.Contains(t, d.Screen(), "race again")
 	}

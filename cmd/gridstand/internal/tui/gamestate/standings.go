@@ -163,18 +163,28 @@ func (c *Contest) sign(line *pb.Standing) string {
 }
 
 // Boards draws the followed boards in width × height, each below its player's rank, name
-// and score. It returns false if no board is followed or not all of them fit.
+// and score. They keep their places until the race is closed, and then are in the order of the results.
+// It returns false if no board is followed or not all of them fit.
 func (c *Contest) Boards(width, height int) (string, bool) {
+	if c.Closed() {
+		return c.grid(c.byRank(), width, height)
+	}
 	return c.grid(c.followed(), width, height)
 }
 
-// Leaders is like Boards, but draws only as many of the leading boards as fit.
-func (c *Contest) Leaders(width, height int) (string, bool) {
+// byRank returns the entrants whose boards are followed, best first.
+func (c *Contest) byRank() []*pb.Entrant {
 	entrants := c.followed()
 	rank := func(e *pb.Entrant) int32 {
 		return cmp.Or(c.Standing(e.GetGameId()).GetRank(), math.MaxInt32) // entrants without a rank come last
 	}
 	slices.SortStableFunc(entrants, func(a, b *pb.Entrant) int { return cmp.Compare(rank(a), rank(b)) })
+	return entrants
+}
+
+// Leaders is like Boards, but draws only as many of the leading boards as fit.
+func (c *Contest) Leaders(width, height int) (string, bool) {
+	entrants := c.byRank()
 	for n := len(entrants); n > 0; n-- {
 		if boards, ok := c.grid(entrants[:n], width, height); ok {
 			return boards, true

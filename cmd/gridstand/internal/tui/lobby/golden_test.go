@@ -55,9 +55,10 @@ func withChallenges(t *testing.T, p *page) *page {
 	race.Entrants = race.Entrants[1:]
 	p.lists.Races = []*pb.Challenge{race}
 	p.arrange()
+	p.lists.Best = 18114
 	p.profile = &pb.GetProfileResponse{
 		Player:   &pb.Player{Id: "ada", Name: "ada"},
-		Variants: []*pb.VariantRecord{{Variant: "classic", Games: 40, BestScore: 18114}}, Daily: &pb.DailyRecord{Streak: 5},
+		Variants: []*pb.VariantRecord{{Variant: "classic", BestScore: 20000}}, Daily: &pb.DailyRecord{Streak: 5},
 	}
 	p.gotDaily(daily{
 		game:    tuitest.DailyGame(),

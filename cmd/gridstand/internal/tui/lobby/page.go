@@ -111,17 +111,15 @@ func (p *page) loadProfile() tea.Cmd {
 	})
 }
 
-// account returns the user's name, their best score of the leaderboard's variant and their streak of daily
-// games, for the header.
+// account returns the user's name, their best score on the leaderboard and their streak of daily games, for
+// the header.
 func (p *page) account() string {
 	if p.profile.GetPlayer() == nil {
 		return ""
 	}
 	texts := []string{client.CleanName(p.profile.GetPlayer().GetName())}
-	for _, v := range p.profile.GetVariants() {
-		if v.GetVariant() == p.board() && v.GetBestScore() > 0 {
-			texts = append(texts, "best "+describe.Comma(v.GetBestScore()))
-		}
+	if p.lists.Best > 0 {
+		texts = append(texts, "best "+describe.Comma(p.lists.Best))
 	}
 	return describe.Phrases(append(texts, describe.Streak(p.profile.GetDaily().GetStreak()))...)
 }

@@ -137,38 +137,23 @@ func TooSmall(b Board, env *ui.Env, width, height int) string {
 	return ui.TooSmall(env.Width, env.Height, needsWidth+env.Width-width, needsHeight+panelMinLines+env.Height-height)
 }
 
-// Join puts a panel of exactly l.PanelWidth columns beside or below a drawn board. It
-// returns the block and the board's first column in it. It measures only one line, and
-// copies each only once, because it runs for every frame of an animation.
-func Join(l Layout, board, panel string) (block string, boardX int) {
-	drawn, text := strings.Split(board, "\n"), strings.Split(panel, "\n")
-	width := lipgloss.Width(drawn[0])
-	parts := make([]string, 0, 4*(len(drawn)+len(text)+1))
-	if l.Wide {
-		for len(drawn) < len(text) {
-			drawn = append(drawn, spaces(width))
+// Join puts a panel of l.PanelWidth × l.PanelHeight with a text beside or below a drawn board. It
+// returns the block and the board's first column in it. It measures only one line of the board,
+// because it runs for every frame of an animation.
+func Join(l Layout, board, text string) (block string, boardX int) {
+	lines, panel := strings.Split(board, "\n"), ui.Block(text, l.PanelWidth, l.PanelHeight)
+	if l.Wide { // as high as the board
+		for i, line := range strings.Split(panel, "\n") {
+			lines[i] += strings.Repeat(" ", PanelGap) + line
 		}
-		for len(text) < len(drawn) {
-			text = append(text, spaces(l.PanelWidth))
-		}
-		gap := spaces(PanelGap)
-		for i := range drawn {
-			parts = append(parts, drawn[i], gap, text[i], "\n")
-		}
-		return strings.Join(parts[:len(parts)-1], ""), 0
+		return strings.Join(lines, "\n"), 0
 	}
-	boardX = max(l.PanelWidth-width, 0) / 2
-	before, after, behind := spaces(boardX), spaces(l.PanelWidth-width-boardX), spaces(width-l.PanelWidth)
-	for _, line := range drawn {
-		parts = append(parts, before, line, after, "\n")
+	boardX = max(l.PanelWidth-lipgloss.Width(lines[0]), 0) / 2
+	for i, line := range lines {
+		lines[i] = strings.Repeat(" ", boardX) + line
 	}
 	if l.Spare >= 3 {
-		parts = append(parts, spaces(max(width, l.PanelWidth)), "\n")
+		lines = append(lines, "")
 	}
-	for _, line := range text {
-		parts = append(parts, line, behind, "\n")
-	}
-	return strings.Join(parts[:len(parts)-1], ""), boardX
+	return strings.Join(append(lines, panel), "\n"), boardX
 }
-
-func spaces(n int) string { return strings.Repeat(" ", max(n, 0)) }

@@ -42,9 +42,8 @@ func (p *page) View(width, height int) ui.View {
 	if p.Over() {
 		panel = p.result(l)
 	}
-	block, x := board.Join(l, p.Moment.Over(b.Draw(l.Cell, p.env.Theme), p.env.Theme),
-		ui.Block(panel, l.PanelWidth, l.PanelHeight))
-	v.Body = block
+	var x int
+	v.Body, x = board.Join(l, p.Moment.Over(b.Draw(l.Cell, p.env.Theme), p.env.Theme), panel)
 	mode, ok := p.mode.(clickable)
 	if !ok || l.Cell.Mini || p.Over() {
 		return v

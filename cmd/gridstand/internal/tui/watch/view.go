@@ -44,7 +44,7 @@ func (p *page) View(width, height int) ui.View {
 	if !p.game.lookingBack() {
 		drawn = p.Moment.Over(drawn, t)
 	}
-	v.Body, _ = board.Join(l, drawn, ui.Block(text, l.PanelWidth, l.PanelHeight))
+	v.Body, _ = board.Join(l, drawn, text)
 	return v
 }
 

@@ -176,19 +176,18 @@ func (f *form) lines(t ui.Theme) string {
 	return strings.Join(lines, "\n")
 }
 
-// Box implements ui.Dialog. It draws the form with as much of its description as fits in the window.
-func (f *form) Box(env *ui.Env) string {
-	const around = 4 // rows that the box adds
-	title := "New game"
+// Content implements ui.Dialog. It has as much of the form's description as fits in the window.
+func (f *form) Content(env *ui.Env) (title, text string) {
+	title = "New game"
 	if f.race {
 		title = "New race"
 	}
-	t, v, fields := env.Theme, f.variant(), f.lines(env.Theme)
-	about := t.Dim().Width(formWidth).Render(client.CleanText(v.GetTitle()+": "+v.GetSummary(), 200))
+	v, fields := f.variant(), f.lines(env.Theme)
+	about := env.Theme.Dim().Width(formWidth).Render(client.CleanText(v.GetTitle()+": "+v.GetSummary(), 200))
 	for _, content := range []string{ui.Lines(true, fields, "", about), ui.Lines(false, fields, about)} {
-		if lipgloss.Height(content)+around <= env.Height {
-			return ui.Box(t, title, content)
+		if lipgloss.Height(content)+ui.FrameHeight <= env.Height {
+			return title, content
 		}
 	}
-	return ui.Box(t, title, fields)
+	return title, fields
 }

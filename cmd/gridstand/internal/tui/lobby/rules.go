@@ -19,7 +19,7 @@ const rulesWidth = 72
 
 // Rules returns the dialog with the rules of a variant.
 func Rules(v *pb.Variant) *ui.Text {
-	return &ui.Text{Title: client.CleanText(v.GetTitle(), rulesWidth), Content: func(env *ui.Env, width int) string {
+	return &ui.Text{Title: client.CleanText(v.GetTitle(), rulesWidth), Text: func(env *ui.Env, width int) string {
 		t, width := env.Theme, min(width, rulesWidth)
 		blocks := []string{
 			t.Bold().Render(ui.Wrap(client.CleanText(v.GetSummary(), 200), width)),

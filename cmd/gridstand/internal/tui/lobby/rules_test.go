@@ -21,7 +21,7 @@ func TestRules(t *testing.T) {
 		p := New(t.Context(), env)
 		rules := Rules(translate.Variant(v))
 		p.Own().Cover(rules)
-		content := ansi.Strip(rules.Content(env, 100))
+		content := ansi.Strip(rules.Text(env, 100))
 		for _, text := range []string{v.Summary, v.Manual} {
 			assert.Contains(t, strings.Join(strings.Fields(content), " "), text)
 		}

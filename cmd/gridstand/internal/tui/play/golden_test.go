@@ -61,7 +61,7 @@ func TestGolden(t *testing.T) {
 	} {
 		env := tuitest.Env(nil)
 		mode := ui.Draw(env, open(t, env), false).MouseMode
-		box := ui.NewHelp(open(t, env).Keys, false).Box(env)
+		_, box := ui.NewHelp(open(t, env).Keys, false).Content(env)
 		assert.Contains(t, ansi.Strip(box), "S ", "%s: the help lists S", name)
 		assert.Equal(t, name == "tribolo", mode != tea.MouseModeNone, "%s takes the mouse only if a click acts", name)
 		tuitest.Golden(t, name, func(env *ui.Env) ui.Page { return open(t, env) })

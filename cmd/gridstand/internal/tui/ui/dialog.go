@@ -18,9 +18,15 @@ import (
 type Dialog interface {
 	// Keys returns the dialog's keys, with their actions and footer.
 	Keys() KeyTable
-	// Box draws the dialog. The key esc closes it if the window is too small for it.
-	Box(env *Env) string
+	// Content returns the title and the text of the box. The key esc closes it if the window is too small for it.
+	Content(env *Env) (title, text string)
 }
+
+// Columns and rows of a dialog's frame.
+const (
+	FrameWidth  = 4
+	FrameHeight = 2
+)
 
 // Question is a dialog that lets the user choose, or confirm something that cannot be undone. Enter does not
 // confirm it.
@@ -41,25 +47,15 @@ func (q *Question) Keys() KeyTable {
 	return KeyTable{convert.All(append(slices.Clone(q.Choices), no), Key.Closing)}
 }
 
-// Box implements Dialog. It lists several choices below each other, and truncates what does not fit.
-func (q *Question) Box(env *Env) string {
-	const frameWidth = 4
-	choices := convert.All(q.Choices, func(k Key) string {
-		return ansi.Truncate(Choice(env.Theme, k.Help().Key, k.Help().Desc), max(env.Width-frameWidth, 0), "…")
+// Content implements Dialog. It truncates choices that do not fit.
+func (q *Question) Content(env *Env) (title, text string) {
+	const most = 48 // columns
+	width := max(env.Width-FrameWidth, 0)
+	choices := convert.All(q.Keys()[0], func(k Key) string {
+		return ansi.Truncate(Choice(env.Theme, k.Help().Key, k.Help().Desc), width, "…")
 	})
-	gap := "\n"
-	if len(choices) == 1 {
-		choices, gap = append(choices, Choice(env.Theme, "n", q.No)), "     "
-	}
-	list := lipgloss.NewStyle().Align(lipgloss.Left).Render(strings.Join(choices, gap))
-	text := lipgloss.NewStyle().Align(lipgloss.Center).Render(Wrap(q.Text, min(env.Width-6, 48)))
-	return Box(env.Theme, q.Title, strings.Join(nonEmpty([]string{text, list}), "\n\n"))
-}
-
-// Box draws a frame around a title and the content below it, all centered.
-func Box(t Theme, title, content string) string {
-	frame := lipgloss.NewStyle().Border(lipgloss.RoundedBorder()).Padding(0, 1).Align(lipgloss.Center)
-	return frame.BorderForeground(t.Colors().Accent).Render(t.Bold().Render(title) + "\n\n" + content)
+	blocks := []string{Wrap(q.Text, min(width, most)), strings.Join(choices, "\n")}
+	return q.Title, strings.Join(nonEmpty(blocks), "\n\n")
 }
 
 // Choice draws a key followed by a description of what it does.
@@ -83,8 +79,8 @@ func KeyLine(t Theme, keys []key.Binding, width int) string {
 // Text is a dialog with a text. Keys scroll it if it is taller than the window, and others close it.
 type Text struct {
 	Title string
-	// Content returns the text for a window in which width columns are free.
-	Content func(env *Env, width int) string
+	// Text returns the text for a window in which width columns are free.
+	Text func(env *Env, width int) string
 
 	view viewport.Model
 	tall bool // whether it was taller than the window when it was last drawn
@@ -105,28 +101,27 @@ func (d *Text) Keys() KeyTable {
 	}}
 }
 
-// Box implements Dialog.
-func (d *Text) Box(env *Env) string {
-	const frameWidth, frameHeight, footer = 4, 4, 1 // The footer, with the dialog's keys, stays visible.
-	title, room := d.Title, max(env.Height-frameHeight-footer, 1)
-	content := d.Content(env, max(env.Width-frameWidth, 1))
-	content = Block(content, lipgloss.Width(content), lipgloss.Height(content)) // so that it is not centered
-	if d.tall = lipgloss.Height(content) > room; d.tall {
-		d.view.SetWidth(lipgloss.Width(content))
-		d.view.SetHeight(room)
-		d.view.SetContent(content)
-		content, title = d.view.View(), d.Title+" ↓"
-		if d.view.AtBottom() {
-			title = d.Title + " ↑"
-		}
+// Content implements Dialog.
+func (d *Text) Content(env *Env) (title, text string) {
+	const footer = 1 // The footer, with the dialog's keys, stays visible.
+	room := max(env.Height-FrameHeight-footer, 1)
+	text = d.Text(env, max(env.Width-FrameWidth, 1))
+	if d.tall = lipgloss.Height(text) > room; !d.tall {
+		return d.Title, text
 	}
-	return Box(env.Theme, title, content)
+	d.view.SetWidth(lipgloss.Width(text))
+	d.view.SetHeight(room)
+	d.view.SetContent(text)
+	if d.view.AtBottom() {
+		return d.Title + " ↑", d.view.View()
+	}
+	return d.Title + " ↓", d.view.View()
 }
 
 // NewHelp returns the dialog that lists a page's own keys and the keys that work on every page, in several
 // columns if they fit, otherwise in one. last is set if closing the page ends the program.
 func NewHelp(keys func() KeyTable, last bool) *Text {
-	return &Text{Title: "Keys", Content: func(env *Env, width int) string {
+	return &Text{Title: "Keys", Text: func(env *Env, width int) string {
 		suspend := SuspendKey
 		suspend.SetEnabled(!env.Remote)
 		_, groups := keys().shown(last)

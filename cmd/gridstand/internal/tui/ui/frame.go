@@ -17,7 +17,9 @@ const margin = 1
 func Draw(env *Env, p Page, last bool) tea.View {
 	v, keys, own := p.View(env.Body()), p.Keys(), p.Own()
 	if d := own.Dialog; d != nil {
-		v.dialog = d.Box(env)
+		title, text := d.Content(env)
+		width := max(lipgloss.Width(text)+FrameWidth, lipgloss.Width(title)+titleWidth)
+		v.dialog = Pane{Titles: []string{title}, Focused: true}.Draw(env.Theme, text, width, lipgloss.Height(text)+FrameHeight)
 		keys = d.Keys()
 	}
 	switch {

@@ -50,20 +50,23 @@ func (p Pane) Draw(t Theme, content string, width, height int) string {
 	return strings.Join(append(lines, edgeLine(edge, "╰", "╯", "", p.Foot, width)), "\n")
 }
 
-// EdgeWidth is the width of an edge of a pane without its two labels.
-const EdgeWidth = 9
+// EdgeWidth is the width of an edge of a pane without its two labels, titleWidth that around a single one: on each
+// side, a corner, a line and a space.
+const (
+	EdgeWidth  = 9
+	titleWidth = 6
+)
 
 // edgeLine returns an edge of a pane with a label on the left and one on the right. The
 // right label is left out if there is no room for it.
 func edgeLine(edge lipgloss.Style, from, to, left, right string, width int) string {
-	const around = 6 // on each side, a corner, a line and a space
 	label := func(text string) string {
 		if text == "" {
 			return ""
 		}
 		return edge.Render("─") + " " + text + " "
 	}
-	left = label(ansi.Truncate(left, max(width-around, 0), "…"))
+	left = label(ansi.Truncate(left, max(width-titleWidth, 0), "…"))
 	right = label(right)
 	gap := width - 3 - lipgloss.Width(left) - lipgloss.Width(right)
 	if gap < 0 {

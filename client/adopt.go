@@ -66,13 +66,7 @@ func Adopt(ctx context.Context, c *Client, store *Store, token string) (Credenti
 	}
 	cred.PlayerID, cred.Name, cred.Bot = player, CleanName(known.GetName()), known.GetBot()
 	cred.Durable = info.GetStorage() == pb.Storage_STORAGE_DURABLE
-	others := &before
-	if before.PlayerID == c.PlayerID() {
-		others = before.Previous
-	}
-	if others != nil {
-		cred.Previous = durable(*others, player)
-	}
+	cred.Previous = durable(before, player, c.PlayerID())
 	if err := store.Save(c.Target(), cred); err != nil {
 		return Credential{}, err
 	}

@@ -18,7 +18,7 @@ func TestAdopt(t *testing.T) {
 	a, config, store := startAccounts(t)
 	there := newStore(t)
 	c := dial(t, config)
-	made := logIn(t, c, there, client.OneName("ada"))
+	made := logIn(t, c, there, "ada")
 
 	c = dial(t, config)
 	got, err := client.Adopt(waittest.Context(t), c, store, made.Token)
@@ -52,9 +52,9 @@ func TestAdopt_Previous(t *testing.T) {
 	a, config, store := startAccounts(t)
 	there := newStore(t)
 	c := dial(t, config)
-	logIn(t, c, store, client.OneName("old"))
+	logIn(t, c, store, "old")
 	a.forget() // Another server has taken over the address.
-	made := logIn(t, dial(t, config), there, client.OneName("ada"))
+	made := logIn(t, dial(t, config), there, "ada")
 
 	c = dial(t, config)
 	got, err := client.Adopt(waittest.Context(t), c, store, made.Token)
@@ -62,7 +62,7 @@ func TestAdopt_Previous(t *testing.T) {
 	require.NotNil(t, got.Previous)
 	assert.Equal(t, "old", got.Previous.Name)
 
-	other := logIn(t, dial(t, config), newStore(t), client.OneName("bob"))
+	other := logIn(t, dial(t, config), newStore(t), "bob")
 	got, err = client.Adopt(waittest.Context(t), c, store, other.Token)
 	require.NoError(t, err)
 	assert.Equal(t, "bob", got.Name)

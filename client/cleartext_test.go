@@ -67,11 +67,11 @@ func TestToken_NotSentInClearText(t *testing.T) {
 	t.Parallel()
 	for name, target := range targets {
 		s, store := newTwoFaced(t), newStore(t)
-		made := logIn(t, s.dial(t, target[0], true), store, client.OneName("ada"))
+		made := logIn(t, s.dial(t, target[0], true), store, "ada")
 		assert.True(t, made.TLS, name)
 
 		c := s.dial(t, target[1], false)
-		_, _, err := client.LogIn(waittest.Context(t), c, store, noName)
+		_, _, err := client.LogIn(waittest.Context(t), c, store, "")
 		require.ErrorIs(t, err, client.ErrClearText, name)
 		assert.ErrorContains(t, err, "ada on ", name)
 		_, err = client.Restore(waittest.Context(t), c, store)
@@ -97,7 +97,7 @@ func TestPendingSecret_NotSentInClearText(t *testing.T) {
 	s, store := newTwoFaced(t), newStore(t)
 	const target = "localhost:7"
 	require.NoError(t, store.Save(target, client.Credential{Name: "ada", Pending: client.NewSecret(), TLS: true}))
-	_, _, err := client.LogIn(waittest.Context(t), s.dial(t, target, false), store, noName)
+	_, _, err := client.LogIn(waittest.Context(t), s.dial(t, target, false), store, "")
 	require.ErrorIs(t, err, client.ErrClearText)
 	assert.Zero(t, s.plain.made("createPlayer"))
 
@@ -114,7 +114,7 @@ func TestToken_MarkedWithTLS(t *testing.T) {
 	t.Parallel()
 	for name, use := range map[string]func(*testing.T, *client.Client, *client.Store) error{
 		"log in": func(t *testing.T, c *client.Client, store *client.Store) error {
-			_, _, err := client.LogIn(waittest.Context(t), c, store, noName)
+			_, _, err := client.LogIn(waittest.Context(t), c, store, "")
 			return err
 		},
 		"recall": func(t *testing.T, c *client.Client, store *client.Store) error {
@@ -128,7 +128,7 @@ func TestToken_MarkedWithTLS(t *testing.T) {
 	} {
 		s, store := newTwoFaced(t), newStore(t)
 		const target = "localhost:7"
-		logIn(t, s.dial(t, target, false), store, client.OneName("ada"))
+		logIn(t, s.dial(t, target, false), store, "ada")
 		file, err := os.ReadFile(store.Path())
 		require.NoError(t, err, name)
 		require.NotContains(t, string(file), `"tls"`, "%s: an older client wrote no TLS mark", name)

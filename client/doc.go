@@ -12,8 +12,8 @@
 //
 // Dial makes a Client. Watching games and reading lists need no account. LogIn makes the
 // client act for an account that a Store keeps in a file, and creates the account the
-// first time; LogInBot does the same for a program that chooses its own moves. Adopt
-// stores an account that was created in another program. A program that stores tokens
+// first time; LogInBot does the same for a program that chooses its own moves. Create stores
+// another account, and Adopt one that was created in another program. A program that stores tokens
 // itself uses CreatePlayer and SetToken.
 //
 // NewGame, Join and Client.Game return a Game. Client.Seat returns the account's seat in

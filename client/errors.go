@@ -146,9 +146,9 @@ var (
 	ErrUnsettled = errors.New("it is not known whether this took effect")
 	// ErrNotBot is returned by LogInBot if the account in the store is a person's.
 	ErrNotBot = errors.New("the stored account is not a bot's")
-	// ErrClearText is returned by LogIn, LogInBot, Adopt, Restore and RotateStored if they
-	// would have to send, in clear text, a token that was used over TLS before. Tokens from
-	// Config.Token, SetToken and As are not checked.
+	// ErrClearText is returned by LogIn, LogInBot, Create, Adopt, Restore and RotateStored if
+	// they would have to send, in clear text, a token that was used over TLS before. Tokens
+	// from Config.Token, SetToken and As are not checked.
 	ErrClearText = errors.New("a token that was used over TLS is not sent in clear text")
 	// ErrBadStream is returned for a reply or message that violates the contract.
 	ErrBadStream = errors.New("the server sent something unexpected")

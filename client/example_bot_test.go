@@ -29,7 +29,7 @@ func ExampleSeat_Play() {
 	}
 	defer os.RemoveAll(dir)
 	store := client.NewStore(filepath.Join(dir, "account.json"))
-	if _, _, err := client.LogInBot(ctx, c, store, client.NumberedName("cornerer")); err != nil {
+	if _, _, err := client.LogInBot(ctx, c, store, "cornerer"); err != nil {
 		panic(err)
 	}
 

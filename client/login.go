@@ -1,100 +1,59 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 
+	"github.com/gridstand/gridstand/internal/names"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// NameSource chooses the name of a new account. It is called with attempt 1, 2, … and with
-// the server's error for the previous name, which is nil at first. If it returns an error,
-// LogIn returns that error.
-type NameSource func(ctx context.Context, attempt int, refused error) (string, error)
-
-// OneName returns a NameSource that offers a single name once.
-func OneName(name string) NameSource {
-	return func(_ context.Context, attempt int, refused error) (string, error) {
-		if attempt > 1 {
-			return "", refusal(name, refused)
-		}
-		return name, nil
-	}
-}
-
-// refusal returns the error for a name that the server rejected.
-func refusal(name string, refused error) error {
-	if errors.Is(refused, ErrNameTaken) || checkLength(name) != nil {
-		return refused // The server's message contains the name. A long name is not repeated.
-	}
-	return fmt.Errorf("the name %q: %w", name, refused)
-}
-
-// NumberedName returns a NameSource that offers the name, adjusted by FitName, and then
-// the same name with a number.
-func NumberedName(name string) NameSource {
-	return func(_ context.Context, attempt int, refused error) (string, error) {
-		switch {
-		case refused != nil && !errors.Is(refused, ErrNameTaken) || attempt > 30:
-			return "", refusal(name, refused)
-		case attempt == 1:
-			return FitName(name), nil
-		case attempt < 10:
-			return WithNumber(name, attempt), nil
-		default: // the small numbers are taken
-			return WithNumber(name, 10+rand.IntN(99990)), nil
-		}
-	}
-}
-
 // LogIn makes the client act for the account that the store keeps for its server. If
-// there is no such account, it creates one for a person and stores it. The server may no
-// longer know the account, for example because it kept everything in memory and was
-// restarted, or because it is another server at the same address. LogIn then creates an
-// account with the same name, followed by a number if the name is taken, and notice is a
+// there is no such account, it creates one for a person and stores it: with the given name,
+// followed by a number if the name is taken, or with the name of a guest if name is empty.
+// The server may no longer know the stored account, for example because it kept everything
+// in memory and was restarted, or because it is another server at the same address. LogIn
+// then creates an account with the name of the stored one in the same way, and notice is a
 // line that tells the user so; otherwise notice is empty. The error is ErrBadToken if the
-// server has the account, but its token was replaced elsewhere, and ErrClearText if the
-// account was used over TLS and the client does not use TLS.
-func LogIn(ctx context.Context, c *Client, store *Store, names NameSource) (cred Credential, notice string, err error) {
-	return login{client: c, store: store}.logIn(ctx, names)
-}
-
-// LogInAs is LogIn for a user who has just chosen a name: an account that it creates gets this name,
-// also if the server no longer knows the stored account.
-func LogInAs(ctx context.Context, c *Client, store *Store, name string) (cred Credential, notice string, err error) {
-	return login{client: c, store: store, chosen: true}.logIn(ctx, OneName(name))
+// server has the account, but its token was replaced elsewhere, ErrInvalid for a name that
+// is not allowed, and ErrClearText if the account was used over TLS and the client does not
+// use TLS.
+func LogIn(ctx context.Context, c *Client, store *Store, name string) (cred Credential, notice string, err error) {
+	return login{client: c, store: store}.logIn(ctx, name)
 }
 
 // LogInBot is LogIn for a program that chooses its own moves: an account that it creates
 // is a bot's. The error is ErrNotBot if the account in the store is a person's. A program
 // whose user also plays therefore needs a Store of its own.
-func LogInBot(ctx context.Context, c *Client, store *Store, names NameSource) (cred Credential, notice string, err error) {
-	return login{client: c, store: store, bot: true}.logIn(ctx, names)
+func LogInBot(ctx context.Context, c *Client, store *Store, name string) (cred Credential, notice string, err error) {
+	return login{client: c, store: store, bot: true}.logIn(ctx, name)
 }
 
-// logIn implements LogIn, LogInAs and LogInBot.
-func (l login) logIn(ctx context.Context, names NameSource) (cred Credential, notice string, err error) {
+// logIn implements LogIn and LogInBot.
+func (l login) logIn(ctx context.Context, name string) (cred Credential, notice string, err error) {
 	target := l.client.Target()
 	cred, found, err := l.store.Load(target)
 	if err != nil {
 		return Credential{}, "", err
 	}
-	if !found {
-		cred, err = l.create(ctx, Credential{Bot: l.bot}, names)
-		return cred, "", err
-	}
-	if l.bot && !cred.Bot {
+	if found && l.bot && !cred.Bot {
 		return Credential{}, "", fmt.Errorf("%s on %s: %w", CleanName(cred.Name), target, ErrNotBot)
 	}
-	if cred.Token == "" && cred.Pending != "" {
-		// The program ended before the reply to CreatePlayer arrived.
+	if cred.unconfirmed() {
 		done, err := l.register(ctx, cred)
-		if nameRefused(err) {
-			done, err = l.create(ctx, Credential{Bot: cred.Bot, Previous: cred.Previous}, names)
+		if !nameRefused(err) {
+			return done, "", err
 		}
-		return done, "", err
+		found = false
+	}
+	if !found {
+		cred, err = l.create(ctx, Credential{Bot: l.bot || cred.Bot, Previous: cred.Previous}, name)
+		return cred, "", err
 	}
 
 	known, player, err := l.restore(ctx, cred)
@@ -103,39 +62,36 @@ func (l login) logIn(ctx context.Context, names NameSource) (cred Credential, no
 	}
 
 	replaced, err := l.replaced(ctx, cred)
-	switch {
-	case err != nil:
-		return Credential{}, "", err
-	case replaced && !l.chosen:
-		return Credential{}, "", fmt.Errorf("the token of %s on %s was replaced: %w", CleanName(cred.Name), target, ErrBadToken)
-	case !l.chosen:
-		names = NumberedName(cred.Name)
+	if replaced {
+		err = fmt.Errorf("the token of %s on %s was replaced: %w", CleanName(cred.Name), target, ErrBadToken)
 	}
-	next, err := l.create(ctx, Credential{Bot: cred.Bot, Previous: durable(cred, "")}, names)
 	if err != nil {
 		return Credential{}, "", err
 	}
-	reason := fmt.Sprintf("%s no longer knows the account %s", target, CleanName(cred.Name))
-	if replaced {
-		reason = fmt.Sprintf("The token of %s on %s was replaced", CleanName(cred.Name), target)
+	next, err := l.create(ctx, Credential{Bot: cred.Bot, Previous: durable(cred)}, FitName(cred.Name))
+	if err != nil {
+		return Credential{}, "", err
 	}
-	return next, fmt.Sprintf("%s: you now play as %s, a new account.", reason, next.Name), nil
+	notice = fmt.Sprintf("%s no longer knows the account %s: you now play as %s, a new account.",
+		target, CleanName(cred.Name), next.Name)
+	return next, notice, nil
 }
 
-// Replace creates an account with the given name, makes the client act for it, and stores it in
-// place of the client's stored account. If the name is rejected, the stored account is kept.
-func Replace(ctx context.Context, c *Client, store *Store, name string) (Credential, error) {
-	before, found, err := store.Load(c.Target())
+// Create creates an account for a person with exactly the given name, makes the client act
+// for it, and stores it. If the client was acting for the account stored for its server,
+// that account is dropped; otherwise the stored account is kept as Previous if its server
+// had a durable store. If the error is ErrNameTaken or ErrInvalid, the stored account is
+// unchanged.
+func Create(ctx context.Context, c *Client, store *Store, name string) (Credential, error) {
+	before, _, err := store.Load(c.Target())
 	if err != nil {
 		return Credential{}, err
 	}
-	cred, err := login{client: c, store: store}.create(ctx, Credential{}, OneName(name))
-	if found && nameRefused(err) {
-		if err := store.Save(c.Target(), before); err != nil {
-			return Credential{}, err
-		}
+	l := login{client: c, store: store, exact: true}
+	if before.unconfirmed() && strings.EqualFold(before.Name, name) {
+		return l.register(ctx, before)
 	}
-	return cred, err
+	return l.create(ctx, Credential{Previous: durable(before, c.PlayerID())}, name)
 }
 
 // Restore makes the client act for the account that the store keeps for its server, and
@@ -221,6 +177,10 @@ func RotateStored(ctx context.Context, c *Client, store *Store) error {
 	return store.Save(c.Target(), cred)
 }
 
+// unconfirmed reports whether the reply to the account's CreatePlayer has not arrived, for example because the
+// program ended before.
+func (c Credential) unconfirmed() bool { return c.Token == "" && c.Pending != "" }
+
 // candidates returns the accounts that cred may represent, in the order in which to try
 // them. A pending secret comes first because a replaced secret remains valid for a while.
 func candidates(cred Credential) []Credential {
@@ -241,14 +201,14 @@ func candidates(cred Credential) []Credential {
 // address.
 const maxPrevious = 3
 
-// durable returns the accounts in cred, other than playerID's, that were created on
-// servers with a durable store. The most recently used one comes first. It returns nil if
-// there is no such account.
-func durable(cred Credential, playerID string) *Credential {
+// durable returns the accounts in cred, other than those of the given players, that were
+// created on servers with a durable store. The most recently used one comes first. It
+// returns nil if there is no such account.
+func durable(cred Credential, except ...string) *Credential {
 	var first *Credential
 	link := &first
 	for n, account := 0, &cred; account != nil && n < maxPrevious; account = account.Previous {
-		if account.Durable && account.PlayerID != playerID {
+		if account.Durable && !slices.Contains(except, account.PlayerID) {
 			kept := *account
 			kept.Previous = nil
 			*link, link = &kept, &kept.Previous
@@ -267,38 +227,46 @@ type login struct {
 	client *Client
 	store  *Store
 	bot    bool // whether to use only bot accounts
-	chosen bool // whether the user has just chosen the name of an account to create
+	exact  bool // whether to create an account only with the given name
 }
 
-// maxNames is the maximum number of calls to a NameSource.
-const maxNames = 100
+// maxNames is the maximum number of names that create tries.
+const maxNames = 30
 
-// create creates an account with a name from names and stores it. Fields that are already
-// set in cred are kept.
-func (l login) create(ctx context.Context, cred Credential, names NameSource) (Credential, error) {
+// create creates an account with the given name, or with a similar one if it is taken, and stores it.
+// Fields that are already set in cred are kept.
+func (l login) create(ctx context.Context, cred Credential, name string) (Credential, error) {
 	info, err := l.client.Games.GetServerInfo(withToken(ctx, ""), &pb.GetServerInfoRequest{})
 	if err != nil {
 		return Credential{}, err
 	}
 	cred.Durable = info.GetStorage() == pb.Storage_STORAGE_DURABLE
-	var refused error
-	for attempt := 1; attempt <= maxNames; attempt++ {
-		cred.Name, err = names(ctx, attempt, refused)
-		if err != nil {
-			return Credential{}, err
-		}
-		cred.Pending = NewSecret()
+	for attempt := 1; ; attempt++ {
+		cred.Name, cred.Pending = nameFor(name, attempt), NewSecret()
 		done, err := l.register(ctx, cred)
-		if !nameRefused(err) {
+		if !errors.Is(err, ErrNameTaken) || l.exact || attempt == maxNames {
 			return done, err
 		}
-		refused = err
 	}
-	return Credential{}, fmt.Errorf("after %d names: %w", maxNames, refused)
+}
+
+// nameFor returns the name for an attempt: the given one, then one with a number, or a guest's if name is empty.
+func nameFor(name string, attempt int) string {
+	switch {
+	case name == "":
+		return names.Guest(NewSecret())
+	case attempt == 1:
+		return name
+	case attempt < 10:
+		return WithNumber(name, attempt)
+	default: // the small numbers are taken
+		return WithNumber(name, 10+rand.IntN(99990))
+	}
 }
 
 // register creates the account that cred describes. It stores the secret before the call:
-// if both the reply and the secret were lost, the name would stay taken.
+// if both the reply and the secret were lost, the name would stay taken. If the server
+// refuses the name, the stored account is unchanged.
 func (l login) register(ctx context.Context, cred Credential) (Credential, error) {
 	if err := checkLength(cred.Name); err != nil {
 		return Credential{}, err
@@ -308,10 +276,17 @@ func (l login) register(ctx context.Context, cred Credential) (Credential, error
 	}
 	cred.TLS = l.client.encrypted
 	target := l.client.Target()
-	if err := l.store.Save(target, cred); err != nil {
+	before, found, err := l.store.Load(target)
+	if err == nil {
+		err = l.store.Save(target, cred)
+	}
+	if err != nil {
 		return Credential{}, err
 	}
 	player, token, err := l.client.createPlayer(ctx, cred.Name, cred.Pending, cred.Bot)
+	if found && nameRefused(err) {
+		err = cmp.Or(l.store.Save(target, before), err)
+	}
 	if err != nil {
 		return Credential{}, err
 	}

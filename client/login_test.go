@@ -99,10 +99,6 @@ func (a *accounts) forget() {
 	clear(a.players)
 }
 
-func noName(context.Context, int, error) (string, error) {
-	return "", errors.New("there is no user to ask")
-}
-
 func newStore(t *testing.T) *client.Store {
 	t.Helper()
 	return client.NewStore(filepath.Join(t.TempDir(), "credentials.json"))
@@ -116,9 +112,9 @@ func startAccounts(t *testing.T) (*accounts, client.Config, *client.Store) {
 }
 
 // logIn logs in, without a notice.
-func logIn(t *testing.T, c *client.Client, store *client.Store, names client.NameSource) client.Credential {
+func logIn(t *testing.T, c *client.Client, store *client.Store, name string) client.Credential {
 	t.Helper()
-	cred, notice, err := client.LogIn(waittest.Context(t), c, store, names)
+	cred, notice, err := client.LogIn(waittest.Context(t), c, store, name)
 	require.NoError(t, err)
 	require.Empty(t, notice)
 	return cred
@@ -138,34 +134,34 @@ func TestLogInBot(t *testing.T) {
 	t.Parallel()
 	a, config, store := startAccounts(t)
 	a.loseNext = true
-	_, _, err := client.LogInBot(waittest.Context(t), dial(t, config), store, client.OneName("robin"))
+	_, _, err := client.LogInBot(waittest.Context(t), dial(t, config), store, "robin")
 	require.Error(t, err)
 	c := dial(t, config)
-	cred, _, err := client.LogInBot(waittest.Context(t), c, store, noName)
+	cred, _, err := client.LogInBot(waittest.Context(t), c, store, "")
 	require.NoError(t, err)
 	assert.True(t, cred.Bot)
 	me, err := c.Me(waittest.Context(t))
 	require.NoError(t, err)
 	assert.True(t, me.GetBot())
 
-	again, notice, err := client.LogInBot(waittest.Context(t), dial(t, config), store, noName)
+	again, notice, err := client.LogInBot(waittest.Context(t), dial(t, config), store, "")
 	require.NoError(t, err)
 	assert.Empty(t, notice)
 	assert.Equal(t, cred, again)
 	assert.Len(t, a.players, 1)
 
 	a.forget()
-	next, notice, err := client.LogInBot(waittest.Context(t), dial(t, config), store, noName)
+	next, notice, err := client.LogInBot(waittest.Context(t), dial(t, config), store, "")
 	require.NoError(t, err)
 	assert.Contains(t, notice, "robin")
 	assert.NotEqual(t, cred.Token, next.Token)
 	assert.True(t, next.Bot)
 
 	persons := newStore(t)
-	person := logIn(t, dial(t, config), persons, client.OneName("ada"))
+	person := logIn(t, dial(t, config), persons, "ada")
 	assert.False(t, person.Bot)
 	c = dial(t, config)
-	_, _, err = client.LogInBot(waittest.Context(t), c, persons, client.OneName("robot"))
+	_, _, err = client.LogInBot(waittest.Context(t), c, persons, "robot")
 	require.ErrorIs(t, err, client.ErrNotBot)
 	assert.Empty(t, c.PlayerID())
 	assert.Equal(t, person, load(t, persons, c.Target()))
@@ -177,12 +173,12 @@ func TestLogInBot_Previous(t *testing.T) {
 	t.Parallel()
 	_, config, store := startAccounts(t)
 	c := dial(t, config)
-	person := logIn(t, c, store, client.OneName("ada"))
+	person := logIn(t, c, store, "ada")
 	gone := client.Credential{PlayerID: playerID, Name: "robin", Bot: true, Token: playerID + "." + client.NewSecret(), Previous: &person}
 	require.NoError(t, store.Save(c.Target(), gone))
 
 	c = dial(t, config)
-	cred, _, err := client.LogInBot(waittest.Context(t), c, store, noName)
+	cred, _, err := client.LogInBot(waittest.Context(t), c, store, "")
 	require.NoError(t, err)
 	assert.True(t, cred.Bot)
 	assert.Equal(t, cred.PlayerID, c.PlayerID())
@@ -198,24 +194,45 @@ func TestLogIn_NameTaken(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, c.PlayerID())
 
-	var refused []error
-	cred, _, err := client.LogIn(waittest.Context(t), c, newStore(t), func(_ context.Context, attempt int, err error) (string, error) {
-		refused = append(refused, err)
-		return []string{"ada", "not a näme", "ada 2"}[attempt-1], nil
-	})
-	require.NoError(t, err)
-	assert.Equal(t, "ada 2", cred.Name)
-	require.Len(t, refused, 3)
-	assert.NoError(t, refused[0])
-	assert.ErrorIs(t, refused[1], client.ErrNameTaken)
-	assert.ErrorIs(t, refused[2], client.ErrInvalid)
-
-	_, _, err = client.LogIn(waittest.Context(t), dial(t, config), newStore(t), client.OneName("ADA"))
-	assert.ErrorIs(t, err, client.ErrNameTaken)
-	cred = logIn(t, dial(t, config), newStore(t), client.NumberedName("ada"))
+	cred := logIn(t, c, newStore(t), "ada")
 	assert.Equal(t, "ada-2", cred.Name)
-	_, _, err = client.LogIn(waittest.Context(t), dial(t, config), newStore(t), noName)
-	assert.EqualError(t, err, "there is no user to ask")
+	cred = logIn(t, dial(t, config), newStore(t), "")
+	assert.Regexp(t, "^guest-[a-z2-7]{6}$", cred.Name)
+	_, _, err = client.LogIn(waittest.Context(t), dial(t, config), newStore(t), "not a näme")
+	assert.ErrorIs(t, err, client.ErrInvalid)
+}
+
+// Ensure that Create uses only the given name, drops the account that the client acts for, and changes nothing if
+// the name is refused.
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	a, config, store := startAccounts(t)
+	c := dial(t, config)
+	_, _, err := c.CreatePlayer(waittest.Context(t), "Ada", false)
+	require.NoError(t, err)
+
+	a.loseNext = true
+	_, err = client.Create(waittest.Context(t), c, store, "bob")
+	require.Error(t, err)
+	bob, err := client.Create(waittest.Context(t), c, store, "BOB")
+	require.NoError(t, err, "the name belongs to the account whose reply was lost")
+	assert.Equal(t, bob.PlayerID, c.PlayerID())
+	for name, want := range map[string]error{"ada": client.ErrNameTaken, "not a näme": client.ErrInvalid} {
+		_, err = client.Create(waittest.Context(t), c, store, name)
+		require.ErrorIs(t, err, want)
+		assert.Equal(t, bob, load(t, store, c.Target()))
+	}
+
+	stranger := dial(t, config)
+	eve, err := client.Create(waittest.Context(t), stranger, store, "eve")
+	require.NoError(t, err)
+	require.NotNil(t, eve.Previous)
+	assert.Equal(t, bob.PlayerID, eve.Previous.PlayerID)
+	dan, err := client.Create(waittest.Context(t), stranger, store, "dan")
+	require.NoError(t, err)
+	require.NotNil(t, dan.Previous)
+	assert.Equal(t, bob.PlayerID, dan.Previous.PlayerID)
+	assert.Nil(t, dan.Previous.Previous)
 }
 
 // Ensure that a name that is too long is neither sent nor stored, and that one that an
@@ -227,7 +244,7 @@ func TestLogIn_LongName(t *testing.T) {
 	store := newStore(t)
 	long := strings.Repeat("a", 100_000)
 	c := dial(t, config)
-	_, _, err := client.LogIn(waittest.Context(t), c, store, client.OneName(long))
+	_, _, err := client.LogIn(waittest.Context(t), c, store, long)
 	require.ErrorIs(t, err, client.ErrInvalid)
 	assert.EqualError(t, err, "a name has at most 24 characters, and this one has 100000")
 	_, found, err := store.Load(c.Target())
@@ -235,23 +252,22 @@ func TestLogIn_LongName(t *testing.T) {
 	assert.False(t, found)
 
 	require.NoError(t, store.Save(c.Target(), client.Credential{Name: long, Pending: client.NewSecret()}))
-	cred := logIn(t, c, store, client.OneName("bob"))
+	cred := logIn(t, c, store, "bob")
 	assert.Equal(t, "bob", cred.Name)
 	assert.Equal(t, 1, a.made("createPlayer"))
 }
 
-// Ensure that LogIn creates no account in place of one whose token was replaced elsewhere, unless the
-// user has just chosen a name.
+// Ensure that LogIn creates no account in place of one whose token was replaced elsewhere, and that Create does.
 func TestLogIn_TokenReplaced(t *testing.T) {
 	t.Parallel()
 	a, config, store := startAccounts(t)
 	c := dial(t, config)
-	cred := logIn(t, c, store, client.OneName("ada"))
+	cred := logIn(t, c, store, "ada")
 	elsewhere := newStore(t)
 	require.NoError(t, elsewhere.Save(c.Target(), cred))
 	require.NoError(t, client.RotateStored(waittest.Context(t), c, store))
 
-	_, _, err := client.LogIn(waittest.Context(t), dial(t, config), elsewhere, noName)
+	_, _, err := client.LogIn(waittest.Context(t), dial(t, config), elsewhere, "")
 	require.ErrorIs(t, err, client.ErrBadToken)
 	assert.ErrorContains(t, err, "the token of ada on")
 	assert.Equal(t, cred, load(t, elsewhere, c.Target()))
@@ -263,25 +279,26 @@ func TestLogIn_TokenReplaced(t *testing.T) {
 		}
 		return answer(n, ctx, r)
 	}
-	_, _, err = client.LogIn(waittest.Context(t), dial(t, config), elsewhere, noName)
+	_, _, err = client.LogIn(waittest.Context(t), dial(t, config), elsewhere, "")
 	require.ErrorIs(t, err, client.ErrRateLimited, "whether the server has the account is not known")
 	assert.Equal(t, cred, load(t, elsewhere, c.Target()))
 	a.getPlayer = answer
 
-	other, notice, err := client.LogInAs(waittest.Context(t), dial(t, config), elsewhere, "eve")
+	other, err := client.Create(waittest.Context(t), dial(t, config), elsewhere, "eve")
 	require.NoError(t, err)
-	assert.Equal(t, "The token of ada on "+c.Target()+" was replaced: you now play as eve, a new account.", notice)
 	assert.Equal(t, "eve", other.Name)
+	require.NotNil(t, other.Previous)
+	assert.Equal(t, cred.PlayerID, other.Previous.PlayerID)
 }
 
 func TestLogIn_AccountForgotten(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(pb.Storage_STORAGE_EMBEDDED)
 	config, store := client.Config{Target: a.start(t)}, newStore(t)
-	first := logIn(t, dial(t, config), store, client.OneName("ada"))
+	first := logIn(t, dial(t, config), store, "ada")
 
 	a.forget()
-	second, notice, err := client.LogIn(waittest.Context(t), dial(t, config), store, noName)
+	second, notice, err := client.LogIn(waittest.Context(t), dial(t, config), store, "")
 	require.NoError(t, err)
 	assert.Equal(t, "ada", second.Name)
 	assert.NotEqual(t, first.Token, second.Token)
@@ -291,7 +308,7 @@ func TestLogIn_AccountForgotten(t *testing.T) {
 	a.forget()
 	_, _, err = dial(t, config).CreatePlayer(waittest.Context(t), "Ada", false)
 	require.NoError(t, err)
-	third, notice, err := client.LogIn(waittest.Context(t), dial(t, config), store, noName)
+	third, notice, err := client.LogIn(waittest.Context(t), dial(t, config), store, "")
 	require.NoError(t, err)
 	assert.Equal(t, "ada-2", third.Name)
 	assert.Contains(t, notice, "ada-2")
@@ -311,7 +328,7 @@ func TestLogIn_ServersTakeTurns(t *testing.T) {
 			a.mu.Lock()
 			a.players = players
 			a.mu.Unlock()
-			cred, notice, err := client.LogIn(waittest.Context(t), dial(t, config), store, client.OneName("ada"))
+			cred, notice, err := client.LogIn(waittest.Context(t), dial(t, config), store, "ada")
 			require.NoError(t, err)
 			if round == 0 {
 				first[i] = cred
@@ -334,10 +351,10 @@ func TestLogIn_LostReply(t *testing.T) {
 	t.Parallel()
 	a, config, store := startAccounts(t)
 	a.loseNext = true
-	_, _, err := client.LogIn(waittest.Context(t), dial(t, config), store, client.OneName("ada"))
+	_, _, err := client.LogIn(waittest.Context(t), dial(t, config), store, "ada")
 	require.Error(t, err)
 
-	cred := logIn(t, dial(t, config), store, noName)
+	cred := logIn(t, dial(t, config), store, "")
 	assert.Equal(t, "ada", cred.Name)
 
 	// Do the same with a rotation: the program ends before it learns the outcome.
@@ -350,7 +367,7 @@ func TestLogIn_LostReply(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, cred.PlayerID, player.GetId())
 	assert.Equal(t, cred.PlayerID, recalled.PlayerID())
-	rotated := logIn(t, dial(t, config), store, noName)
+	rotated := logIn(t, dial(t, config), store, "")
 	assert.Equal(t, cred.PlayerID, rotated.PlayerID)
 	assert.NotEqual(t, cred.Token, rotated.Token)
 	assert.Empty(t, rotated.Pending)
@@ -361,7 +378,7 @@ func TestRotateStored_AnotherAccount(t *testing.T) {
 	t.Parallel()
 	a, config, store := startAccounts(t)
 	c := dial(t, config)
-	cred := logIn(t, c, store, client.OneName("ada"))
+	cred := logIn(t, c, store, "ada")
 	_, other, err := c.CreatePlayer(waittest.Context(t), "eve", false)
 	require.NoError(t, err)
 	for _, token := range []string{other, ""} {

@@ -1,15 +1,11 @@
 package client
 
 import (
-	"context"
-	"errors"
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/gridstand/gridstand/internal/names"
 )
 
 // maxName is the maximum length of a name.
@@ -28,14 +24,6 @@ func checkLength(name string) error {
 		return invalid("a name has at most %d characters, and this one has %d", maxName, n)
 	}
 	return nil
-}
-
-// GuestName is a NameSource that offers the names of guests, who have not chosen one.
-func GuestName(_ context.Context, _ int, refused error) (string, error) {
-	if refused != nil && !errors.Is(refused, ErrNameTaken) {
-		return "", refused
-	}
-	return names.Guest(NewSecret()), nil
 }
 
 // FitName turns any string, such as the user's name on this machine, into a name that

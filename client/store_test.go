@@ -107,7 +107,7 @@ func TestDefaultStore_WithoutHome(t *testing.T) {
 	require.ErrorContains(t, store.Save("localhost:2048", client.Credential{Name: "ada"}), "set HOME or XDG_CONFIG_HOME")
 
 	server := newAccounts(pb.Storage_STORAGE_DURABLE)
-	_, _, err = client.LogIn(t.Context(), dial(t, client.Config{Target: server.start(t)}), store, client.OneName("ada"))
+	_, _, err = client.LogIn(t.Context(), dial(t, client.Config{Target: server.start(t)}), store, "ada")
 	require.ErrorContains(t, err, "set HOME or XDG_CONFIG_HOME")
 	assert.Empty(t, server.players)
 }

@@ -178,19 +178,9 @@ func (p *program) createAccount(ctx context.Context, c *client.Client, wanted st
 		return fmt.Errorf("you are %s on this server; --replace permanently gives up that account. To change its name: %s",
 			client.CleanName(player.GetName()), p.typed("account", "rename", "<name>"))
 	}
-	if replace {
-		cred, err := client.Replace(ctx, c, p.store, wanted)
-		if err != nil {
-			return err
-		}
-		return p.printAccount(c, account(cred))
-	}
-	cred, notice, err := client.LogInAs(ctx, c, p.store, wanted)
+	cred, err := client.Create(ctx, c, p.store, wanted)
 	if err != nil {
 		return err
-	}
-	if notice != "" {
-		p.notef("%s", notice)
 	}
 	return p.printAccount(c, account(cred))
 }

@@ -119,7 +119,7 @@ func (p *program) logIn(ctx context.Context, c *client.Client) error {
 	}
 	p.warnExposed(c)
 	_, found, _ := p.store.Load(c.Target())
-	cred, notice, err := client.LogIn(ctx, c, p.store, client.GuestName)
+	cred, notice, err := client.LogIn(ctx, c, p.store, "")
 	switch {
 	case errors.Is(err, client.ErrBadToken):
 		return missingf("%w. Enter the new one: %s. Or create another account: %s",

@@ -28,7 +28,7 @@ func (p *program) show(ctx context.Context, c *client.Client, start ui.Route) er
 		Invite:    func(words ...string) string { return commandFor(p.shared(c, site), words...) },
 	}
 	env.SignIn = func(ctx context.Context) (string, error) {
-		cred, _, err := client.LogIn(ctx, c, p.store, client.GuestName)
+		cred, _, err := client.LogIn(ctx, c, p.store, "")
 		return cred.PlayerID, err
 	}
 	env.Rename = func(ctx context.Context, name string) error {

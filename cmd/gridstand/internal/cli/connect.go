@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"google.golang.org/grpc"
 
 	"github.com/gridstand/gridstand/client"
@@ -56,8 +58,20 @@ func (p *program) onServer(run func(ctx context.Context, c *client.Client, args 
 		if err != nil {
 			return err
 		}
-		return run(cmd.Context(), c, args)
+		return inFlags(cmd.Flags(), run(cmd.Context(), c, args))
 	}
+}
+
+// inFlags returns err or, if the server refused a field that a flag sets, an error that names the flag.
+func inFlags(flags *pflag.FlagSet, err error) error {
+	if refused, ok := errors.AsType[*client.Error](err); ok {
+		for _, v := range refused.Violations {
+			if flag := strings.ReplaceAll(v.Field, "_", "-"); flags.Lookup(flag) != nil {
+				return usage.Errorf("--%s %s", flag, v.Description)
+			}
+		}
+	}
+	return err
 }
 
 // onReference is like onServer, for a command whose argument, which may be missing, is a reference. A link

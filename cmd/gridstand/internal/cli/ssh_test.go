@@ -267,6 +267,7 @@ func TestSSHHost_Key(t *testing.T) {
 	h.terminal(key, "race --now", "Others see your race")
 	assert.Contains(t, newUser(t, address, "bob").ok("games", "--status", "waiting"), "classic race of 3 min")
 	h.terminal(key, "race 3x3 --limit 5", "--limit must be a duration such as 30s, 5m or 2h")
+	h.terminal(key, "race 3x3 --limit 5s", "--limit must be 10 to 3600 whole seconds for a race")
 	out, code := h.run(sshtest.Key(t), "challenge 3x3") // whose account this creates
 	assert.Regexp(t, `(?m)^https://play\.example/c/[a-z2-7]{26}$`, out)
 	assert.Equal(t, exitOK, code)

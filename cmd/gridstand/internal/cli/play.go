@@ -59,6 +59,10 @@ func first(args []string) string {
 // play shows a game until the user leaves.
 func (p *program) play(cmd *cobra.Command, args []string, o playOptions) error {
 	if !p.terminal(p.in) || !p.terminal(p.out) || p.getenv("TERM") == "dumb" {
+		if p.over != nil {
+			again := p.over.command + " " + p.over.session.Line
+			return fmt.Errorf("play needs a terminal that can move its cursor: %s", again)
+		}
 		return fmt.Errorf("play needs a terminal that can move its cursor, for which ssh needs -t; "+
 			"in scripts use \"%s new\" and \"%s move\"", name, name)
 	}

@@ -231,7 +231,11 @@ func TestSSHHost_NoTerminal(t *testing.T) {
 	assert.Empty(t, errs, "on a terminal, this is text, too")
 	out, _, code = run("play", "dumb")
 	assert.Equal(t, exitFailed, code)
-	assert.Contains(t, out, "play needs a terminal that can move its cursor, for which ssh needs -t")
+	const needed = "play needs a terminal that can move its cursor: ssh -t play.example play"
+	assert.Contains(t, out, needed+"\r\n")
+	_, errs, code = run("play tribolo --seats me,open,greedy")
+	assert.Equal(t, exitFailed, code)
+	assert.Equal(t, needed+" tribolo --seats me,open,greedy\n", errs)
 	const unprintable = "the command is too long or contains characters that are not allowed"
 	for line, want := range map[string]string{
 		"/bin/sh":                          `unknown command "/bin/sh"`,

@@ -40,6 +40,7 @@ func TestLeaderboard(t *testing.T) {
 	ada.fails(exitUsage, "did you mean play?", "server")
 	ada.fails(exitUsage, "did you mean import or token?", "account", "export")
 	ada.fails(exitUsage, "did you mean account?", "transfer")
+	ada.fails(exitUsage, "did you mean keys or rotate?", "account", "revoke")
 	ada.fails(exitUsage, "did you mean remove?", "account", "keys", "revoke")
 	ada.fails(exitMissing, "If you have one elsewhere: gridstand account import", "account")
 	ada.fails(exitUsage, `"bo" is too short: give at least 6 characters of the id; nor is there a player with this name`, "watch", "bo")
@@ -75,10 +76,17 @@ func TestLeaderboard(t *testing.T) {
 	assert.Equal(t, 3, strings.Count(mine, "\n"))
 	assert.Contains(t, mine, "ada ◂ you")
 	assert.Contains(t, ada.ok("top"), "ada ◂ you")
-	for _, what := range [][]string{{"top", "--me", "--limit", "1"}, {"top", "--me", "--limit", "2"}} {
-		assert.Regexp(t, `^RANK .*\n.* ada ◂ you .*\n$`, ada.ok(what...))
-	}
+	assert.Regexp(t, `^RANK .*\n.* ada ◂ you .*\n$`, ada.ok("top", "--me", "--limit", "1"))
+	assert.Equal(t, 3, strings.Count(ada.ok("top", "--me", "--limit", "2"), "\n"))
 	for _, u := range []*person{ada, bob} { // one of them has rank 1, the other rank 2
 		assert.Regexp(t, `(?s) 1  .* 2  `, u.ok("top", "--me"), "rows are in rank order")
+	}
+	for _, name := range []string{"cal", "dan", "fay", "gil"} {
+		newUser(t, server, name).finished(13)
+	}
+	for _, limit := range []string{"20", "0"} {
+		waittest.Until(t, "all six scores are on the board", func() bool {
+			return strings.Count(ada.ok("top", "--me", "--limit", limit), "\n") == 7
+		})
 	}
 }

@@ -19,7 +19,7 @@ import (
 func (p *program) keysCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "keys",
-		SuggestFor: []string{"list", "ls"},
+		SuggestFor: []string{"list", "ls", "revoke", "ssh"},
 		Short:      "List, link and remove SSH keys, to play over SSH",
 		Long: `List the SSH keys that are linked to your account on this server. If you connect
 to one of its SSH hosts with such a key, you play with this account. An account

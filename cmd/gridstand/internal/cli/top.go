@@ -30,20 +30,21 @@ var windows = map[string]pb.Window{
 // allTime is the value of --window for scores of any time.
 const allTime = "all"
 
-// neighbors returns the number of players that --me shows above and below the user.
-func (o topOptions) neighbors() int32 {
-	const most = 3
-	if o.limit == 0 {
-		return most
-	}
-	return int32(min(most, (o.limit-1)/2))
-}
-
 // topOptions are the flags of the top command.
 type topOptions struct {
 	window, variant string
 	me              bool
 	limit           int
+}
+
+// neighbors returns the number of rows to request on each side of the user's own for --me. Of these rows, pages
+// returns as many as --limit allows.
+func (o topOptions) neighbors() int32 {
+	const most = 50 // that a server returns
+	if o.limit == 0 {
+		return most
+	}
+	return int32(min(o.limit/2, most))
 }
 
 func (p *program) topCommand() *cobra.Command {
@@ -137,15 +138,14 @@ func (p *program) topOfVariant(ctx context.Context, c *client.Client, v *pb.Vari
 // topOfChallenge shows the ranking of a challenge.
 func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r reference, o topOptions) error {
 	switch _, window := windows[r.id]; {
-	case r.game || r.player != "":
-		return usage.Errorf("a ranking needs a variant or a challenge, not a game; the results of a player: %s",
-			p.typed("account", atPlayer+"<name>"))
+	case r.game:
+		return usage.Errorf("a ranking needs a variant or a challenge, not a game")
 	case r.daily || id.Valid(r.id):
 	case window:
 		return usage.Errorf("%q is no variant; for its scores: %s", r.id, p.typed("top", "--window", r.id))
 	default:
 		return missingf("give %q, a link or the full id. For a player: %s", dailyWord,
-			p.typed("account", strconv.Quote(atPlayer+clean(r.id, maxNameShown))))
+			p.typed("account", strconv.Quote(atPlayer+clean(cmp.Or(r.player, r.id), maxNameShown))))
 	}
 	player, err := p.known(ctx, c)
 	if err != nil && o.me {

@@ -11,7 +11,7 @@ export GRIDSTAND_SERVER=localhost:${PICTURE_PORT:-2048}
 
 bin/gridstand-server --store memory --listen "$GRIDSTAND_SERVER" 2>"$work/server.log" &
 pids=($!)
-trap 'tmux -L "$socket" kill-server 2>/dev/null || true; kill "${pids[@]}" 2>/dev/null || true; wait || true; rm -rf "$work"' EXIT
+trap 'tmux -L "$socket" kill-server 2>/dev/null || true; pkill -P "$(IFS=,; echo "${pids[*]}")" || true; kill "${pids[@]}" 2>/dev/null || true; wait || true; rm -rf "$work"' EXIT
 # Otherwise, if another server has the port, the pictures would show its games.
 until grep -qs 'msg=serving' "$work/server.log"; do
   kill -0 "${pids[0]}" 2>/dev/null || { cat "$work/server.log" >&2; echo "Set PICTURE_PORT to a free port." >&2; exit 1; }
@@ -96,8 +96,7 @@ done
 # Live games of players and bots.
 for game in 'grace classic' 'edsger 5x5' 'radia vt100'; do
   read -r name variant <<<"$game"
-  named "$name"
-  XDG_CONFIG_HOME=$work/$name bin/gridstand bot expectimax "$variant" --games 100 >/dev/null 2>&1 &
+  while as "$name" bot expectimax "$(as "$name" new "$variant")"; do :; done >/dev/null 2>&1 &
   pids+=($!)
 done
 as linus new tribolo --seats greedy,minimax,original >/dev/null

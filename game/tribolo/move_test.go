@@ -53,6 +53,7 @@ func TestIllegalMoves(t *testing.T) {
 		"16,0 is outside the board, whose columns are 0 to 15 and rows 0 to 10":                                {p, 0, to(16, 0)},
 		"-1,0 is outside the board, whose columns are 0 to 15 and rows 0 to 10":                                {p, 0, to(-1, 0)},
 		"0,-2147483648 is outside the board, whose columns are 0 to 15 and rows 0 to 10":                       {p, 0, to(0, -1<<31)},
+		"0,11 is outside the board, whose columns are 0 to 15 and rows 0 to 10":                                {p, 0, to(0, 11)},
 		"blue has no jump to 3,0: no straight line of one opponent's cells leads from there to a cell of blue": {p, 0, to(3, 0)},
 	} {
 		d := seed(1).Draws(2)

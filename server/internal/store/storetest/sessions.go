@@ -119,6 +119,7 @@ func SessionsExpire(t *testing.T, open OpenClock) {
 		require.NoError(t, s.Sessions.Renew(t.Context(), ann.ID, "b", keepAccounts))
 		requireSessions(t, s, ann.ID, all...)
 		forward(time.Hour)
+		require.NoError(t, s.Sessions.Renew(t.Context(), ann.ID, "a", keepAccounts))
 		requireSessions(t, s, ann.ID, all[1])
 		offer(t, s, ann.ID, "d")
 		opened, err := openSession(t, s, "d", "d")

@@ -11,6 +11,7 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -28,12 +29,9 @@ var (
 
 // Player is the public part of an account. Only Name and Renamed ever change.
 type Player struct {
-	// ID is the id of the account; see package id.
-	ID string
-	// Name is the name as its owner wrote it: 1 to 24 harmless ASCII characters.
-	Name string
-	// Bot reports whether the account belongs to a program.
-	Bot bool
+	// Player is the part that games and challenges record. ID is the id of the account; see package id. Name is
+	// the name as its owner wrote it: 1 to 24 harmless ASCII characters.
+	replay.Player
 	// Created is when the account was created, by the store's clock, to the millisecond.
 	Created time.Time
 	// Renamed is when the account got its present name, or the zero time if that is its first.
@@ -134,5 +132,5 @@ func (s *Store) remember(p Player, at time.Time) {
 
 // playerOf returns the public part of an account.
 func playerOf(a store.Account) Player {
-	return Player{ID: a.ID, Name: a.Name, Bot: a.Bot, Created: a.Created, Renamed: a.Renamed}
+	return Player{replay.Player{ID: a.ID, Name: a.Name, Bot: a.Bot}, a.Created, a.Renamed}
 }

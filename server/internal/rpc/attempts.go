@@ -69,7 +69,7 @@ func (s *Service) createAttempt(ctx context.Context, request *pb.CreateGameReque
 	if err != nil {
 		return nil, err
 	}
-	entrant := challenge.Entrant{Player: seated(by), GameID: challenge.AttemptID(c.ID, by.ID)}
+	entrant := challenge.Entrant{Player: by.Player, GameID: challenge.AttemptID(c.ID, by.ID)}
 	if !c.Has(entrant.GameID) {
 		return nil, challenge.ErrNotEntered
 	}

@@ -6,10 +6,8 @@ import (
 
 	"google.golang.org/grpc/metadata"
 
-	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/proto/translate"
 	"github.com/gridstand/gridstand/server/internal/account"
 )
 
@@ -132,11 +130,4 @@ func checkID(field, given string, unknown error) (string, error) {
 		return "", unknown
 	}
 	return given, nil
-}
-
-func player(p account.Player) *pb.Player { return translate.Player(seated(p)) }
-
-// seated returns an account as games and challenges record it.
-func seated(p account.Player) replay.Player {
-	return replay.Player{ID: p.ID, Name: p.Name, Bot: p.Bot}
 }

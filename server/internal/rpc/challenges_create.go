@@ -71,7 +71,7 @@ func (s *Service) newChallenge(ctx context.Context, request *pb.CreateChallengeR
 	}
 	c := &challenge.Challenge{
 		ID: id.New(), Kind: replay.ChallengeKind(request.GetKind()), Private: request.GetPrivate(),
-		Creator: seated(by), Source: challenge.SourceOf(front.AddressOf(ctx)),
+		Creator: by.Player, Source: challenge.SourceOf(front.AddressOf(ctx)),
 	}
 	if request.GetPreviousChallengeId() != "" {
 		return c, s.nextRace(ctx, c, request)

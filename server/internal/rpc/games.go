@@ -99,13 +99,12 @@ func (s *Service) newGame(request *pb.CreateGameRequest, by account.Player, seed
 	if !ok {
 		return none, errVariantNotFound
 	}
-	creator := seated(by)
-	seats, err := newSeats(request.GetSeats(), variant, creator)
+	seats, err := newSeats(request.GetSeats(), variant, by.Player)
 	if err != nil {
 		return none, err
 	}
 	return replay.Created{
-		Variant: variant.ID, Revision: variant.Revision, Creator: creator, Seats: seats,
+		Variant: variant.ID, Revision: variant.Revision, Creator: by.Player, Seats: seats,
 		Private: request.GetPrivate(), TurnLimit: turnLimit, Commitment: seed.Commitment(),
 	}, nil
 }
@@ -158,7 +157,6 @@ func (s *Service) game(ctx context.Context, givenID string) (*pb.Game, error) {
 
 // JoinGame implements pb.GameServiceServer.
 func (s *Service) JoinGame(ctx context.Context, request *pb.JoinGameRequest) (*pb.JoinGameResponse, error) {
-	player := caller(ctx)
 	seat, err := seatNamed(request.Seat)
 	if err != nil {
 		return nil, err
@@ -169,7 +167,7 @@ func (s *Service) JoinGame(ctx context.Context, request *pb.JoinGameRequest) (*p
 	}
 	defer m.Release()
 	before := m.State().Version
-	state, err := m.Join(ctx, seated(player), seat)
+	state, err := m.Join(ctx, caller(ctx).Player, seat)
 	if err == nil && state.Version != before { // else the game is listed, if need be by its job
 		err = s.Directory.Put(ctx, directory.Of(state, m.Spectators()))
 	}

@@ -40,14 +40,14 @@ func (noJobs) Appended(context.Context, *replay.State) {}
 func TestJoinGame_Again(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, kept *store.Store) {
-		ann, lists := account.Player{ID: raceID(1), Name: "Ann"}, &noLists{}
+		ann, lists := account.Player{Player: replay.Player{ID: raceID(1), Name: "Ann"}}, &noLists{}
 		s := New(Config{
 			Hub:       match.NewHub(match.Config{Log: gamelog.New(kept.Games), Feed: kept.Feed, Jobs: noJobs{}}),
 			Directory: directory.New(lists, lists, nil, 0, slog.New(slog.DiscardHandler)),
 		})
 		seed := game.NewSeed()
 		_, err := s.Hub.Create(t.Context(), raceID(2), replay.Created{
-			Variant: "classic", Revision: 1, Creator: seated(ann), Seats: []replay.Seat{{Player: seated(ann)}}, Commitment: seed.Commitment(),
+			Variant: "classic", Revision: 1, Creator: ann.Player, Seats: []replay.Seat{{Player: ann.Player}}, Commitment: seed.Commitment(),
 		}, seed, time.Time{})
 		require.NoError(t, err)
 		ctx := context.WithValue(t.Context(), identityKey{}, identity{player: ann})

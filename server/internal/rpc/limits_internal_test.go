@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/game/replay"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/front"
@@ -73,7 +74,8 @@ func TestLimitPlayer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Config{Limits: limits.Limits{limits.MovesPerSecond: 1}})
-		ctx := context.WithValue(t.Context(), identityKey{}, identity{player: account.Player{ID: "ada"}})
+		ada := account.Player{Player: replay.Player{ID: "ada"}}
+		ctx := context.WithValue(t.Context(), identityKey{}, identity{player: ada})
 		require.NoError(t, s.limitPlayer(ctx, callersOf(pb.GameService_Move_FullMethodName)))
 		for method, counts := range map[string]bool{
 			pb.GameService_Move_FullMethodName: true, pb.PlayerService_ListKeys_FullMethodName: true,

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/proto/translate"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/invalid"
@@ -119,7 +120,7 @@ func (s *Service) RotateToken(ctx context.Context, request *pb.RotateTokenReques
 // fullPlayer returns the message for a player, including the fields that only
 // PlayerService returns.
 func fullPlayer(p account.Player) *pb.Player {
-	m := player(p)
+	m := translate.Player(p.Player)
 	m.CreateTime = timestamppb.New(p.Created)
 	return m
 }

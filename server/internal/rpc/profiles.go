@@ -9,6 +9,7 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/convert"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/proto/translate"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/profile"
 	profilev1 "github.com/gridstand/gridstand/server/internal/profile/v1"
@@ -100,7 +101,8 @@ func (s *Service) raceRecord(ctx context.Context, stored *profilev1.Profile) (*p
 	hidden, err := s.Leaderboard.Hidden(ctx, ids...)
 	for _, r := range rivals {
 		if p, ok := players[r.PlayerID]; ok && !hidden[r.PlayerID] {
-			record.Rivals = append(record.Rivals, &pb.Rival{Player: player(p), Won: r.Won, Lost: r.Lost})
+			who := translate.Player(p.Player)
+			record.Rivals = append(record.Rivals, &pb.Rival{Player: who, Won: r.Won, Lost: r.Lost})
 		}
 	}
 	return record, err

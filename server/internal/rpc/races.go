@@ -24,7 +24,7 @@ func (s *Service) JoinChallenge(ctx context.Context, request *pb.JoinChallengeRe
 		if requestID != "" && !id.Valid(requestID) {
 			return nil, errRequestID
 		}
-		entrant := challenge.Entrant{Player: seated(by), Ready: request.GetReady()}
+		entrant := challenge.Entrant{Player: by.Player, Ready: request.GetReady()}
 		if request.GetBot() != "" {
 			variant, ok := variants.Lookup(c.Variant, c.Revision)
 			if !ok || !slices.Contains(variant.Bots, request.GetBot()) {
@@ -80,10 +80,9 @@ const (
 // RaceNow implements pb.ChallengeServiceServer.
 func (s *Service) RaceNow(ctx context.Context, _ *pb.RaceNowRequest) (*pb.RaceNowResponse, error) {
 	by := caller(ctx)
-	player := seated(by)
-	c, now, err := s.Challenges.Now(ctx, player, func(challengeID string) challenge.Challenge {
+	c, now, err := s.Challenges.Now(ctx, by.Player, func(challengeID string) challenge.Challenge {
 		return challenge.Challenge{
-			ID: challengeID, Kind: replay.Race, Creator: player, Source: challenge.SourceOf(front.AddressOf(ctx)),
+			ID: challengeID, Kind: replay.Race, Creator: by.Player, Source: challenge.SourceOf(front.AddressOf(ctx)),
 			Variant: nowVariant, Limit: nowLimit, Entrants: []challenge.Entrant{challenge.StandIn(challengeID, nowBot)},
 		}
 	}, s.takesGame(ctx, by.ID))

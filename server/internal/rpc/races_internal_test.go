@@ -117,7 +117,7 @@ func newRacing(kept *store.Store, races store.Challenges, planner Planner, limit
 
 // by returns the context of a player's call.
 func by(ctx context.Context, name string) context.Context {
-	p := account.Player{ID: id.Derive([]byte(name)), Name: name}
+	p := account.Player{Player: replay.Player{ID: id.Derive([]byte(name)), Name: name}}
 	return context.WithValue(ctx, identityKey{}, identity{player: p})
 }
 
@@ -373,7 +373,7 @@ func TestCreateChallenge_NoVariant(t *testing.T) {
 		_, now, err := s.Challenges.Get(t.Context(), raceID(0))
 		require.ErrorIs(t, err, challenge.ErrNotFound)
 		_, err = s.Challenges.Create(t.Context(), challenge.Challenge{
-			ID: raceID(1), Kind: replay.Race, Creator: seated(caller(ann)), Variant: "chess", Seed: game.NewSeed(), Limit: time.Minute,
+			ID: raceID(1), Kind: replay.Race, Creator: caller(ann).Player, Variant: "chess", Seed: game.NewSeed(), Limit: time.Minute,
 			Entrants: []challenge.Entrant{{Bot: "greedy", GameID: raceID(2)}},
 		}, now)
 		require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/convert"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/proto/translate"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/page"
@@ -93,7 +94,8 @@ func (s *Service) entries(ctx context.Context, lines []leaderboard.Entry) ([]*pb
 		p := players[l.PlayerID]
 		p.ID = l.PlayerID
 		entries[i] = &pb.Entry{
-			Rank: l.Rank, Player: player(p), Score: l.Score, GameId: l.GameID, Time: timestamppb.New(l.Time),
+			Rank: l.Rank, Player: translate.Player(p.Player), Score: l.Score, GameId: l.GameID,
+			Time: timestamppb.New(l.Time),
 		}
 	}
 	return entries, nil

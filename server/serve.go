@@ -57,7 +57,7 @@ func (n *node) serve(ctx context.Context) error {
 	base := newStage(ctx, fail)
 	base.run(n.store.Run)
 	base.run(func(ctx context.Context) {
-		monitor(ctx, n.store.Background.Engine, n.logger, pingEvery, func(up bool) {
+		monitor(ctx, n.store.Background, n.logger, pingEvery, func(up bool) {
 			n.metrics.StorageUp(up)
 			n.front.Budgets.StoreUp(up)
 		})

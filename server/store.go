@@ -122,21 +122,21 @@ func (c *Config) file(path string) (string, error) {
 	return path, nil
 }
 
-// The monitor pings the store every pingEvery, with a timeout of pingTimeout.
+// The monitor reads from the store every pingEvery, with a timeout of pingTimeout.
 const (
 	pingEvery   = time.Second
 	pingTimeout = time.Second
 )
 
-// monitor calls up(true), and then pings a store until ctx is done. Whenever the store
-// stops answering or starts to answer again, monitor logs a message and passes the new
-// state to up.
-func monitor(ctx context.Context, s store.Engine, logger *slog.Logger, every time.Duration, up func(bool)) {
+// monitor calls up(true), and then reads a job that does not exist from a store until ctx is done: the nodes of a
+// Redis Cluster that is down still answer commands without a key. Whenever the store stops answering or starts to
+// answer again, monitor logs a message and passes the new state to up.
+func monitor(ctx context.Context, s *store.Store, logger *slog.Logger, every time.Duration, up func(bool)) {
 	var away time.Time // when the store stopped answering, or zero while it answers
 	up(true)
 	periodic.Run(ctx, every, func() {
 		ping, cancel := context.WithTimeout(ctx, pingTimeout)
-		err := s.Ping(ping)
+		_, err := s.Queue.Scheduled(ping, "")
 		cancel()
 		switch {
 		case ctx.Err() != nil:
@@ -148,8 +148,8 @@ func monitor(ctx context.Context, s store.Engine, logger *slog.Logger, every tim
 			up(true)
 			logger.Info("the store answers again", "store", s.Name(), "away", time.Since(away).Round(time.Millisecond))
 			away = time.Time{}
-			if s, ok := s.(interface{ CheckSettings(ctx context.Context) }); ok {
-				s.CheckSettings(ctx) // A store that was started again may have other settings.
+			if engine, ok := s.Engine.(interface{ CheckSettings(ctx context.Context) }); ok {
+				engine.CheckSettings(ctx) // A store that was started again may have other settings.
 			}
 		}
 	})

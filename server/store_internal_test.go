@@ -21,7 +21,7 @@ func startMonitor(t *testing.T, value string, logger *slog.Logger) <-chan bool {
 	states := make(chan bool, 10)
 	var group sync.WaitGroup
 	group.Go(func() {
-		monitor(t.Context(), s.Background.Engine, slog.New(slog.DiscardHandler), 20*time.Millisecond, func(up bool) { states <- up })
+		monitor(t.Context(), s.Background, slog.New(slog.DiscardHandler), 20*time.Millisecond, func(up bool) { states <- up })
 	})
 	t.Cleanup(func() {
 		group.Wait()

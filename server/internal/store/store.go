@@ -49,8 +49,6 @@ type Engine interface {
 	Name() string
 	// Shared reports whether several servers can use the store at the same time.
 	Shared() bool
-	// Ping returns an error if the store does not answer.
-	Ping(ctx context.Context) error
 	// Time returns the current time according to the store's clock, the basis of all
 	// stored times.
 	Time(ctx context.Context) (time.Time, error)

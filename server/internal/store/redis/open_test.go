@@ -122,9 +122,11 @@ func TestOpen_ClusterDown(t *testing.T) {
 	require.NoError(t, clients.close())
 
 	s := openAt(t, server.Addr())
-	require.NoError(t, s.Ping(t.Context()))
+	_, err = s.Queue.Scheduled(t.Context(), "")
+	require.NoError(t, err)
 	require.NoError(t, client.Do(t.Context(), "cluster", "flushslots").Err())
-	assert.ErrorContains(t, s.Ping(t.Context()), "CLUSTERDOWN")
+	_, err = s.Queue.Scheduled(t.Context(), "")
+	assert.ErrorContains(t, err, "CLUSTERDOWN")
 }
 
 // Ensure that the log and the error say so if TLS is used for a Redis that may not speak it, or the reverse.
@@ -216,7 +218,8 @@ func TestConnect_SeparateConnections(t *testing.T) {
 	require.NoError(t, only.Ping(t.Context()).Err())
 
 	require.Zero(t, c.Calls.PoolStats().IdleConns, "the connection for calls is in use")
-	require.NoError(t, s.Background.Ping(t.Context()))
+	_, err = s.Background.Queue.Scheduled(t.Context(), "")
+	require.NoError(t, err)
 	require.NoError(t, c.check(t.Context(), testPatience))
 	assert.Contains(t, log.String(), "id=redis-can-lose")
 	_, err = s.Background.Heartbeats.Servers(t.Context())

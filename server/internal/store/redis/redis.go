@@ -92,11 +92,6 @@ func (e engine) Name() string            { return e.clients.Name }
 func (e engine) Shared() bool            { return true }
 func (e engine) Run(ctx context.Context) { e.feed.run(ctx) }
 
-// Ping does not send PING, because the nodes of a cluster that is down answer it.
-func (e engine) Ping(ctx context.Context) error {
-	return failed(e.client.Exists(ctx, incompleteKey).Err())
-}
-
 // CheckSettings logs a warning for each setting that lets Redis lose acknowledged writes.
 func (e engine) CheckSettings(ctx context.Context) {
 	_ = e.clients.check(ctx, checkWithin) // The error would be that Redis is now too old.

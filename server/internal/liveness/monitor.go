@@ -48,14 +48,12 @@ type Config struct {
 // concurrent use.
 type Monitor struct {
 	Config
-	// Missing is set when other servers have stopped sending heartbeats, and after a lost reply, which
-	// may have said so. Package jobs clears it when it has taken over their leases.
+	// Missing is set when other servers have stopped sending heartbeats. Package jobs clears it when it has
+	// taken over their leases.
 	Missing atomic.Bool
 	// last is the last heartbeat, or nil before the first.
 	last      atomic.Pointer[store.HeartbeatResult]
 	suspicion atomic.Pointer[suspicion]
-	// lost is set if a heartbeat has failed since the last report.
-	lost atomic.Bool
 	// refused reports whether the store refused the last heartbeat that it answered. Only sendEvery uses it.
 	refused bool
 }
@@ -116,7 +114,6 @@ func (m *Monitor) sendWith(ctx context.Context, beat store.Heartbeat) (*store.He
 	b, err := m.record(ctx, last, beat)
 	switch {
 	case err != nil:
-		m.lost.Store(true)
 		return nil, err
 	case b.RolledBack:
 		if m.last.CompareAndSwap(last, nil) {
@@ -133,8 +130,7 @@ func (m *Monitor) sendWith(ctx context.Context, beat store.Heartbeat) (*store.He
 	return b, nil
 }
 
-// report logs the findings of a heartbeat and sets Missing if servers are missing. The store
-// reports each once, so those of a lost reply are unknown.
+// report logs the findings of a heartbeat and sets Missing if servers are missing.
 func (m *Monitor) report(b, last *store.HeartbeatResult) {
 	switch o := b.Outage; {
 	case o.To.IsZero() || !o.To.Equal(b.Now):
@@ -143,10 +139,8 @@ func (m *Monitor) report(b, last *store.HeartbeatResult) {
 	default:
 		m.Logger.Warn("no server sent a heartbeat; running clocks get a full turn", "id", "outage-credited", "for", o.To.Sub(o.From))
 	}
-	if m.lost.Swap(false) && !m.Alone || b.Missing > 0 {
-		m.Missing.Store(true)
-	}
 	if b.Missing > 0 {
+		m.Missing.Store(true)
 		m.Logger.Info("taking over the bots and clocks of servers without a recent heartbeat", "servers", b.Missing)
 	}
 }

@@ -3,7 +3,6 @@ package liveness
 import (
 	"bytes"
 	"context"
-	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -55,7 +54,6 @@ type script struct {
 	store.Heartbeats
 	sent   []store.Heartbeat
 	result store.HeartbeatResult
-	err    error
 }
 
 func (s *script) Record(_ context.Context, b store.Heartbeat) (store.HeartbeatResult, error) {
@@ -64,7 +62,7 @@ func (s *script) Record(_ context.Context, b store.Heartbeat) (store.HeartbeatRe
 		return s.result, nil
 	}
 	s.result.At = s.result.At.Add(interval)
-	return s.result, s.err
+	return s.result, nil
 }
 
 // Ensure that a server suspects lost writes if the store's process was replaced, and knows that
@@ -134,19 +132,15 @@ func TestMonitor_Refused(t *testing.T) {
 	}
 }
 
-// Ensure that a server takes over from servers that have become missing, and once after lost replies.
+// Ensure that a server takes over from servers that have become missing.
 func TestMonitor_Missing(t *testing.T) {
 	t.Parallel()
 	h := &script{result: store.HeartbeatResult{At: at(0)}}
-	m, lost := monitor(h, "a"), errors.New("the reply was lost")
-	for n, tt := range []struct {
-		missing int
-		err     error
-		want    bool
-	}{{0, nil, false}, {1, nil, true}, {2, nil, true}, {0, lost, false}, {0, lost, false}, {0, nil, true}, {0, nil, false}} {
-		h.result.Missing, h.err = tt.missing, tt.err
+	m := monitor(h, "a")
+	for _, missing := range []int{0, 1, 2, 0} {
+		h.result.Missing = missing
 		_, err := m.send(t.Context())
-		require.ErrorIs(t, err, tt.err)
-		assert.Equal(t, tt.want, m.Missing.Swap(false), "heartbeat %d", n)
+		require.NoError(t, err)
+		assert.Equal(t, missing > 0, m.Missing.Swap(false))
 	}
 }

@@ -23,6 +23,7 @@ type lossy struct {
 	command []byte
 	lost    *atomic.Bool // shared by all connections
 	doomed  bool
+	then    func() // called when the reply is lost, if not nil
 }
 
 func (c *lossy) Write(b []byte) (int, error) {
@@ -35,6 +36,9 @@ func (c *lossy) Write(b []byte) (int, error) {
 func (c *lossy) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if c.doomed {
+		if c.then != nil {
+			c.then()
+		}
 		_ = c.Close()
 		return 0, io.EOF
 	}
@@ -84,5 +88,35 @@ func TestLostReply(t *testing.T) {
 			assert.True(t, lost.Load(), tt.command)
 			require.NoError(t, client.Close())
 		}
+	})
+}
+
+// Ensure that an account that is renamed twice at once does not keep the name that it did not get, if the reply to
+// the claim of that name was lost.
+func TestLostReply_Rename(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		ctx := t.Context()
+		ann, err := r.store.Accounts.Create(ctx, store.Account{ID: id.New(), Name: "Ann", Secret: "none"}, 0)
+		require.NoError(t, err)
+		other := func() {
+			renamed, err := r.store.Accounts.Rename(ctx, ann.ID, "Ann", "Bob", 0)
+			require.NoError(t, err)
+			assert.Equal(t, "Bob", renamed.Name)
+		}
+		var lost atomic.Bool
+		dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+			c, err := new(net.Dialer).DialContext(ctx, network, addr)
+			return &lossy{Conn: c, command: []byte("evalsha"), lost: &lost, then: other}, err
+		}
+		client := goredis.NewClient(&goredis.Options{Addr: r.addr, Dialer: dial})
+		defer func() { assert.NoError(t, client.Close()) }()
+		renamed, err := accounts{client}.Rename(ctx, ann.ID, "Ann", "Cid", 0)
+		require.NoError(t, err)
+		assert.Equal(t, "Bob", renamed.Name)
+		assert.True(t, lost.Load())
+		holder, err := r.store.Accounts.Holder(ctx, "Cid")
+		require.NoError(t, err)
+		assert.Empty(t, holder)
 	})
 }

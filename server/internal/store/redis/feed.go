@@ -31,14 +31,15 @@ type feed struct {
 	changed   map[string]struct{}       // channels to subscribe to if they have a listener, or to unsubscribe from
 	retrying  bool                      // some subscriptions were refused
 	nodes     map[string]*nodeFeed      // by address
-	failing   map[string]bool           // addresses of nodes for which a warning was logged
+	failing   map[string]struct{}       // channels with a listener that could not be subscribed to
 }
 
 func newFeed(client goredis.UniversalClient, logger *slog.Logger) *feed {
 	cluster, _ := client.(*goredis.ClusterClient)
 	return &feed{
 		client: client, cluster: cluster, logger: logger, nudge: make(chan struct{}, 1),
-		listeners: map[string]store.Listener{}, changed: map[string]struct{}{}, nodes: map[string]*nodeFeed{}, failing: map[string]bool{},
+		listeners: map[string]store.Listener{}, changed: map[string]struct{}{},
+		nodes: map[string]*nodeFeed{}, failing: map[string]struct{}{},
 	}
 }
 
@@ -52,6 +53,7 @@ func (f *feed) want(channel string, l store.Listener) {
 		f.listeners[channel] = l
 	} else {
 		delete(f.listeners, channel)
+		delete(f.failing, channel)
 	}
 	f.changed[channel] = struct{}{}
 	f.mu.Unlock()

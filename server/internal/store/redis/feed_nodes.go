@@ -42,7 +42,7 @@ func (f *feed) leave(ctx context.Context, channels []string) {
 				unsubscribe = n.pubsub.SUnsubscribe
 			}
 			if err := unsubscribe(ctx, channel); err != nil {
-				f.lost(ctx, n)
+				f.lost(ctx, n, nil)
 			}
 		}
 	}
@@ -54,7 +54,7 @@ func (f *feed) join(ctx context.Context, channels []string) {
 	for i, channel := range channels {
 		master, err := f.master(ctx, channel)
 		if err != nil {
-			f.failed(ctx, "", len(channels), err)
+			f.failed(ctx, channels[i:], err)
 			f.again(ctx, channels[i:])
 			break
 		}
@@ -92,8 +92,7 @@ func (f *feed) joinAt(ctx context.Context, master *goredis.Client, channels []st
 	}
 	for batch := range slices.Chunk(channels, size) {
 		if err := subscribe(ctx, batch...); err != nil {
-			f.failed(ctx, addr, len(channels), err)
-			f.lost(ctx, n)
+			f.lost(ctx, n, err)
 			return
 		}
 		if !connected {
@@ -110,7 +109,8 @@ const followPing = 3 * time.Second
 // receive passes the messages of a node to the listeners until the connection fails, the node
 // stops answering, or ctx is done.
 func (f *feed) receive(ctx context.Context, n *nodeFeed) {
-	defer f.lost(ctx, n)
+	var refusal error
+	defer func() { f.lost(ctx, n, refusal) }()
 	end := func() { _ = n.pubsub.Close() }
 	stop := context.AfterFunc(ctx, end)
 	defer stop()
@@ -127,7 +127,7 @@ func (f *feed) receive(ctx context.Context, n *nodeFeed) {
 		}
 		if err != nil {
 			if goredis.HasErrorPrefix(err, "NOPERM") {
-				f.failed(ctx, n.addr, 1, err)
+				refusal = err
 			}
 			return
 		}
@@ -146,11 +146,10 @@ func (f *feed) answered(ctx context.Context, n *nodeFeed, s *goredis.Subscriptio
 	switch s.Kind {
 	case "subscribe", "ssubscribe":
 		n.channels[s.Channel] = true
-		if f.failing[n.addr] || f.failing[""] {
+		if _, failed := f.failing[s.Channel]; failed && len(f.failing) == 1 {
 			f.logger.Info("moves from other servers are received again")
 		}
-		delete(f.failing, n.addr)
-		delete(f.failing, "") // a master is known
+		delete(f.failing, s.Channel)
 		if !followed {
 			f.changed[s.Channel] = struct{}{} // Leave was called before the channel was added to n.channels.
 		}
@@ -182,13 +181,13 @@ func (f *feed) refused(ctx context.Context, n *nodeFeed, err error) {
 	}
 	f.mu.Unlock()
 	if !goredis.HasErrorPrefix(err, "MOVED") {
-		f.failed(ctx, n.addr, len(channels), err)
+		f.failed(ctx, channels, err)
 	}
 	f.again(ctx, channels)
 }
 
-// lost closes a connection and requests its channels again.
-func (f *feed) lost(ctx context.Context, n *nodeFeed) {
+// lost closes a connection and requests its channels again. err is the reason, if it concerns the channels.
+func (f *feed) lost(ctx context.Context, n *nodeFeed, err error) {
 	_ = n.pubsub.Close()
 	f.mu.Lock()
 	if f.nodes[n.addr] == n {
@@ -197,6 +196,9 @@ func (f *feed) lost(ctx context.Context, n *nodeFeed) {
 	channels := slices.Collect(maps.Keys(n.channels))
 	clear(n.channels)
 	f.mu.Unlock()
+	if err != nil {
+		f.failed(ctx, channels, err)
+	}
 	f.again(ctx, channels)
 }
 
@@ -217,13 +219,18 @@ func (f *feed) again(ctx context.Context, channels []string) {
 	f.wake()
 }
 
-// failed logs a warning, unless one has already been logged for the node.
-func (f *feed) failed(ctx context.Context, addr string, games int, err error) {
+// failed logs a warning that channels cannot be subscribed to, unless one has been logged for others that still cannot.
+func (f *feed) failed(ctx context.Context, channels []string, err error) {
 	f.mu.Lock()
-	known := f.failing[addr]
-	f.failing[addr] = true
+	before := len(f.failing)
+	for _, channel := range channels {
+		if f.listeners[channel] != nil {
+			f.failing[channel] = struct{}{}
+		}
+	}
+	now := len(f.failing)
 	f.mu.Unlock()
-	if !known && ctx.Err() == nil {
-		f.logger.Warn("cannot receive moves from other servers; will retry", "id", "games-not-followed", "games", games, "error", err)
+	if before == 0 && now > 0 && ctx.Err() == nil {
+		f.logger.Warn("cannot receive moves from other servers; will retry", "id", "games-not-followed", "games", now, "error", err)
 	}
 }

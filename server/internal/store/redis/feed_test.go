@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -95,6 +96,32 @@ func TestFeed_Reconnect(t *testing.T) {
 		r.play(name("b"), b, 1)
 		late.await(t, "version 2")
 	})
+}
+
+// Ensure that the log says when all games are followed again, although other nodes than those that failed have
+// their channels now, and then warns of the next failure.
+func TestFeed_FollowedElsewhere(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	f, ctx := newFeed(redistest.NewClient(t, "127.0.0.1:1"), slog.New(slog.NewTextHandler(&log, nil))), t.Context()
+	f.Follow("a", newRecorder())
+	f.Follow("b", newRecorder())
+	f.Follow("left", newRecorder())
+	confirm := func(gameID string) {
+		n := &nodeFeed{addr: "another node", channels: map[string]bool{}}
+		f.answered(ctx, n, &goredis.Subscription{Kind: "ssubscribe", Channel: feedKey(gameID)})
+	}
+	for range 2 {
+		f.failed(ctx, []string{feedKey("a"), feedKey("left")}, io.EOF)
+		f.failed(ctx, []string{feedKey("b"), feedKey("unknown")}, io.EOF)
+		assert.Equal(t, 1, strings.Count(log.String(), "id=games-not-followed"))
+		f.Leave("left")
+		confirm("a")
+		assert.NotContains(t, log.String(), "received again")
+		confirm("b")
+		assert.Contains(t, log.String(), "received again")
+		log.Reset()
+	}
 }
 
 // faulty is a connection on which the first write that contains word fails before any of

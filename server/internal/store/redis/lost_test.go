@@ -120,3 +120,28 @@ func TestLostReply_Rename(t *testing.T) {
 		assert.Empty(t, holder)
 	})
 }
+
+// Ensure that a restore succeeds if the reply to a part of it was lost.
+func TestLostReply_Restore(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		var lost atomic.Bool
+		dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+			c, err := new(net.Dialer).DialContext(ctx, network, addr)
+			return &lossy{Conn: c, command: []byte("xadd"), lost: &lost}, err
+		}
+		client := goredis.NewClient(&goredis.Options{Addr: r.addr, Dialer: dial})
+		defer func() { assert.NoError(t, client.Close()) }()
+		log := &store.DumpedLog{GameID: name("a")}
+		for version := range int32(3) {
+			at := time.UnixMilli(int64(version)).UTC()
+			entryID := store.ID{Version: version + 1, Digest: 1}
+			log.Entries = append(log.Entries, store.Record{ID: entryID, Time: at, Raw: []byte("raw"), Seed: []byte{}})
+		}
+		require.NoError(t, dumper{client}.Restore(t.Context(), []store.Item{{Log: log}}))
+		assert.True(t, lost.Load())
+		entries, err := r.store.Games.Entries(t.Context(), name("a"), 1, 10)
+		require.NoError(t, err)
+		assert.Equal(t, log.Entries, entries)
+	})
+}

@@ -131,45 +131,28 @@ func (s *Service) beginAttempts(ctx context.Context, race *challenge.Challenge) 
 	return nil
 }
 
-// listedAttempts returns the attempts in heads that the list may show to the caller, keyed
-// by game ID. As with show, a finished attempt includes its seed if the seed is public. now is the
-// store's time; it is zero if nothing in the list depends on it.
-func (s *Service) listedAttempts(ctx context.Context, l store.List, heads []gamelog.Head) (_ map[string]*replay.State, now time.Time, err error) {
-	var states []*replay.State
+// challengesOf returns the challenges of the attempts in heads, by ID, without those that have expired, and the
+// store's time. That is zero if nothing in the list depends on it.
+func (s *Service) challengesOf(
+	ctx context.Context, l store.List, heads []gamelog.Head,
+) (_ map[string]*challenge.Challenge, now time.Time, err error) {
 	var ids []string
 	for _, head := range heads {
 		if state := head.State; state != nil && state.IsAttempt() {
-			states, ids = append(states, state), append(ids, state.Attempt.ChallengeID)
+			ids = append(ids, state.Attempt.ChallengeID)
 		}
 	}
 	waiting := l.PlayerID == "" && slices.ContainsFunc(heads, unattended) // The time decides which are absent.
-	if len(states) == 0 && !waiting {
+	if len(ids) == 0 && !waiting {
 		return nil, now, nil
 	}
 	slices.Sort(ids)
 	found, now, err := s.Challenges.GetAll(ctx, slices.Compact(ids)...)
-	if err != nil {
-		return nil, now, err
-	}
 	challenges := make(map[string]*challenge.Challenge, len(found))
 	for _, c := range found {
 		challenges[c.ID] = c
 	}
-	by := caller(ctx).ID
-	shown := make(map[string]*replay.State, len(states))
-	for _, state := range states {
-		c := challenges[state.Attempt.ChallengeID]
-		if !listsAttempt(l, state, c, now, by) {
-			continue
-		}
-		if c != nil && state.Status == replay.Finished {
-			if seed := c.Revealed(now); !seed.IsZero() {
-				state = state.Reveal(seed)
-			}
-		}
-		shown[state.ID] = state
-	}
-	return shown, now, nil
+	return challenges, now, err
 }
 
 // listsAttempt reports whether the list l may show an attempt to the player with the given

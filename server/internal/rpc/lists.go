@@ -130,7 +130,7 @@ func (s *Service) filter(ctx context.Context, l store.List, candidates []store.P
 	if err != nil {
 		return nil, err
 	}
-	attempts, now, err := s.listedAttempts(ctx, l, heads)
+	challenges, now, err := s.challengesOf(ctx, l, heads)
 	if err != nil {
 		return nil, err
 	}
@@ -164,8 +164,12 @@ func (s *Service) filter(ctx context.Context, l store.List, candidates []store.P
 			continue
 		}
 		if state.IsAttempt() {
-			if state = attempts[state.ID]; state == nil {
+			c := challenges[state.Attempt.ChallengeID]
+			if !listsAttempt(l, state, c, now, by.ID) {
 				continue
+			}
+			if c != nil && state.Status == replay.Finished && !c.Revealed(now).IsZero() {
+				state = state.Reveal(c.Seed)
 			}
 		}
 		games[place.GameID] = ranked{translate.Game(state, head.Watchers), l.Rank(listing)}

@@ -41,13 +41,12 @@ type fanout struct {
 	service *Service
 	match   *match.Match
 	watcher match.Watcher // watches the game for all members; not counted as a watcher
-	emptied chan struct{} // receives a value when the last member is removed
+	emptied chan struct{} // closed when Interrupt removes the last member
 
 	mu      sync.Mutex
 	members []member
 	version int32 // version of the last update sent
-	started bool
-	ended   bool // set when the fanout accepts no more members
+	ended   bool  // set when the fanout accepts no more members, as soon as it has lost all
 }
 
 type member struct {
@@ -71,7 +70,7 @@ func (f *fanout) add(v *gameView) (update match.Update, err error) {
 		return update, errFull
 	}
 	defer func() {
-		if !f.started {
+		if len(f.members) == 0 {
 			f.end()
 		}
 	}()
@@ -85,8 +84,7 @@ func (f *fanout) add(v *gameView) (update match.Update, err error) {
 	}
 	v.index = len(f.members)
 	f.members = append(f.members, member{v.sharer, v.version, v})
-	if !f.started {
-		f.started = true
+	if len(f.members) == 1 {
 		f.start(v)
 	}
 	return update, errJoined
@@ -225,7 +223,7 @@ var (
 // returns, or v's context is done.
 func (v *gameView) join() (match.Update, error) {
 	for {
-		empty := &fanout{service: v.service, match: v.match, emptied: make(chan struct{}, 1)}
+		empty := &fanout{service: v.service, match: v.match, emptied: make(chan struct{})}
 		f, _ := v.service.fanouts.LoadOrStore(v.match, empty)
 		if update, err := f.(*fanout).add(v); !errors.Is(err, errFull) {
 			return update, err
@@ -250,10 +248,8 @@ func (v *View) Interrupt() {
 	}
 	f.remove(shared.index)
 	if len(f.members) == 0 {
-		select {
-		case f.emptied <- struct{}{}:
-		default:
-		}
+		f.end()
+		close(f.emptied)
 	}
 }
 

@@ -44,12 +44,10 @@ func (c *conn) release(b *Budget, n int64) {
 
 // answer is a response that is counted from when it is encoded until gRPC releases it:
 // when the response has been completely written to the connection, or when the stream is
-// reset. It is the mem.BufferPool of its own buffer, so gRPC releases it by calling its
-// Put.
+// reset.
 type answer struct {
 	message proto.Message
 	call    *call
-	size    int64 // size of the buffer, in bytes
 }
 
 // countingCodec counts responses when it encodes them. It passes all other messages, except encoded ones,
@@ -84,18 +82,12 @@ func (c countingCodec) Marshal(v any) (mem.BufferSlice, error) {
 		return nil, err
 	}
 	a.message = nil // Release the message, because it uses more memory than its encoding.
-	a.size = int64(cap(buffer))
-	a.call.conn.hold(a.call.budget, a.size)
-	return mem.BufferSlice{mem.NewBuffer(&buffer, a)}, nil
+	budget, conn, size := a.call.budget, a.call.conn, int64(cap(buffer))
+	conn.hold(budget, size)
+	return mem.BufferSlice{mem.NewBuffer(&buffer, notifying(func() { conn.release(budget, size) }))}, nil
 }
 
-// Get implements mem.BufferPool. gRPC never calls it on an answer.
-func (a *answer) Get(length int) *[]byte { return mem.DefaultBufferPool().Get(length) }
-
-// Put implements mem.BufferPool. gRPC calls it to release the response.
-func (a *answer) Put(*[]byte) { a.call.conn.release(a.call.budget, a.size) }
-
-// notifying is the mem.BufferPool of a single buffer. gRPC releases the buffer as that of an answer.
+// notifying is the mem.BufferPool of a single buffer. It is called when gRPC releases the buffer.
 type notifying func()
 
 // Get implements mem.BufferPool. gRPC never calls it.

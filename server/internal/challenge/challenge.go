@@ -130,10 +130,7 @@ func (c *Challenge) Deadline(began time.Time) time.Time {
 	if c.Kind == replay.Race || c.Limit == 0 {
 		return c.CloseTime
 	}
-	if own := began.Add(c.Limit); own.Before(c.CloseTime) {
-		return own
-	}
-	return c.CloseTime
+	return slices.MinFunc([]time.Time{began.Add(c.Limit), c.CloseTime}, time.Time.Compare)
 }
 
 // Revealed returns the seed if it may be shown at the given time, or else the zero seed.

@@ -296,12 +296,7 @@ func (c *Challenge) Results(states []*replay.State) []Result {
 // lost returns for how long the given outage, which is not credited yet, kept the race from being
 // played.
 func (c *Challenge) lost(outage store.Span) time.Duration {
-	from := outage.From
-	for _, earliest := range []time.Time{c.OpenTime, c.creditedUntil} {
-		if from.Before(earliest) {
-			from = earliest
-		}
-	}
+	from := slices.MaxFunc([]time.Time{outage.From, c.OpenTime, c.creditedUntil}, time.Time.Compare)
 	if c.ended || !outage.To.After(c.creditedUntil) || !from.Before(c.CloseTime) {
 		return 0
 	}

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/gridstand/gridstand/game"
@@ -51,10 +52,8 @@ func (m *Manager) waitsUntil(state *replay.State, present int, now time.Time) ti
 		return time.Time{}
 	case present == 0:
 		return m.overdueAt(state)
-	case now.Add(desertedFor).Before(limit):
-		return now.Add(desertedFor)
 	default:
-		return limit
+		return slices.MinFunc([]time.Time{now.Add(desertedFor), limit}, time.Time.Compare)
 	}
 }
 

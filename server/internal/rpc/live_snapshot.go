@@ -67,29 +67,22 @@ func (l *liveChallenge) readDue() time.Time {
 	case l.playing():
 		every = recordEvery
 	}
-	due := l.readAt.Add(max(every, l.spaced))
+	due := []time.Time{l.readAt.Add(max(every, l.spaced))}
 	for _, change := range []time.Time{l.c.OpenTime, l.c.CloseTime} {
 		if change.After(l.now) {
-			due = earlier(due, change.Add(-l.ahead))
+			due = append(due, change.Add(-l.ahead))
 		}
 	}
-	return due
+	return slices.MinFunc(due, time.Time.Compare)
 }
 
 // due returns the time of the next update.
 func (l *liveChallenge) due() time.Time {
-	due := earlier(l.readDue(), l.latest.Load().at.Add(repeatEvery))
+	due := []time.Time{l.readDue(), l.latest.Load().at.Add(repeatEvery)}
 	if l.playing() {
-		due = earlier(due, time.Now().Add(max(snapshotEvery, l.spaced)))
+		due = append(due, time.Now().Add(max(snapshotEvery, l.spaced)))
 	}
-	return due
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
+	return slices.MinFunc(due, time.Time.Compare)
 }
 
 // update reads the challenge if that is due, and ranks the entrants of a race. It publishes a

@@ -6,7 +6,6 @@ package server
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/url"
@@ -238,13 +237,9 @@ func (c *Config) NewLogger() *slog.Logger {
 	if c.Logger != nil {
 		return c.Logger
 	}
-	return newLogger(os.Stderr, c.LogLevel, c.LogFormat)
-}
-
-func newLogger(w io.Writer, level slog.Level, format string) *slog.Logger {
-	options := &slog.HandlerOptions{Level: level}
-	if format == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
+	options := &slog.HandlerOptions{Level: c.LogLevel}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(os.Stderr, options))
 	}
-	return slog.New(slog.NewTextHandler(w, options))
+	return slog.New(slog.NewTextHandler(os.Stderr, options))
 }

@@ -188,10 +188,8 @@ func (l *liveChallenge) repeat(ctx context.Context) (err error) {
 
 // wait waits until the given time. It returns the cause if ctx is done first.
 func (l *liveChallenge) wait(ctx context.Context, until time.Time) error {
-	timer := time.NewTimer(time.Until(until))
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(time.Until(until)):
 	case <-ctx.Done():
 	}
 	return context.Cause(ctx)

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -42,16 +43,13 @@ func (s *Service) GetProfile(ctx context.Context, request *pb.GetProfileRequest)
 
 // variantRecords converts the parts of a profile that concern one variant each.
 func variantRecords(stored *profilev1.Profile) []*pb.VariantRecord {
-	byID := map[string]*profilev1.Variant{}
-	for _, v := range stored.GetVariants() {
-		byID[v.GetId()] = v
-	}
 	var records []*pb.VariantRecord
 	for _, known := range variants.All() {
-		v := byID[known.ID]
-		if v == nil {
+		i := slices.IndexFunc(stored.GetVariants(), func(v *profilev1.Variant) bool { return v.GetId() == known.ID })
+		if i < 0 {
 			continue
 		}
+		v := stored.GetVariants()[i]
 		record := &pb.VariantRecord{
 			Variant: v.GetId(), Games: v.GetGames(), Wins: v.GetWins(),
 			BestScore: v.GetBestScore(), BestGameId: v.GetBestGameId(),

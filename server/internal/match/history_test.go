@@ -62,7 +62,6 @@ func TestHistory(t *testing.T) {
 		}
 		m.play(t, RingSize+1)
 		growing := m.History(0)
-		logged := s.logged(t, name("a"))
 		m.play(t, historyPage)
 		m.undo(t, 3)
 		grown, ignore := 0, func(*Event) error { return nil }
@@ -71,8 +70,8 @@ func TestHistory(t *testing.T) {
 			require.NoError(t, err)
 			grown += read
 		}
+		logged := s.logged(t, name("a"))
 		assert.Len(t, logged, grown)
-		logged = s.logged(t, name("a"))
 		for after := 0; after <= len(logged); after += 23 {
 			got, err := m.pastAfter(t, int32(after))
 			require.NoError(t, err)

@@ -7,13 +7,18 @@ import (
 	"log/slog"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
 	"github.com/gridstand/gridstand/game/replay"
+	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/match"
+	"github.com/gridstand/gridstand/server/internal/store/sqlite"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 // bareStream is a stream with only a context, which may be nil.
@@ -42,10 +47,17 @@ func TestGameView_Begin(t *testing.T) {
 // the client has left: the pages in gRPC's queues would take much memory.
 func TestGameView_Replay(t *testing.T) {
 	t.Parallel()
+	seed, kept := replaytest.Seed(t, 1), storetest.OnSQLite(t, sqlite.Options{Memory: true})
+	hub := match.NewHub(match.Config{Log: gamelog.New(kept.Games), Jobs: noJobs{}})
+	created := replaytest.Created(t, "classic", replay.Player{}, seed)
+	_, err := hub.Create(t.Context(), raceID(0), created, seed, time.Time{})
+	require.NoError(t, err)
+	m, err := hub.Acquire(t.Context(), raceID(0))
+	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		replay := func(ctx context.Context, written chan struct{}) <-chan error {
 			replayed := make(chan error, 1)
-			v := &gameView{View: View{stream: bareStream{ctx: ctx}}, past: new(match.History), written: written}
+			v := &gameView{View: View{stream: bareStream{ctx: ctx}}, past: m.History(1), written: written}
 			go func() { replayed <- v.replay() }()
 			synctest.Wait()
 			return replayed

@@ -161,16 +161,12 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return m, m.open(msg.Route, msg.Owner)
 	case ui.BackMsg:
-		cmd := m.pop()
-		if msg.Notice != "" {
-			m.top().Own().Say(msg.Notice)
-		}
-		return m, cmd
+		return m, m.pop()
 	case tea.KeyPressMsg:
 		if ui.Modifier(msg) {
 			return m, nil
 		}
-		if _, typing := m.top().(ui.Typing); !typing || msg.Mod.Contains(tea.ModCtrl) {
+		if m.typing() == nil || msg.Mod.Contains(tea.ModCtrl) {
 			msg = ui.ByPlace(msg)
 		}
 		if cmd, done := m.key(msg); done {
@@ -178,10 +174,19 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return m, ui.Press(m.env, m.top(), msg)
 	}
-	if t, ok := m.top().(ui.Typing); ok {
-		return m, t.Input(msg)
+	if d := m.typing(); d != nil {
+		return m, d.Input(msg)
 	}
 	return m, nil
+}
+
+// typing returns the dialog into which the user types, or nil.
+func (m *Model) typing() ui.Typing {
+	if m.top() == nil {
+		return nil
+	}
+	d, _ := m.top().Own().Dialog.(ui.Typing)
+	return d
 }
 
 // carryOn continues a task of the program or of a page that is still open and not paused.
@@ -217,9 +222,7 @@ func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 	}
 	page, own := m.top(), m.top().Own()
 	own.Say("")
-	switch _, typing := page.(ui.Typing); {
-	case typing && own.Dialog == nil:
-		return nil, false
+	switch {
 	case key.Matches(msg, ui.SuspendKey):
 		return tea.Suspend, true
 	case own.Dialog != nil:

@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -51,10 +52,11 @@ func (p *fakePage) Keys() ui.KeyTable {
 }
 func (p *fakePage) ClosingMessage() string { return "goodbye" }
 
-// typingPage is a fakePage for typing text.
-type typingPage struct{ *fakePage }
+// typing is a dialog for typing text, which its page gets.
+type typing struct{ *fakePage }
 
-func (p typingPage) Input(msg tea.Msg) tea.Cmd { return p.record(msg) }
+func (d typing) Content(*ui.Env) (title, text string) { return "", "" }
+func (d typing) Input(msg tea.Msg) tea.Cmd            { return d.record(msg) }
 
 // newModel returns the program with pages on its stack.
 func newModel(t *testing.T, pages ...ui.Page) *Model {
@@ -140,7 +142,7 @@ func TestModel_Places(t *testing.T) {
 		send(t, m, key)
 	}
 	assert.Equal(t, []tea.Msg{"a", "S", "a", "a", "a", "a", "A", "up"}, p.got)
-	m.pages = []ui.Page{typingPage{p}}
+	p.Ask(typing{p})
 	send(t, m, press('ф'))
 	assert.Equal(t, press('ф'), p.got[len(p.got)-1])
 	assert.Equal(t, tea.QuitMsg{}, send(t, m, tea.KeyPressMsg{Code: 'с', BaseCode: 'c', Mod: tea.ModCtrl}))
@@ -150,13 +152,12 @@ func TestModel_Places(t *testing.T) {
 // the request for the next page fails.
 func TestModel_Replace(t *testing.T) {
 	t.Parallel()
-	below, closed, route := newFakePage(t.Context()), newFakePage(t.Context()), ui.Route{Name: true}
+	below, closed, route := newFakePage(t.Context()), newFakePage(t.Context()), ui.Route{}
 	m := newModel(t, below, closed)
 	late := ui.Replace(closed.Tasks, route)()
-	send(t, m, ui.BackMsg{Notice: "closed"})
+	send(t, m, ui.BackMsg{})
 	send(t, m, late)
 	assert.Equal(t, []ui.Page{below}, m.pages)
-	assert.Equal(t, "closed", below.Notice)
 
 	above := newFakePage(t.Context())
 	m.pages = append(m.pages, newFakePage(t.Context()), above)
@@ -172,7 +173,7 @@ func TestModel_Replace(t *testing.T) {
 	require.Error(t, above.Ctx.Err(), "its tasks have stopped")
 	send(t, m, ui.Replace(m.top().Own(), route)())
 	assert.Len(t, m.pages, 2)
-	assert.IsType(t, &namePage{}, m.top())
+	assert.Equal(t, "*lobby.page", fmt.Sprintf("%T", m.top()))
 }
 
 // Ensure that a key that is pressed twice while the server is slow opens one page and creates one guest, whom
@@ -253,7 +254,7 @@ func TestModel_Help(t *testing.T) {
 	send(t, m, press('x'))
 	assert.NotContains(t, m.View().Content, "quit the program")
 	assert.Empty(t, p.got)
-	m.pages = []ui.Page{typingPage{p}}
+	p.Ask(typing{p})
 	send(t, m, press('?'))
 	assert.Equal(t, []tea.Msg{press('?')}, p.got)
 	assert.Equal(t, tea.QuitMsg{}, send(t, m, tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl}))

@@ -123,7 +123,9 @@ func TestHostile(t *testing.T) {
 		"lobby": lobby.New,
 		"rules": lobby.New,
 		"name": func(ctx context.Context, env *ui.Env) ui.Page {
-			return newNamePage(ctx, env)
+			p := lobby.New(ctx, env)
+			p.Own().AskName(env)
+			return p
 		},
 		"play":  func(ctx context.Context, env *ui.Env) ui.Page { return play.New(ctx, env, evilGame()) },
 		"watch": watched(ui.Route{Watch: []string{evil}}), "wall": watched(ui.Route{Watch: []string{evil, "second"}}),

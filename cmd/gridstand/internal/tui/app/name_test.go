@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,7 +16,9 @@ import (
 func TestName_Screen(t *testing.T) {
 	t.Parallel()
 	tuitest.Golden(t, "name", func(env *ui.Env) ui.Page {
-		return newNamePage(t.Context(), env)
+		p := newFakePage(t.Context())
+		p.AskName(env)
+		return p
 	})
 }
 
@@ -30,7 +33,8 @@ func TestName(t *testing.T) {
 		}
 		return nil
 	}
-	p := newNamePage(t.Context(), env)
+	p := newFakePage(t.Context())
+	p.AskName(env)
 	d := tuitest.Drive(t, env, p)
 	for _, key := range []string{"", "!", "x"} { // "", "!" and "!x" are no names
 		if key != "" {
@@ -38,13 +42,12 @@ func TestName(t *testing.T) {
 		}
 		d.Press("enter")
 		assert.Contains(t, d.Screen(), "! a name consists of letters,")
-		assert.False(t, p.busy)
 	}
 	d.Press("backspace", "backspace", "x", "enter")
-	d.Until("the refusal", func() bool { return !p.busy })
-	assert.Contains(t, d.Screen(), "! This name is not available. x-2 may be.")
+	d.Until("the refusal", func() bool { return strings.Contains(d.Screen(), "! This name is not available. x-2 may be.") })
 	d.Press("backspace", "Y", "enter")
-	assert.Equal(t, ui.BackMsg{Notice: "You are Y now."}, d.Leave())
+	d.Until("the name", func() bool { return p.Notice == "You are Y now." })
+	assert.Nil(t, p.Dialog)
 	assert.Equal(t, "Y", env.NewName)
 	assert.Equal(t, []string{"x", "Y"}, asked)
 }

@@ -61,8 +61,6 @@ func (m *Model) page(r ui.Route) ui.Page {
 		return challenge.New(m.ctx, m.env, r.Challenge, true)
 	case r.TV || r.Wall || r.Follow != nil || len(r.Watch) > 0:
 		return watch.New(m.ctx, m.env, r)
-	case r.Name:
-		return newNamePage(m.ctx, m.env)
 	default:
 		return lobby.New(m.ctx, m.env)
 	}

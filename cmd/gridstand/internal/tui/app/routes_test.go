@@ -52,7 +52,6 @@ func TestModel_Open(t *testing.T) {
 		"game of another":   {route: ui.Route{Join: tuitest.GameID}, calls: []string{"join game"}, page: watching},
 		"seat of a guest":   {route: ui.Route{Join: tuitest.GameID}, guest: true},
 		"the first game":    {route: ui.Route{New: &ui.NewGame{}}, first: true, calls: []string{"sign in", "new game"}, page: play},
-		"choose a name":     {route: ui.Route{Name: true}, page: "*app.namePage"},
 		"TV":                {route: ui.Route{TV: true}, page: watching},
 		"wall":              {route: ui.Route{Wall: true}, page: "*watch.wall"},
 		"lobby":             {page: "*lobby.page"},

@@ -141,6 +141,7 @@ func (p *page) Keys() ui.KeyTable {
 		ready = "unready"
 	}
 	enter := ui.Run(ui.Replace(p.Tasks, ui.Route{Enter: p.ID}))
+	name := func() tea.Cmd { return p.AskName(p.env) }
 	daily := p.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY)
 	today := ui.Run(ui.Replace(p.Tasks, ui.Route{Daily: &pb.DailyRequest{Variant: p.GetVariant()}}))
 	return ui.KeyTable{{
@@ -151,7 +152,7 @@ func (p *page) Keys() ui.KeyTable {
 			p.watching = false
 			return call(p, server.JoinChallenge, &pb.JoinChallengeRequest{ChallengeId: p.ID, Ready: !entrant.GetReady()})
 		}).Footer(1),
-		ui.On("e", "e", "name", waiting && p.env.Guest(entrant.GetPlayer()), ui.Run(ui.Open(ui.Route{Name: true}))).Footer(3),
+		ui.On("e", "e", "name", waiting && p.env.Guest(entrant.GetPlayer()), name).Footer(3),
 		ui.On("s", "s", "start", host && len(p.GetEntrants()) > 1, func() tea.Cmd {
 			return call(p, server.StartChallenge, &pb.StartChallengeRequest{ChallengeId: p.ID})
 		}).Footer(2),

@@ -98,7 +98,7 @@ func (p *page) resultKeys() ui.KeyTable {
 		share, link,
 		p.RematchKey(p.env),
 		ui.On("s", "s", "ranking", c != nil, func() tea.Cmd { return ui.Open(ui.Route{Challenge: c.ID}) }).Footer(3),
-		ui.On("e", "e", "choose a name", p.guest(), ui.Run(ui.Open(ui.Route{Name: true}))),
+		ui.On("e", "e", "choose a name", p.guest(), func() tea.Cmd { return p.AskName(p.env) }),
 		p.rulesKey(), ui.On("q esc", "q", ui.BackText, true, p.leave),
 	}}
 }

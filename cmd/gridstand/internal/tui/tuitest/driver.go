@@ -106,7 +106,7 @@ func (d *Driver) Send(msg tea.Msg) {
 			d.run(ui.Press(d.Env, d.Page, msg))
 		}
 	default:
-		if t, ok := d.Page.(ui.Typing); ok {
+		if t, ok := d.Page.Own().Dialog.(ui.Typing); ok {
 			d.run(t.Input(msg))
 		}
 	}

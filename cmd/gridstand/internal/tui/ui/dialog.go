@@ -22,6 +22,10 @@ type Dialog interface {
 	Content(env *Env) (title, text string)
 }
 
+// Typing is implemented by dialogs for typing text. Input gets all keys except those that work on every page, and
+// other messages, such as pasted text.
+type Typing interface{ Input(msg tea.Msg) tea.Cmd }
+
 // Columns and rows of a dialog's frame.
 const (
 	FrameWidth  = 4

@@ -19,7 +19,8 @@ func Draw(env *Env, p Page, last bool) tea.View {
 	if d := own.Dialog; d != nil {
 		title, text := d.Content(env)
 		width := max(lipgloss.Width(text)+FrameWidth, lipgloss.Width(title)+titleWidth)
-		v.dialog = Pane{Titles: []string{title}, Focused: true}.Draw(env.Theme, text, width, lipgloss.Height(text)+FrameHeight)
+		frame := Pane{Titles: []string{title}, Focused: true}
+		v.dialog = frame.Draw(env.Theme, text, width, lipgloss.Height(text)+FrameHeight)
 		keys = d.Keys()
 	}
 	switch {

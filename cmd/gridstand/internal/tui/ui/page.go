@@ -52,15 +52,8 @@ type View struct {
 // Press passes a key to a page.
 func Press(env *Env, p Page, msg tea.KeyPressMsg) tea.Cmd {
 	p.Own().Moment.press(env.Now)
-	if t, ok := p.(Typing); ok {
-		return t.Input(msg)
-	}
 	return p.Continue(func() tea.Cmd { cmd, _ := p.Keys().Press(msg); return cmd })
 }
-
-// Typing is implemented by pages for typing text. Input gets all keys except ctrl-c, and other messages, such as
-// pasted text.
-type Typing interface{ Input(msg tea.Msg) tea.Cmd }
 
 // Pausing is implemented by pages that make no requests while another page is on top of them. Pause is called
 // when it opens.
@@ -147,9 +140,8 @@ type (
 		Owner *Tasks
 		Route Route
 	}
-	// BackMsg closes the current page, and shows Notice, if any, on the one below. Closing the last page
-	// ends the program.
-	BackMsg struct{ Notice string }
+	// BackMsg closes the current page. Closing the last page ends the program.
+	BackMsg struct{}
 )
 
 // Route is a page to open: the lobby if no field is set. Otherwise one field is set, and Replay may be set
@@ -179,8 +171,6 @@ type Route struct {
 	Daily *pb.DailyRequest
 	// NewChallenge creates a challenge and shows it.
 	NewChallenge *NewChallenge
-	// Name asks a guest for a name.
-	Name bool
 }
 
 // PlayOn returns the route on which the user plays on in a game. The challenge of an attempt may not have started.

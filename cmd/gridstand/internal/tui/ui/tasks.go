@@ -223,6 +223,9 @@ func (t *Tasks) Withdraw() {
 // Answer passes a key to the open dialog.
 func (t *Tasks) Answer(msg tea.KeyPressMsg) tea.Cmd {
 	d := t.Dialog
+	if typing, ok := d.(Typing); ok {
+		return typing.Input(msg)
+	}
 	cmd, closes := d.Keys().Press(msg)
 	if closes && t.Dialog == d { // else its action has opened another one
 		t.Dialog, t.below = t.below, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -73,14 +74,21 @@ func (s *State) SeatBlocks(t ui.Theme, width int, me string, airy bool) string {
 	return strings.Join(blocks, "\n")
 }
 
-// SeatLines draws every seat on its own line.
+// SeatLines draws every seat on its own line, and those of a finished game by score.
 func (s *State) SeatLines(t ui.Theme, width int, me string) string {
-	names := min(ui.NameLimit, max(width/3, 4))
-	var lines []string
-	for i := range s.Game.GetSeats() {
-		lines = append(lines, s.seatTitle(t, i, me, names)+fmt.Sprintf(" %4s  ", describe.Comma(s.ScoreOf(i)))+
-			s.scoreBar(t, i, width-names-11))
+	const around, barLeast = 11, 8 // columns of a line without name and bar, and of the longest bar at least
+	names := min(ui.NameLimit, max(width-around-barLeast, width/3, 4))
+	order := make([]int, len(s.Game.GetSeats()))
+	for i := range order {
+		order[i] = i
 	}
+	if s.Over() {
+		slices.SortStableFunc(order, func(i, j int) int { return int(s.ScoreOf(j) - s.ScoreOf(i)) })
+	}
+	lines := convert.All(order, func(i int) string {
+		return s.seatTitle(t, i, me, names) + fmt.Sprintf(" %4s  ", describe.Comma(s.ScoreOf(i))) +
+			s.scoreBar(t, i, width-names-around)
+	})
 	return strings.Join(lines, "\n")
 }
 
@@ -92,21 +100,6 @@ func (s *State) seatTitle(t ui.Theme, seat int, me string, width int) string {
 		label = t.Bold().Render(label)
 	}
 	return seatBadge(t, seat) + " " + label
-}
-
-// Standings lists the seats by score, in lines of at most width columns.
-func (s *State) Standings(t ui.Theme, width int, me string) string {
-	order := make([]int, len(s.Game.GetSeats()))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return int(s.ScoreOf(j) - s.ScoreOf(i)) })
-	names := min(width-10, ui.NameLimit)
-	var rows []string
-	for _, i := range order {
-		rows = append(rows, s.seatTitle(t, i, me, names)+fmt.Sprintf("%6s", describe.Comma(s.ScoreOf(i))))
-	}
-	return strings.Join(rows, "\n")
 }
 
 // LogLines lists the last events in at most width × rows, newest first.

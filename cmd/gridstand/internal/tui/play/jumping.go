@@ -153,7 +153,7 @@ func (m *jumping) hint(p *page, width int) string {
 }
 
 func (m *jumping) Facts(p *page, width int) string {
-	return p.Standings(p.env.Theme, width, p.env.Me)
+	return p.SeatLines(p.env.Theme, width, p.env.Me)
 }
 
 func (m *jumping) Intro(*gamestate.State) string {

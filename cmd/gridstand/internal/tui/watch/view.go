@@ -227,7 +227,7 @@ func (x *panel) result() string {
 	title, look := x.Outcome(t, x.env.Me)
 	score, facts := x.Score(), x.Player()+"  best "+describe.Standing(x.Game.Game)
 	if x.Tribolo() != nil {
-		score, facts = gamestate.HighestScore(x.Game.Game), x.Standings(t, x.PanelWidth, x.env.Me)
+		score, facts = gamestate.HighestScore(x.Game.Game), x.SeatLines(t, x.PanelWidth, x.env.Me)
 	}
 	hint, verify := "verify with", ""
 	if x.Sealed() {

@@ -161,4 +161,7 @@ func TestTribolo_Low(t *testing.T) {
 	env.Width, env.Height = 40, 15
 	assert.Regexp(t, `(?s) B  ada \(you\) +22 .* R  greedy +36 .* G  minimax +19 .* GREEN  to move`,
 		ansi.Strip(ui.Draw(env, p, false).Content))
+	p.game.Game.Seats[0].GetPlayer().Name = "guest-2345ab"
+	env.Width = 42
+	assert.Contains(t, ansi.Strip(ui.Draw(env, p, false).Content), " B  guest-2345ab (you) ")
 }

@@ -157,5 +157,6 @@ func (m *jumping) Facts(p *page, width int) string {
 }
 
 func (m *jumping) Intro(*gamestate.State) string {
-	return "Arrows move the cursor, Enter jumps there.\nCells that you jump over become yours.\nTab goes to the next target, r shows the rules."
+	// In the 24 columns beside the board of a window of 80×24, these are five lines, for which there is just room.
+	return "Arrows aim, Enter jumps.\nCells that you jump over become yours.\nTab: next target, r: rules."
 }

@@ -444,3 +444,23 @@ func TestGuest_Asked(t *testing.T) {
 		assert.Nil(t, press(), name)
 	}
 }
+
+// Ensure that a new player sees how to play, and whose turn it is or the score, also in a small window.
+func TestIntro(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{40, 12}, {60, 20}, {80, 24}, {120, 40}} {
+		env := tuitest.Env(nil)
+		env.Width, env.Height = size[0], size[1]
+		for p, want := range map[*page][]string{
+			somePlay(t, env):    {"SCORE", "Arrow keys slide all tiles at once."},
+			someTribolo(t, env): {"Your turn", "Arrows aim, Enter jumps."},
+		} {
+			p.Game.GetPosition().MoveCount = 1
+			p.places = places{all: &ui.Place{}}
+			screen := ansi.Strip(ui.Draw(env, p, false).Content)
+			for _, text := range want {
+				assert.Contains(t, screen, text, size)
+			}
+		}
+	}
+}

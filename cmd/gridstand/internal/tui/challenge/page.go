@@ -234,7 +234,6 @@ func (p *page) askBots() tea.Cmd {
 		if len(q.Choices) == 0 {
 			return p.Refuse("There is no bot for " + client.CleanText(p.GetVariant(), ui.NameLimit) + ".")
 		}
-		q.Choices[0] = q.Choices[0].FooterAs(1, "number", "choose")
 		return p.Ask(q)
 	})
 }

@@ -78,7 +78,7 @@ func TestPage_Roster(t *testing.T) {
 	d.Until("the bots", func() bool { return p.Dialog != nil })
 	assert.Equal(t, 1, strings.Count(d.Screen(), "1 greedy"), "the footer does not repeat the list")
 	assert.Equal(t, 1, strings.Count(d.Screen(), "2 expectimax"))
-	assert.Contains(t, d.Screen(), "number choose   n esc close")
+	assert.Contains(t, d.Screen(), "n esc close")
 	d.Env.Width, d.Env.Height = 40, 12
 	assert.Contains(t, d.Screen(), "│ 2 expectimax: looks ahead; the stro… │")
 	d.Env.Width, d.Env.Height = 80, 24

@@ -283,7 +283,7 @@ func TestNewGame_Seats(t *testing.T) {
 		OnResign: func() (*pb.Event, error) { <-answer; return nil, &client.Error{Reason: pb.ReasonGameOver} },
 	})
 	d.Press("n")
-	assert.Contains(t, d.Screen(), "\n y give up, new game   g give up   n esc cancel")
+	assert.Regexp(t, `(?s)│ y give up, new game +│.*│ g give up +│.*│ n esc cancel +│`, d.Screen())
 	d.Press("y")
 	assert.Contains(t, d.Screen(), "Giving up …")
 	close(answer)

@@ -91,7 +91,7 @@ func (p *page) askNew() *ui.Question {
 		text = "It has no points yet."
 	}
 	// Resign first, so that the score counts.
-	choices := append(ui.Yes("give up, new game", p.resign(true)), ui.On("g G", "g", "give up", true, p.resign(false)).Footer(2))
+	choices := append(ui.Yes("give up, new game", p.resign(true)), ui.On("g G", "g", "give up", true, p.resign(false)))
 	return &ui.Question{Title: "Give up this game?", Text: text, Choices: choices, No: cancel}
 }
 

@@ -36,18 +36,18 @@ const (
 // confirm it.
 type Question struct {
 	Title, Text string
-	Choices     []Key  // all are in the box, and those with a place in the footer also there
+	Choices     []Key  // in the box, so that the footer needs none
 	No          string // what n and esc do: "play on"
 }
 
 // Yes returns the only choice of a Question that the user confirms. what is what y does: "give up".
 func Yes(what string, do func() tea.Cmd) []Key {
-	return []Key{On("y Y", "y", what, true, do).Footer(1)}
+	return []Key{On("y Y", "y", what, true, do)}
 }
 
 // Keys implements Dialog. Each key closes the question.
 func (q *Question) Keys() KeyTable {
-	no := On("n N esc q", "n esc", q.No, true, Run(nil)).Footer(len(q.Choices) + 1)
+	no := On("n N esc q", "n esc", q.No, true, Run(nil))
 	return KeyTable{convert.All(append(slices.Clone(q.Choices), no), Key.Closing)}
 }
 

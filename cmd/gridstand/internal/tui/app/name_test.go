@@ -40,8 +40,7 @@ func TestName(t *testing.T) {
 		if key != "" {
 			d.Press(key)
 		}
-		d.Press("enter")
-		assert.Contains(t, d.Screen(), "! a name consists of letters,")
+		d.Press("enter").Shows("! a name consists of letters,")
 	}
 	d.Press("backspace", "backspace", "x", "enter")
 	d.Until("the refusal", func() bool { return strings.Contains(d.Screen(), "! This name is not available. x-2 may be.") })

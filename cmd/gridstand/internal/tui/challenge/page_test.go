@@ -85,14 +85,11 @@ func TestPage_Roster(t *testing.T) {
 	does("add expectimax", "2")
 	does("leave "+race.GetEntrants()[2].GetGameId(), "x")
 	does("start", "s")
-	assert.Contains(t, d.Screen(), client.ErrTooFewEntrants.Error())
-	assert.Contains(t, d.Screen(), "s start")
+	d.Shows(client.ErrTooFewEntrants.Error(), "s start")
 
-	d.Press("y")
-	assert.Contains(t, d.Screen(), "Sent to the terminal's clipboard: gridstand join "+race.GetId())
+	d.Press("y").Shows("Sent to the terminal's clipboard: gridstand join " + race.GetId())
 	assert.NotContains(t, d.Screen(), "too many bots")
-	d.Press("q")
-	assert.Contains(t, d.Screen(), "Leave the race?")
+	d.Press("q").Shows("Leave the race?")
 	d.Press("n")
 	assert.Empty(t, d.Left)
 	server.OnRace = func(call string) error {
@@ -199,8 +196,7 @@ func TestPage_Leads(t *testing.T) {
 	guest.GetEntrants()[0].GetPlayer().Name = "guest-k3xq7a"
 	_, d := open(t, &tuitest.Server{}, guest, guest.GetEntrants()[0].GetPlayer().GetId(), false)
 	assert.Contains(t, d.Screen(), "e name")
-	d.Press("e")
-	assert.Contains(t, d.Screen(), "What should others call you?")
+	d.Press("e").Shows("What should others call you?")
 	_, d = open(t, &tuitest.Server{}, over, "carol", false)
 	d.Press("n")
 	assert.Equal(t, []string{"greedy"}, left(d).NewChallenge.Bots)

@@ -148,8 +148,7 @@ func TestPreview(t *testing.T) {
 	d.Press("left")
 	d.Until("all time", func() bool { return p.lists.Window == pb.Window_WINDOW_ALL_TIME })
 	d.Env.Width, d.Env.Height = 120, 36
-	assert.Contains(t, d.Screen(), "─ Top 6x6 ─")
-	assert.Contains(t, d.Screen(), "day week ‹all time›")
+	d.Shows("─ Top 6x6 ─", "day week ‹all time›")
 
 	<-s.watched
 	p.Pause()
@@ -210,8 +209,7 @@ func TestLists(t *testing.T) {
 	_, d := open(t, nil)
 	d.Env.Width, d.Env.Height = 60, 24
 	for _, title := range []string{"‹Live games› ─ My games ─ Top ", "Live games ─ ‹My games› ─", "My games ─ ‹Top "} {
-		assert.Contains(t, d.Screen(), title)
-		assert.Contains(t, d.Screen(), "tab list")
+		d.Shows(title, "tab list")
 		d.Press("tab")
 	}
 }

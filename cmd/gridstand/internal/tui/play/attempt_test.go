@@ -51,25 +51,20 @@ func TestAttempt_Race(t *testing.T) {
 	d.Until("bob's board", func() bool { return strings.Contains(d.Screen(), "8192") })
 
 	d.Env.Site = "https://play.example"
-	d.Press("y")
-	assert.Contains(t, d.Screen(), "Sent to the terminal's clipboard:\n https://play.example/c/"+tuitest.ChallengeID)
+	d.Press("y").Shows("Sent to the terminal's clipboard:\n https://play.example/c/" + tuitest.ChallengeID)
 	d.Env.Site = ""
-	d.Press("u")
-	assert.Contains(t, d.Screen(), "Moves of an attempt cannot be undone.")
-	d.Press("X", "q")
-	assert.Contains(t, d.Screen(), "You can return until it ends")
+	d.Press("u").Shows("Moves of an attempt cannot be undone.")
+	d.Press("X", "q").Shows("You can return until it ends")
 	d.Press("n")
 	assert.Empty(t, d.Left)
-	d.Press("n")
-	assert.Contains(t, d.Screen(), "Your 12,340 points are kept")
+	d.Press("n").Shows("Your 12,340 points are kept")
 	d.Press("y")
 	d.Until("the refusal", func() bool { return strings.Contains(d.Screen(), "! "+client.ErrGameDamaged.Error()) })
 	server.OnResign = func() (*pb.Event, error) { return tuitest.Ended(614, pb.Result_REASON_RESIGNED), nil }
 	d.Press("n", "y")
 	d.Until("the end", p.Over)
 	assert.Contains(t, d.Screen(), "2nd of 3 so far")
-	d.Press("y")
-	assert.Contains(t, d.Screen(), "Sent to the terminal's clipboard:\n Gridstand race of 3 min: 12,340 points, 2nd of 3")
+	d.Press("y").Shows("Sent to the terminal's clipboard:\n Gridstand race of 3 min: 12,340 points, 2nd of 3")
 	assert.Contains(t, p.share(), "Gridstand race of 3 min: 12,340 points, 2nd of 3\n")
 	assert.Contains(t, p.share(), "gridstand join "+tuitest.ChallengeID)
 	d.Press("n")
@@ -107,8 +102,7 @@ func TestAttempt_TimeOver(t *testing.T) {
 	d.Until("the refusal", func() bool { return p.inFlight == nil && len(p.Notice) > 0 })
 	assert.Equal(t, 1, moves, "the server closed the race a little earlier")
 	now = tuitest.Noon.Add(140 * time.Second)
-	d.Press("left")
-	assert.Contains(t, d.Screen(), "Time is up.")
+	d.Press("left").Shows("Time is up.")
 	assert.Equal(t, 1, moves)
 	d.Press("q")
 	assert.Equal(t, ui.BackMsg{}, d.Leave(), "no confirmation after the end")
@@ -166,8 +160,7 @@ func TestAttempt_Rematch(t *testing.T) {
 	c.Kind, c.Target = pb.ChallengeKind_CHALLENGE_KIND_REMATCH, &pb.Target{Player: &pb.Player{Name: "bob"}, Score: 12344}
 	server = &tuitest.Server{}
 	p, d = startAttempt(t, server, c, nil)
-	assert.Contains(t, d.Screen(), "TO BEAT")
-	assert.Contains(t, d.Screen(), "12,344")
+	d.Shows("TO BEAT", "12,344")
 	end(server, d, p)
 	assert.Contains(t, d.Screen(), "4 points behind bob")
 	p.Game.GetPosition().Scores = []int32{12345}

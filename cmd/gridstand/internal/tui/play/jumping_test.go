@@ -81,8 +81,7 @@ func TestJump(t *testing.T) {
 	})
 	d.Press(" ")
 	assert.Contains(t, d.Screen(), "it needs a line of one opponent's cells from there to yours", "explains the rule")
-	d.Press("left", "t")
-	assert.Contains(t, d.Screen(), describe.Cell(target)+" takes")
+	d.Press("left", "t").Shows(describe.Cell(target) + " takes")
 	d.Press(" ")
 	d.Until("the refusal", func() bool { return p.inFlight == nil })
 	require.Len(t, jumped, 1)
@@ -92,8 +91,7 @@ func TestJump(t *testing.T) {
 	assert.NotContains(t, d.Screen(), describe.Cell(target)+" takes")
 	wall := slices.Index(p.Tribolo().GetCells(), pb.CellState_CELL_STATE_WALL)
 	p.jumping().cursor = &pb.Cell{X: int32(wall) % p.Tribolo().GetColumns(), Y: int32(wall) / p.Tribolo().GetColumns()}
-	d.Press("enter")
-	assert.Contains(t, d.Screen(), "a jump goes to an empty cell")
+	d.Press("enter").Shows("a jump goes to an empty cell")
 	d.Press("x")
 	assert.NotContains(t, d.Screen(), "a jump goes to an empty cell", "the text is gone after the next key")
 
@@ -193,8 +191,7 @@ func TestTurn(t *testing.T) {
 	p.Game.GetSeats()[0].GetPlayer().Name = strings.Repeat("m", ui.NameLimit)
 	assert.Contains(t, d.Screen(), "m… (you) ")
 	p.jumping().cursor = most(p.Tribolo()).GetCell()
-	d.Press("enter")
-	assert.Contains(t, d.Screen(), "! It is not your turn.")
+	d.Press("enter").Shows("! It is not your turn.")
 	p.jumping().targets, p.jumping().cursor = true, &pb.Cell{}
 	assert.NotContains(t, d.Screen(), "No jump to")
 	for n := 8; n <= 9; n++ {
@@ -247,8 +244,7 @@ func TestStandIn(t *testing.T) {
 	}}
 	from := s.Stream(tuitest.GameID)
 	p, d := newTribolo(t, s)
-	d.Press("y")
-	assert.Contains(t, d.Screen(), "clipboard")
+	d.Press("y").Shows("clipboard")
 	out := translate.Event(tuitest.Tribolo(t, tuitest.GameID, 9, adaAndBots()...))
 	out.Seat = new(int32)
 	out.Version, out.Action = 11, &pb.Event_TimedOut{TimedOut: &pb.TimedOut{StandIn: "greedy"}}
@@ -284,8 +280,7 @@ func TestNewGame_Seats(t *testing.T) {
 	})
 	d.Press("n")
 	assert.Regexp(t, `(?s)│ y give up, new game +│.*│ g give up +│.*│ n esc cancel +│`, d.Screen())
-	d.Press("y")
-	assert.Contains(t, d.Screen(), "Giving up …")
+	d.Press("y").Shows("Giving up …")
 	close(answer)
 	seats := d.Leave().(ui.ReplaceMsg).Route.New.Options.Seats
 	require.Len(t, seats, 3)
@@ -319,8 +314,7 @@ func TestWaiting(t *testing.T) {
 	env.Others = nil
 	assert.Contains(t, d.Screen(), "gridstand watch")
 	assert.False(t, p.alone())
-	d.Press("u")
-	assert.Contains(t, d.Screen(), "Moves of a game with other players cannot be undone.")
+	d.Press("u").Shows("Moves of a game with other players cannot be undone.")
 }
 
 // Ensure that a game with an open seat invites others, too, once two of its players are there.
@@ -335,8 +329,7 @@ func TestWaiting_Two(t *testing.T) {
 	assert.Regexp(t, `(?s)Waiting for 1 player.*gridstand join, at.*http://localhost:2048/g/`, d.Screen())
 	assert.Contains(t, d.Screen(), "\n y copy link   n new ")
 	assert.NotContains(t, d.Screen(), "[", "there is nothing to do with a cursor")
-	d.Press("enter")
-	assert.Contains(t, d.Screen(), "The game starts when all seats are taken.")
+	d.Press("enter").Shows("The game starts when all seats are taken.")
 }
 
 // Ensure that a waiting game no longer invites players once it is in quarantine: the server would refuse them.

@@ -151,8 +151,7 @@ func TestInvitation_Loopback(t *testing.T) {
 	d.Env.Site, d.Env.Width, d.Env.Height = "http://localhost:2048", 64, 24
 	assert.Regexp(t, `Others on this machine *\n.*watch at *\n`, d.Screen())
 	d.Env.Site, d.Env.Width = "", 80
-	d.Press("y")
-	assert.Contains(t, d.Screen(), "clipboard: gridstand watch "+tuitest.GameID)
+	d.Press("y").Shows("clipboard: gridstand watch " + tuitest.GameID)
 }
 
 // Ensure that the page shows how long a reply has been missing and the number of queued keys, and
@@ -165,8 +164,7 @@ func TestQueue_Bounded(t *testing.T) {
 	take(t, calls)
 	p.inFlight.since = tuitest.Noon.Add(-3 * time.Second)
 	assert.Contains(t, d.Screen(), "No answer for 3 s.")
-	d.Press("up")
-	assert.Contains(t, d.Screen(), "No answer for 3 s; queued keys: 1.")
+	d.Press("up").Shows("No answer for 3 s; queued keys: 1.")
 	p.inFlight.since = tuitest.Noon
 	for range queueLimit - 2 {
 		d.Press("up")
@@ -326,9 +324,7 @@ func TestRefusals(t *testing.T) {
 	d.Until("the reaction", func() bool { return strings.Contains(d.Screen(), "! no seat   ★ clap") })
 	assert.Empty(t, p.queue)
 	d.Press("S", "up", "x", " ") // neither yes nor no
-	assert.Contains(t, d.Screen(), "y give up, new game")
-	assert.Contains(t, d.Screen(), "g give up")
-	assert.Contains(t, d.Screen(), "Its 12,340 points count.")
+	d.Shows("y give up, new game", "g give up", "Its 12,340 points count.")
 	d.Press("esc")
 	assert.Nil(t, p.Dialog)
 	s.OnResign = func() (*pb.Event, error) { return tuitest.Ended(614, pb.Result_REASON_RESIGNED), nil }
@@ -337,8 +333,7 @@ func TestRefusals(t *testing.T) {
 	p.Cover(help)
 	d.Until("the result", p.Over)
 	assert.Equal(t, help, p.Dialog, "the user reads it")
-	d.Press("x")
-	assert.Contains(t, d.Screen(), "w replay")
+	d.Press("x").Shows("w replay")
 }
 
 // Ensure that a new game follows one in which the user no longer has a seat, and that the page says

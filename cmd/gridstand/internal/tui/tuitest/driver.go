@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
@@ -118,11 +119,21 @@ func Result[T any](then func(T, error) tea.Cmd, result T, err error) ui.Then {
 	return func() tea.Cmd { return then(result, err) }
 }
 
-// Press presses keys.
-func (d *Driver) Press(keys ...string) {
+// Press presses keys, and returns d for Shows.
+func (d *Driver) Press(keys ...string) *Driver {
 	d.t.Helper()
 	for _, key := range keys {
 		d.Send(Key(key))
+	}
+	return d
+}
+
+// Shows asserts that the window contains texts.
+func (d *Driver) Shows(texts ...string) {
+	d.t.Helper()
+	screen := d.Screen()
+	for _, text := range texts {
+		assert.Contains(d.t, screen, text)
 	}
 }
 

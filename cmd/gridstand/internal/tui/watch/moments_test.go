@@ -103,8 +103,7 @@ func TestReactions(t *testing.T) {
 		count := int32(4)
 		from.Push(client.Update{Audience: &count, Reactions: []int32{1200, 0, 0, 0, 1, 0, 9}})
 		d.Settle()
-		assert.Contains(t, d.Screen(), "★ clap ×1,200, fire\n")
-		assert.Contains(t, d.Screen(), "4 watching")
+		d.Shows("★ clap ×1,200, fire\n", "4 watching")
 		d.Until("the end of the reactions", func() bool { return p.Reactions.Text == "" })
 		assert.NotContains(t, d.Screen(), "clap")
 

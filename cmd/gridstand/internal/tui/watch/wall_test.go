@@ -42,8 +42,7 @@ func TestWall(t *testing.T) {
 	env.Width, env.Height = 40, 12
 	assert.Contains(t, d.Screen(), "1 ada")
 	assert.NotContains(t, d.Screen(), "bob")
-	d.Press("tab")
-	assert.Contains(t, d.Screen(), "2 bob")
+	d.Press("tab").Shows("2 bob")
 	assert.Contains(t, w.ClosingMessage(), "bob")
 	d.Press("1", "enter")
 	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Watch: []string{"first"}}}, d.Leave())

@@ -47,9 +47,9 @@ func differenceOf(got, recomputed protoreflect.Message, path string) string {
 		case field.IsList():
 			what = differenceOfLists(field, got.Get(field).List(), recomputed.Get(field).List(), name)
 		case field.HasPresence() && got.Has(field) && !recomputed.Has(field):
-			what = words(name) + " is set, but should be missing"
+			what = name + " is set, but should be missing"
 		case field.HasPresence() && !got.Has(field) && recomputed.Has(field):
-			what = words(name) + " is missing"
+			what = name + " is missing"
 		case field.HasPresence() && !got.Has(field):
 		default:
 			what = differenceOfValues(field, got.Get(field), recomputed.Get(field), name)
@@ -69,7 +69,7 @@ func differenceOfLists(field protoreflect.FieldDescriptor, got, recomputed proto
 		}
 	}
 	if got.Len() != recomputed.Len() {
-		return fmt.Sprintf("%s has %d entries, recomputed %d", words(path), got.Len(), recomputed.Len())
+		return fmt.Sprintf("%s has %d entries, recomputed %d", path, got.Len(), recomputed.Len())
 	}
 	return ""
 }
@@ -81,7 +81,7 @@ func differenceOfValues(field protoreflect.FieldDescriptor, got, recomputed prot
 	if got.Equal(recomputed) {
 		return ""
 	}
-	return fmt.Sprintf("%s is %s, recomputed %s", words(path), show(field, got), show(field, recomputed))
+	return fmt.Sprintf("%s is %s, recomputed %s", path, show(field, got), show(field, recomputed))
 }
 
 // show formats a value as text that is safe to print in a terminal.
@@ -99,35 +99,4 @@ func show(field protoreflect.FieldDescriptor, v protoreflect.Value) string {
 	default:
 		return fmt.Sprint(v.Interface())
 	}
-}
-
-// fieldWords maps common fields to readable names. The index of an entry of a list follows the
-// name.
-var fieldWords = map[string]string{
-	"position.twenty48.tiles[]":     "tile",
-	"position.tribolo.cells[]":      "cell",
-	"position.scores[]":             "score of seat",
-	"moved.gained":                  "the gain",
-	"moved.spawned":                 "the new tile",
-	"moved.spawned.index":           "the new tile's cell",
-	"moved.spawned.value":           "the new tile's value",
-	"position.move_count":           "the number of moves",
-	"position.twenty48.legal_moves": "the list of legal moves",
-	"position.tribolo.legal_moves":  "the list of legal moves",
-	"position.turn":                 "the seat to move",
-	"result":                        "the result",
-	"result.reason":                 "the result",
-	"result.winners":                "the list of winners",
-}
-
-// words returns a readable name for a common field, and path for any other.
-func words(path string) string {
-	name, index, listed := strings.Cut(strings.TrimSuffix(path, "]"), "[")
-	if listed {
-		name += "[]"
-	}
-	if word, ok := fieldWords[name]; ok {
-		return strings.TrimSpace(word + " " + index)
-	}
-	return path
 }

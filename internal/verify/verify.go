@@ -55,7 +55,7 @@ var (
 type Difference struct {
 	// Version is the version of the event, or 0 for a mismatch with the challenge.
 	Version int32
-	// What describes the difference, such as "tile 5 is 8, recomputed 4".
+	// What describes the difference, such as "position.twenty48.tiles[5] is 8, recomputed 4".
 	What string
 }
 

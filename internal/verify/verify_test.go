@@ -150,13 +150,13 @@ func TestTranscript_Altered(t *testing.T) {
 		alter   func(e *pb.Event)
 		want    string
 	}{
-		"the gain":                 {17, func(e *pb.Event) { e.GetMoved().Gained += 4 }, "the gain is "},
-		"where it spawned":         {17, func(e *pb.Event) { e.GetMoved().Spawned.Index++ }, "the new tile's cell is "},
-		"what spawned":             {17, func(e *pb.Event) { e.GetMoved().Spawned.Value *= 2 }, "the new tile's value is "},
-		"nothing spawned":          {17, func(e *pb.Event) { e.GetMoved().Spawned = nil }, "the new tile is missing"},
+		"the gain":                 {17, func(e *pb.Event) { e.GetMoved().Gained += 4 }, "moved.gained is "},
+		"where it spawned":         {17, func(e *pb.Event) { e.GetMoved().Spawned.Index++ }, "moved.spawned.index is "},
+		"what spawned":             {17, func(e *pb.Event) { e.GetMoved().Spawned.Value *= 2 }, "moved.spawned.value is "},
+		"nothing spawned":          {17, func(e *pb.Event) { e.GetMoved().Spawned = nil }, "moved.spawned is missing"},
 		"the legal moves":          {17, func(e *pb.Event) { board(e).LegalMoves = board(e).GetLegalMoves()[1:] }, "legal_moves"},
-		"the number of moves":      {17, func(e *pb.Event) { e.Position.MoveCount++ }, "the number of moves is 17, recomputed 16"},
-		"the turn":                 {17, func(e *pb.Event) { e.Position.Turn = nil }, "the seat to move is missing"},
+		"the number of moves":      {17, func(e *pb.Event) { e.Position.MoveCount++ }, "position.move_count is 17, recomputed 16"},
+		"the turn":                 {17, func(e *pb.Event) { e.Position.Turn = nil }, "position.turn is missing"},
 		"the seat":                 {17, func(e *pb.Event) { e.Seat = proto.Int32(1) }, "the rules do not allow the event: it is another seat's turn"},
 		"ranked in spite of a bot": {30, func(e *pb.Event) { e.Ranked = true }, "ranked is true, recomputed false"},
 		"the seed early":           {17, func(e *pb.Event) { e.Seed = seed.SeedBytes() }, "seed is "},
@@ -170,9 +170,9 @@ func TestTranscript_Altered(t *testing.T) {
 		"no game":                  {1, func(e *pb.Event) { e.GameId = "x\x1b[31m" }, `the game id "x\x1b[31m" is invalid`},
 		"a revealed seed":          {32, func(e *pb.Event) { e.Seed = seedOf(t, 3).SeedBytes() }, "SHA-256 of the revealed seed"},
 		"half a seed":              {32, func(e *pb.Event) { e.Seed = e.Seed[:16] }, "the revealed seed is invalid"},
-		"the result":               {32, func(e *pb.Event) { e.Result.Reason = pb.Result_REASON_NO_MOVES }, "the result is REASON_NO_MOVES, recomputed REASON_RESIGNED"},
-		"the winners":              {32, func(e *pb.Event) { e.Result.Winners = []int32{0} }, "the list of winners has 1 entries, recomputed 0"},
-		"a turn after the end":     {32, func(e *pb.Event) { e.Position.Turn = proto.Int32(0) }, "the seat to move is set, but should be missing"},
+		"the result":               {32, func(e *pb.Event) { e.Result.Reason = pb.Result_REASON_NO_MOVES }, "result.reason is REASON_NO_MOVES, recomputed REASON_RESIGNED"},
+		"the winners":              {32, func(e *pb.Event) { e.Result.Winners = []int32{0} }, "result.winners has 1 entries, recomputed 0"},
+		"a turn after the end":     {32, func(e *pb.Event) { e.Position.Turn = proto.Int32(0) }, "position.turn is set, but should be missing"},
 		"another game":             {17, func(e *pb.Event) { e.GameId = otherID }, "the event belongs to another game"},
 		"an early end":             {17, func(e *pb.Event) { e.Result = &pb.Result{} }, "the event comes after the end"},
 	} {

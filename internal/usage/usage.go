@@ -71,9 +71,20 @@ var forms = map[string]string{
 	"duration": "a duration such as 30s, 5m or 2h", "bool": "true or false",
 }
 
-// strict makes cmd and its subcommands check their arguments.
+// strict makes cmd and its subcommands check their arguments, and shells complete those that name files.
 func strict(cmd *cobra.Command) {
 	cmd.Args = Args
+	files := cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
+	if strings.Contains(cmd.Use, "file") {
+		cmd.ValidArgsFunction = files
+	}
+	complete := func(f *pflag.Flag) {
+		if what, _ := pflag.UnquoteUsage(f); what == "file" {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, files) // fails only for an unknown flag
+		}
+	}
+	cmd.Flags().VisitAll(complete)
+	cmd.PersistentFlags().VisitAll(complete)
 	cmd.SuggestionsMinimumDistance = maxTypos
 	if !cmd.Runnable() { // otherwise cobra would not check the command's arguments
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }

@@ -38,7 +38,6 @@ Flags of every command:`, removed, slices.Concat(play, look, scripts))
 	root.Version = version.String()
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.AddCommand(scriptsTopic(scripts))
-	_ = root.RegisterFlagCompletionFunc("ca", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)) // files
 	return root
 }
 

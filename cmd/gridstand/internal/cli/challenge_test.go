@@ -129,7 +129,8 @@ func TestDaily(t *testing.T) {
 	_, note, _ = ada.run("top", tomorrow)
 	assert.Equal(t, "The daily game of "+tomorrow+" has not begun.\n", note)
 	ada.fails(exitMissing, "no daily game on "+yesterday(clock)+", or its", "top", "yesterday")
-	ada.fails(exitMissing, "no daily game of classic on "+yesterday(clock)+", or its", "top", yesterday(clock), "--variant", "classic")
+	of := "no daily game of classic on " + yesterday(clock) + ", or its"
+	ada.fails(exitMissing, of, "top", yesterday(clock)+"/classic")
 	ada.ok("resign", game)
 
 	// The attempt is hidden from other players until the daily game closes.
@@ -174,6 +175,27 @@ func TestDaily(t *testing.T) {
 		", whose seed is the same.\nThe ranking lists it with this score, at rank 1.\n")
 	golden(t, "verify.json", ada.ok("verify", game, "--json"))
 	assert.Contains(t, ada.ok("verify", his), "It does not count in the ranking.")
+}
+
+// Ensure that scripts can name the daily game of another variant than the server's first.
+func TestDaily_Variant(t *testing.T) {
+	t.Parallel()
+	config, clock := servertest.Config(t), servertest.ClockAt(12)
+	config.StoreNow, config.Daily = clock.Now, "classic,3x3"
+	s, _ := servertest.Start(t, config)
+	ada := newUser(t, s.Addr().String(), "ada")
+	out, note, _ := ada.run("daily", "3x3")
+	assert.Contains(t, out, "variant     3x3\n")
+	assert.Equal(t, "Play it: gridstand join daily/3x3\n", note)
+	game := ada.begun("daily/3x3")
+	assert.Equal(t, "3x3", ada.game(game).GetVariant())
+	assert.Contains(t, ada.ok("daily", "3x3"), "your game   "+game)
+	ada.fails(exitMissing, "this server has no such daily game", "join", "daily/vt100")
+
+	clock.Pass(24 * time.Hour)
+	_, note, _ = ada.run("top", "daily/3x3")
+	assert.Contains(t, note, "\nYesterday's results: gridstand top yesterday/3x3\n")
+	assert.Regexp(t, `(?s)^Daily .*, 3x3: closed .*\nvariant +3x3\n`, ada.ok("show", "yesterday/3x3"))
 }
 
 // yesterday returns the day before the clock's current day.

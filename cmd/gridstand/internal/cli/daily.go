@@ -56,11 +56,7 @@ func (p *program) daily(ctx context.Context, c *client.Client, variant string) e
 		return p.printMessage(reply)
 	}
 	if reply.GetAttempt() == nil {
-		what := dailyWord
-		if variant != "" {
-			what = clean(reply.GetChallenge().GetId(), 26)
-		}
-		p.notef("Play it: %s", p.typed("join", what))
+		p.notef("Play it: %s", p.typed("join", dailyOf(dailyWord, variant)))
 	}
 	return p.printChallenge(ctx, c, reply)
 }

@@ -36,7 +36,7 @@ func TestHelp_SSH(t *testing.T) {
 		"account", "account end", "account rename",
 		"challenge --limit --private", "daily", "games --status --variant --mine --player",
 		"join --wait", "link", "play --private --seats --turn-limit", "race --now --limit --bot --private",
-		"top --window --variant --me", "variants", "watch --wall",
+		"top --window --me", "variants", "watch --wall",
 	}, all)
 }
 

@@ -57,22 +57,23 @@ const yesterdayWord = "yesterday"
 // dateForm matches dates, and days that do not exist.
 var dateForm = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
 
-// parseReference parses "daily", the day of a daily game, an id, or a link to the start page, or to the
-// page of a game, a challenge or a player.
+// parseReference parses "daily" or the day of a daily game, with "/" and a variant if it is not the default one, an
+// id, or a link to the start page, or to the page of a game, a challenge or a player.
 func parseReference(text string) (reference, error) {
 	text = strings.TrimSpace(text)
 	player, isPlayer := strings.CutPrefix(text, atPlayer)
+	day, variant, _ := strings.Cut(text, "/")
 	switch {
 	case isPlayer && player == "":
 		return reference{}, usage.Errorf("give the name of a player, such as %sada", atPlayer)
 	case isPlayer:
 		return reference{player: player}, nil
-	case text == dailyWord:
-		return reference{daily: true}, nil
-	case text == yesterdayWord || isDate(text):
-		return reference{daily: true, date: text}, nil
-	case dateForm.MatchString(text):
-		return reference{}, usage.Errorf("there is no day %s; give a day in UTC such as 2026-11-21", text)
+	case day == dailyWord:
+		return reference{daily: true, variant: variant}, nil
+	case day == yesterdayWord || isDate(day):
+		return reference{daily: true, date: day, variant: variant}, nil
+	case dateForm.MatchString(day):
+		return reference{}, usage.Errorf("there is no day %s; give a day in UTC such as 2026-11-21", day)
 	case !strings.Contains(text, "/"):
 		text, _, _ = strings.Cut(text, "#") // a link's move, which is ignored
 		return reference{id: strings.ToLower(text)}, nil
@@ -107,6 +108,9 @@ func parseReference(text string) (reference, error) {
 	}
 	return r, nil
 }
+
+// dailyOf returns the argument for the daily game of a day and a variant, which may be empty.
+func dailyOf(day, variant string) string { return strings.TrimSuffix(day+"/"+variant, "/") }
 
 // hostPort returns the host and the port of a web address.
 func hostPort(u *url.URL) string {

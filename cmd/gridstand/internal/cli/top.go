@@ -32,9 +32,9 @@ const allTime = "all"
 
 // topOptions are the flags of the top command.
 type topOptions struct {
-	window, variant string
-	me              bool
-	limit           int
+	window string
+	me     bool
+	limit  int
 }
 
 // neighbors returns the number of rows to request on each side of the user's own for --me. Of these rows, pages
@@ -56,7 +56,7 @@ func (p *program) topCommand() *cobra.Command {
 		Long: `Show a ranking: the best games of a variant (` + defaultVariant + ` by default), or the
 attempts at a challenge, given by its id or a link. daily is today's daily game,
 yesterday is the one before, and 2026-11-21 that of a day; days and weeks are in
-UTC.
+UTC. They mean the server's first daily game; daily/vt100 is that of a variant.
 
 A race lists all players with their current scores; other challenges list
 finished attempts. Attempts in which a program moved do not count. An attempt is
@@ -74,7 +74,6 @@ in the ranking of its challenge and in no other.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&o.window, "window", allTime, "day, week or all; for a variant")
-	flags.StringVar(&o.variant, "variant", "", "`variant` of the daily game (default: the server's first)")
 	flags.BoolVar(&o.me, "me", false, "only your own rank and the ranks around it")
 	p.addLimit(flags, &o.limit)
 	return cmd
@@ -82,10 +81,6 @@ in the ranking of its challenge and in no other.`,
 
 // top shows the ranking of a variant or of a challenge.
 func (p *program) top(ctx context.Context, c *client.Client, r reference, o topOptions) error {
-	if o.variant != "" && !r.daily {
-		return usage.Errorf("--variant is only for %s", dailyWord)
-	}
-	r.variant = cmp.Or(o.variant, r.variant)
 	v, err := p.variantOr(ctx, c, r, "a challenge", func() error { return p.topOfChallenge(ctx, c, r, o) })
 	if v == nil || err != nil {
 		return err
@@ -224,7 +219,7 @@ func (p *program) noAttempts(ctx context.Context, c *client.Client, r reference,
 	if r.daily && r.date == "" {
 		r.date = dayBefore(reply)
 		if _, err := r.find(ctx, c); err == nil {
-			return none + "\nYesterday's results: " + p.typed("top", yesterdayWord)
+			return none + "\nYesterday's results: " + p.typed("top", dailyOf(yesterdayWord, r.variant))
 		}
 	}
 	return none

@@ -2,12 +2,9 @@ package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode"
-
-	"google.golang.org/grpc"
 
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -74,31 +71,4 @@ func (c *Client) PlayerByName(ctx context.Context, name string) (*pb.Player, err
 		return nil, fmt.Errorf("%w: not the requested player", ErrBadStream)
 	}
 	return player, nil
-}
-
-// Rotate replaces the account's secret and returns the new token, which the client uses
-// from then on. Before asking the server, it calls keep to store the new secret (see
-// Credential.Pending), so that a lost reply does not lose the account. If keep returns an
-// error, Rotate returns it and nothing changes. After a lost reply, Rotate tries both
-// tokens until ctx is done.
-func (c *Client) Rotate(ctx context.Context, keep func(secret string) error) (string, error) {
-	secret := NewSecret()
-	if err := keep(secret); err != nil {
-		return "", err
-	}
-	before := c.token()
-	after := joinToken(idOf(before), secret)
-	rotate := func(ctx context.Context, request *pb.RotateTokenRequest, _ ...grpc.CallOption) (*pb.RotateTokenResponse, error) {
-		response, err := c.Players.RotateToken(withToken(ctx, before), request)
-		if errors.Is(err, ErrBadToken) {
-			// An earlier try may have taken effect.
-			response, err = c.Players.RotateToken(withToken(ctx, after), request)
-		}
-		return response, err
-	}
-	if _, err := retry(ctx, c, 0, rotate, &pb.RotateTokenRequest{Secret: secret}); err != nil {
-		return "", err
-	}
-	c.SetToken(after)
-	return after, nil
 }

@@ -76,7 +76,7 @@ func TestToken_NotSentInClearText(t *testing.T) {
 		assert.ErrorContains(t, err, "ada on ", name)
 		_, err = client.Restore(waittest.Context(t), c, store)
 		require.ErrorIs(t, err, client.ErrClearText, name)
-		require.ErrorIs(t, client.RotateStored(waittest.Context(t), c, store), client.ErrClearText, name)
+		require.ErrorIs(t, client.Rotate(waittest.Context(t), c, store), client.ErrClearText, name)
 		_, err = client.Adopt(waittest.Context(t), c, store, made.Token)
 		require.ErrorIs(t, err, client.ErrClearText, name)
 		for _, call := range []string{"getPlayer", "createPlayer", "rotate"} {
@@ -123,7 +123,7 @@ func TestToken_MarkedWithTLS(t *testing.T) {
 		},
 		"rotate": func(t *testing.T, c *client.Client, store *client.Store) error {
 			c.SetToken(load(t, store, "localhost:7").Token)
-			return client.RotateStored(waittest.Context(t), c, store)
+			return client.Rotate(waittest.Context(t), c, store)
 		},
 	} {
 		s, store := newTwoFaced(t), newStore(t)

@@ -146,7 +146,7 @@ var (
 	ErrUnsettled = errors.New("it is not known whether this took effect")
 	// ErrNotBot is returned by LogInBot if the account in the store is a person's.
 	ErrNotBot = errors.New("the stored account is not a bot's")
-	// ErrClearText is returned by LogIn, LogInBot, Create, Adopt, Restore and RotateStored if
+	// ErrClearText is returned by LogIn, LogInBot, Create, Adopt, Restore and Rotate if
 	// they would have to send, in clear text, a token that was used over TLS before. Tokens
 	// from Config.Token, SetToken and As are not checked.
 	ErrClearText = errors.New("a token that was used over TLS is not sent in clear text")

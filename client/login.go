@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"google.golang.org/grpc"
+
 	"github.com/gridstand/gridstand/internal/names"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -147,10 +149,13 @@ func (l login) replaced(ctx context.Context, cred Credential) (bool, error) {
 	return err == nil, err
 }
 
-// RotateStored calls Client.Rotate for the account that the store keeps for the client's
-// server, and stores the new token. It returns an error if the client acts for another
-// account. If a reply is lost, the next LogIn or Restore determines which token is valid.
-func RotateStored(ctx context.Context, c *Client, store *Store) error {
+// Rotate replaces the secret of the account that the store keeps for the client's server,
+// and stores the new token, which the client uses from then on. It returns an error if the
+// client acts for another account. It stores the new secret before it asks the server (see
+// Credential.Pending), so that a lost reply does not lose the account, and then tries both
+// tokens until ctx is done. If that fails, the next LogIn or Restore determines which token
+// is valid.
+func Rotate(ctx context.Context, c *Client, store *Store) error {
 	cred, found, err := store.Load(c.Target())
 	if err == nil && (!found || cred.Token == "") {
 		err = errors.New("no account is stored for " + c.Target())
@@ -165,15 +170,26 @@ func RotateStored(ctx context.Context, c *Client, store *Store) error {
 	if err != nil {
 		return err
 	}
-	cred.TLS = cred.TLS || c.encrypted
-	token, err := c.Rotate(ctx, func(secret string) error {
-		cred.Pending = secret
-		return store.Save(c.Target(), cred)
-	})
-	if err != nil {
+	cred.TLS, cred.Pending = cred.TLS || c.encrypted, NewSecret()
+	if err := store.Save(c.Target(), cred); err != nil {
 		return err
 	}
-	cred.Token, cred.Pending = token, ""
+	before, after := cred.Token, joinToken(idOf(cred.Token), cred.Pending)
+	rotate := func(
+		ctx context.Context, request *pb.RotateTokenRequest, _ ...grpc.CallOption,
+	) (*pb.RotateTokenResponse, error) {
+		response, err := c.Players.RotateToken(withToken(ctx, before), request)
+		if errors.Is(err, ErrBadToken) {
+			// An earlier try may have taken effect.
+			response, err = c.Players.RotateToken(withToken(ctx, after), request)
+		}
+		return response, err
+	}
+	if _, err := retry(ctx, c, 0, rotate, &pb.RotateTokenRequest{Secret: cred.Pending}); err != nil {
+		return err
+	}
+	c.SetToken(after)
+	cred.Token, cred.Pending = after, ""
 	return store.Save(c.Target(), cred)
 }
 

@@ -2,10 +2,11 @@ package client_test
 
 import (
 	"context"
-	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -265,7 +266,7 @@ func TestLogIn_TokenReplaced(t *testing.T) {
 	cred := logIn(t, c, store, "ada")
 	elsewhere := newStore(t)
 	require.NoError(t, elsewhere.Save(c.Target(), cred))
-	require.NoError(t, client.RotateStored(waittest.Context(t), c, store))
+	require.NoError(t, client.Rotate(waittest.Context(t), c, store))
 
 	_, _, err := client.LogIn(waittest.Context(t), dial(t, config), elsewhere, "")
 	require.ErrorIs(t, err, client.ErrBadToken)
@@ -361,7 +362,7 @@ func TestLogIn_LostReply(t *testing.T) {
 	c := dial(t, config)
 	c.SetToken(cred.Token)
 	a.loseNext = true
-	require.Error(t, client.RotateStored(waittest.Context(t), c, store))
+	require.Error(t, client.Rotate(waittest.Context(t), c, store))
 	recalled := dial(t, config)
 	player, err := client.Restore(waittest.Context(t), recalled, store)
 	require.NoError(t, err)
@@ -374,7 +375,7 @@ func TestLogIn_LostReply(t *testing.T) {
 	assert.Equal(t, 2, a.made("createPlayer"))
 }
 
-func TestRotateStored_AnotherAccount(t *testing.T) {
+func TestRotate_AnotherAccount(t *testing.T) {
 	t.Parallel()
 	a, config, store := startAccounts(t)
 	c := dial(t, config)
@@ -383,25 +384,27 @@ func TestRotateStored_AnotherAccount(t *testing.T) {
 	require.NoError(t, err)
 	for _, token := range []string{other, ""} {
 		c.SetToken(token)
-		require.ErrorContains(t, client.RotateStored(waittest.Context(t), c, store), "ada")
+		require.ErrorContains(t, client.Rotate(waittest.Context(t), c, store), "ada")
 	}
 	assert.Equal(t, cred, load(t, store, c.Target()))
 	assert.Zero(t, a.made("rotate"))
 
 	c.SetToken(cred.Token)
-	require.NoError(t, client.RotateStored(waittest.Context(t), c, store))
+	require.NoError(t, client.Rotate(waittest.Context(t), c, store))
 }
 
 func TestRotate(t *testing.T) {
 	t.Parallel()
-	a := newAccounts(pb.Storage_STORAGE_DURABLE)
-	c := dial(t, client.Config{Target: a.start(t)})
-	_, before, err := c.CreatePlayer(waittest.Context(t), "ada", true)
-	require.NoError(t, err)
-	c.SetToken(before)
+	a, config, store := startAccounts(t)
+	c := dial(t, config)
+	cred := logIn(t, c, store, "ada")
 
-	_, err = c.Rotate(waittest.Context(t), func(string) error { return errors.New("disk full") })
-	require.EqualError(t, err, "disk full")
+	// The name is too long for the temporary file of a change.
+	full := client.NewStore(filepath.Join(t.TempDir(), strings.Repeat("n", 250)))
+	content, err := os.ReadFile(store.Path())
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(full.Path(), content, 0o600))
+	require.ErrorIs(t, client.Rotate(waittest.Context(t), c, full), syscall.ENAMETOOLONG)
 	assert.Zero(t, a.made("rotate"))
 
 	// The first reply is lost, and the client notices.
@@ -413,15 +416,15 @@ func TestRotate(t *testing.T) {
 		}
 		return response, err
 	}
-	var kept string
-	token, err := c.Rotate(waittest.Context(t), func(secret string) error { kept = secret; return nil })
+	require.NoError(t, client.Rotate(waittest.Context(t), c, store))
+	rotated := load(t, store, c.Target())
+	assert.NotEqual(t, cred.Token, rotated.Token)
+	cred.Token = rotated.Token
+	assert.Equal(t, cred, rotated)
+	player, err := c.Me(waittest.Context(t))
 	require.NoError(t, err)
-	assert.Equal(t, c.PlayerID()+"."+kept, token)
-	player, err := c.Players.GetPlayer(waittest.Context(t), &pb.GetPlayerRequest{PlayerId: "me"})
-	require.NoError(t, err)
-	assert.True(t, player.GetPlayer().GetBot())
+	assert.Equal(t, cred.PlayerID, player.GetId())
 
-	c.SetToken(before)
-	_, err = c.Rotate(waittest.Context(t), func(string) error { return nil })
-	assert.ErrorIs(t, err, client.ErrBadToken)
+	a.forget()
+	assert.ErrorIs(t, client.Rotate(waittest.Context(t), c, store), client.ErrBadToken)
 }

@@ -139,7 +139,7 @@ func (p *program) showAccount(ctx context.Context, c *client.Client, player *pb.
 // rotate replaces the token of the user's account.
 func (p *program) rotate(ctx context.Context, c *client.Client, player *pb.Player, _ []string) error {
 	_, err := orGiveUp(ctx, p, "replace the token", func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, client.RotateStored(ctx, c, p.store)
+		return struct{}{}, client.Rotate(ctx, c, p.store)
 	})
 	if err != nil {
 		return err

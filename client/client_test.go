@@ -4,7 +4,6 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -64,36 +63,6 @@ func TestDial_BadCAFile(t *testing.T) {
 	assert.ErrorContains(t, err, "none.pem")
 	_, err = client.Dial(client.Config{CAFile: "client_test.go"})
 	assert.ErrorContains(t, err, "client_test.go")
-}
-
-func TestToken_SentWithEveryCall(t *testing.T) {
-	t.Parallel()
-	var mu sync.Mutex
-	var seen []string
-	f := &fake{getPlayer: func(_ int, ctx context.Context, _ *pb.GetPlayerRequest) (*pb.Player, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		seen = append(seen, tokenOf(ctx))
-		return &pb.Player{}, nil
-	}}
-	c := dial(t, client.Config{Target: f.start(t)})
-	assert.Empty(t, c.PlayerID())
-	for _, token := range []string{"", playerID + ".s1", playerID + ".s2", ""} {
-		c.SetToken(token)
-		_, err := c.Players.GetPlayer(waittest.Context(t), &pb.GetPlayerRequest{PlayerId: "me"})
-		require.NoError(t, err)
-	}
-	assert.Equal(t, []string{"", "Bearer " + playerID + ".s1", "Bearer " + playerID + ".s2", ""}, seen)
-	c.SetToken(playerID + ".s1")
-	assert.Equal(t, playerID, c.PlayerID())
-
-	other := c.As(otherID + ".s3")
-	assert.Equal(t, otherID, other.PlayerID())
-	for _, c := range []*client.Client{other, c} {
-		_, err := c.Players.GetPlayer(waittest.Context(t), &pb.GetPlayerRequest{PlayerId: "me"})
-		require.NoError(t, err)
-	}
-	assert.Equal(t, []string{"Bearer " + otherID + ".s3", "Bearer " + playerID + ".s1"}, seen[4:])
 }
 
 func TestDial_SeveralServers(t *testing.T) {

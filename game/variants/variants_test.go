@@ -39,25 +39,3 @@ func TestAll(t *testing.T) {
 	variants.All()[0].ID = "mine"
 	assert.Equal(t, "classic", variants.All()[0].ID, "a caller cannot change the list")
 }
-
-func TestLookup(t *testing.T) {
-	t.Parallel()
-	for _, v := range variants.All() {
-		current, ok := variants.Current(v.ID)
-		assert.True(t, ok, v.ID)
-		assert.Equal(t, v, current)
-		stored, ok := variants.Lookup(v.ID, v.Revision)
-		assert.True(t, ok, v.ID)
-		assert.Equal(t, v, stored)
-		_, ok = variants.Lookup(v.ID, v.Revision+1)
-		assert.False(t, ok, v.ID)
-		_, ok = variants.Lookup(v.ID, 0)
-		assert.False(t, ok, v.ID)
-	}
-	for _, id := range []string{"", "Classic", "classic ", "7x7"} {
-		_, ok := variants.Current(id)
-		assert.False(t, ok, id)
-		_, ok = variants.Lookup(id, 1)
-		assert.False(t, ok, id)
-	}
-}

@@ -299,10 +299,12 @@ func TestWriter_Take(t *testing.T) {
 	assert.True(t, ended, "no request is waiting")
 }
 
-// Ensure that a write that does not fit on the disk fails, and that later ones succeed once there is space.
+// Ensure that a write that does not fit on the disk fails, that the store has everything that was written before,
+// and that later writes succeed once there is space.
 func TestWriter_FullDisk(t *testing.T) {
 	t.Parallel()
 	d := openDB(t, Options{Memory: true})
+	require.NoError(t, insert(t.Context(), d, 1))
 	limit := func(pages string) {
 		require.NoError(t, d.write(t.Context(), func(c *sqlite3.Conn) error {
 			return exec(c, "PRAGMA max_page_count = "+pages)
@@ -318,7 +320,10 @@ func TestWriter_FullDisk(t *testing.T) {
 		var full *store.Error
 		require.ErrorAs(t, large(), &full)
 		assert.Equal(t, store.Full, full.Kind)
+		assert.Equal(t, []int{1}, rows(t, d))
 	}
 	limit("1000000000")
 	require.NoError(t, large())
+	require.NoError(t, insert(t.Context(), d, 2))
+	assert.Equal(t, []int{1, 2}, rows(t, d))
 }

@@ -1,5 +1,5 @@
 // Package fault tests whole servers through their public API while something fails: servers are
-// killed or paused; Redis is stopped, loses replies or forgets scripts; a file runs out of disk
+// killed or paused; Redis is stopped, loses replies or forgets scripts; a file runs out of
 // space; connections break; stores go back in time; clients misbehave; and players race each other.
 //
 // All tests have the build tag slow. CI runs those of make faults: TestStorm for a minute, and the
@@ -25,7 +25,6 @@
 //   - storm injects random faults, drawn from a seed, while traffic uses two servers backed
 //     by Redis, or one backed by a file. TestStorm_Kills does the same with a file and
 //     a single kind of fault: the only server is killed repeatedly.
-//   - disk is a small file system that fills up, and outage a game that continues while it is full.
 //
 // # Invariants
 //

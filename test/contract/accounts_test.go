@@ -30,7 +30,7 @@ func (k sshKey) fingerprint() string { return ssh.FingerprintSHA256(k.PublicKey(
 // proof returns an AddKey request that proves the player's ownership of the key.
 func (k sshKey) proof(t *testing.T, playerID string) *pb.AddKeyRequest {
 	t.Helper()
-	return &pb.AddKeyRequest{Signature: sshtest.Sign(t, k, playerID), Comment: "a key of " + playerID[:4]}
+	return &pb.AddKeyRequest{Signature: sshtest.Sign(t, k, playerID), Comment: "clé of " + playerID[:4]}
 }
 
 // host is an SSH host that uses a server.
@@ -93,7 +93,7 @@ func TestKeys(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, keys.GetKeys(), 1)
 		assert.Equal(t, key.fingerprint(), keys.GetKeys()[0].GetFingerprint())
-		assert.Equal(t, "a key of "+ann.GetId()[:4], keys.GetKeys()[0].GetComment())
+		assert.Equal(t, "clé of "+ann.GetId()[:4], keys.GetKeys()[0].GetComment())
 		created, err := on.CreateGame(on.call(key), &pb.CreateGameRequest{Variant: "classic"})
 		require.NoError(t, err)
 		assert.Equal(t, ann.GetId(), created.GetGame().GetSeats()[0].GetPlayer().GetId())
@@ -101,7 +101,7 @@ func TestKeys(t *testing.T) {
 	wantReason(t, remove(bob), pb.ReasonKeyNotFound)
 	require.NoError(t, remove(ann))
 	wantReason(t, remove(ann), pb.ReasonKeyNotFound)
-	h.refuses(t, h.call(key), &pb.GetPlayerRequest{PlayerId: "me"}, pb.ReasonKeyNotLinked)
+	h.refuses(t, h.call(key), &pb.CreateGameRequest{Variant: "classic"}, pb.ReasonKeyNotLinked)
 	for range 8 {
 		require.NoError(t, link(bob, newKey(t)))
 	}

@@ -5,9 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/crypto/ssh"
 
-	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
@@ -15,38 +13,6 @@ import (
 
 // fingerprint is a well-formed fingerprint that does not belong to any key.
 const fingerprint = "SHA256:n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg"
-
-// Ensure that a key's player is cached for a while, but no longer once the same server has
-// removed the key.
-func TestKeys_Player(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		accounts, ctx := account.New(s.Accounts, keep), t.Context()
-		keys, elsewhere := account.NewKeys(s.Keys, accounts), account.NewKeys(s.Keys, accounts)
-		ann, _ := create(t, accounts, "Ann", secretA)
-		signer := sshtest.Key(t)
-		signature, name := sshtest.Sign(t, signer, ann.ID), ssh.FingerprintSHA256(signer.PublicKey())
-		_, err := keys.Player(ctx, name, false)
-		require.ErrorIs(t, err, account.ErrKeyNotLinked)
-		added, err := keys.Add(ctx, ann.ID, signature, "ünicode at home")
-		require.NoError(t, err)
-		assert.Equal(t, name, added.Fingerprint)
-		for _, k := range []*account.Keys{keys, elsewhere} {
-			player, err := k.Player(ctx, name, false)
-			require.NoError(t, err)
-			assert.Equal(t, ann, player)
-		}
-		require.NoError(t, elsewhere.Remove(ctx, ann.ID, name))
-		_, err = elsewhere.Player(ctx, name, false)
-		require.ErrorIs(t, err, account.ErrKeyNotLinked)
-		_, err = keys.Player(ctx, name, false)
-		require.NoError(t, err, "a removed key is accepted for up to half a minute")
-		_, err = keys.Player(ctx, name, true)
-		require.ErrorIs(t, err, account.ErrKeyNotLinked)
-		_, err = account.NewKeys(s.Keys, accounts).Player(ctx, name, false)
-		require.ErrorIs(t, err, account.ErrKeyNotLinked)
-	})
-}
 
 // Ensure that an account that was created with a key has no valid token, and that the key cannot create
 // the account again after it was removed.

@@ -47,24 +47,6 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// Ensure that a game with an open seat waits, and that it is no seat's turn.
-func TestStart_Waiting(t *testing.T) {
-	t.Parallel()
-	sd := seed(7)
-	c := created(t, "classic", sd)
-	c.Seats = []replay.Seat{{}}
-	s := begin(t, c, sd)
-	assert.Equal(t, replay.Waiting, s.Status)
-	assert.Equal(t, game.NoSeat, s.Turn())
-	assert.Empty(t, s.LegalMoves())
-	assert.True(t, s.Ranked)
-
-	over := apply(t, s, game.NoSeat, replay.Abandoned{})
-	assert.Equal(t, replay.Finished, over.Status)
-	assert.Equal(t, game.Abandoned, over.Reason)
-	assert.False(t, over.Scored(0), "an open seat does not score")
-}
-
 // Ensure that an entry that cannot start a game is refused with the right error.
 func TestStart_Refused(t *testing.T) {
 	t.Parallel()

@@ -4,7 +4,6 @@ package fault
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"testing"
 
@@ -143,27 +142,6 @@ func (w *watcher) take(message *pb.WatchResponse) (over bool, _ error) {
 		return false, err
 	}
 	return w.history.Over(), w.caller.env.observed.update(message)
-}
-
-// version returns the last version that the watcher has seen.
-func (w *watcher) version() int32 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.history.Version()
-}
-
-// awaitVersion waits until the watcher has seen a version.
-func (w *watcher) awaitVersion(t *testing.T, version int32) {
-	t.Helper()
-	waittest.Until(t, fmt.Sprint("a watcher has seen version ", version), func() bool {
-		select {
-		case <-w.done:
-			require.NoError(t, w.err)
-			require.GreaterOrEqual(t, w.version(), version, "the stream has ended")
-		default:
-		}
-		return w.version() >= version
-	})
 }
 
 // awaitEnd waits until the watcher has ended, and returns its error.

@@ -1,6 +1,7 @@
 package liveness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -68,9 +69,7 @@ func (m *Monitor) Run(ctx context.Context) {
 
 // RunStopping is Run for a server that is stopping. It leaves missing servers to others, which can
 // take over their leases.
-func (m *Monitor) RunStopping(ctx context.Context) {
-	m.sendEvery(ctx, store.Heartbeat{MissingAfter: clockRuns})
-}
+func (m *Monitor) RunStopping(ctx context.Context) { m.sendEvery(ctx, store.Heartbeat{}) }
 
 func (m *Monitor) sendEvery(ctx context.Context, b store.Heartbeat) {
 	periodic.Run(ctx, interval, func() {
@@ -86,9 +85,11 @@ func (m *Monitor) reportRefusal(err error) {
 	refuses := ok && !slices.Contains([]store.Kind{store.Connection, store.Timeout, store.Corrupt}, failure.Kind)
 	switch {
 	case refuses && !m.refused && m.Alone:
-		m.Logger.Warn("cannot write the file; moves are refused until it can be written", "id", "file-not-written", "error", err)
+		m.Logger.Warn("cannot write the file; moves are refused until it can be written",
+			"id", "file-not-written", "error", err)
 	case refuses && !m.refused:
-		m.Logger.Warn("redis refuses writes; moves are refused until it accepts them", "id", "redis-not-written", "error", err)
+		m.Logger.Warn("redis refuses writes; moves are refused until it accepts them",
+			"id", "redis-not-written", "error", err)
 	case err == nil && m.refused:
 		m.Logger.Info("the store accepts writes again")
 	case err != nil:
@@ -103,12 +104,13 @@ func (m *Monitor) Check(ctx context.Context) error {
 	return err
 }
 
-// send sends a heartbeat and returns its result, which contains any outage that began before it.
+// send sends a heartbeat and returns its result, which contains any outage that began before it. It leaves
+// missing servers to Run: package jobs takes over their leases only while that is running.
 func (m *Monitor) send(ctx context.Context) (*store.HeartbeatResult, error) {
-	return m.sendWith(ctx, store.Heartbeat{MissingAfter: missingAfter})
+	return m.sendWith(ctx, store.Heartbeat{})
 }
 
-// sendWith is send with the given MissingAfter and Leaves.
+// sendWith is send with the given MissingAfter, if it is set, and Leaves.
 func (m *Monitor) sendWith(ctx context.Context, beat store.Heartbeat) (*store.HeartbeatResult, error) {
 	last := m.last.Load()
 	b, err := m.record(ctx, last, beat)
@@ -145,12 +147,13 @@ func (m *Monitor) report(b, last *store.HeartbeatResult) {
 	}
 }
 
-// record stores a heartbeat with the given MissingAfter and Leaves. last is the previous one, or nil for
-// the first.
+// record stores a heartbeat with the given MissingAfter, if it is set, and Leaves. last is the previous
+// one, or nil for the first.
 func (m *Monitor) record(ctx context.Context, last *store.HeartbeatResult, b store.Heartbeat) (*store.HeartbeatResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	b.ServerID, b.OutageAfter, b.Joins, b.Keep, b.MaxServers = m.ServerID, outageAfter, outageJoins, clockRuns, maxServers
+	b.MissingAfter = cmp.Or(b.MissingAfter, clockRuns)
 	if last != nil {
 		b.Acknowledged = last.At
 	}
@@ -166,7 +169,7 @@ func (m *Monitor) Leave(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
-	if _, err := m.sendWith(ctx, store.Heartbeat{MissingAfter: clockRuns, Leaves: true}); err != nil {
+	if _, err := m.sendWith(ctx, store.Heartbeat{Leaves: true}); err != nil {
 		m.Logger.Debug("cannot record that this server has shut down", "error", err)
 	}
 }

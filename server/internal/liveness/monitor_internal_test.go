@@ -6,12 +6,14 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -101,15 +103,23 @@ func TestMonitor_Suspicion(t *testing.T) {
 	assert.Zero(t, h.sent[1].Acknowledged)
 }
 
+// replies is a fake store.Heartbeats that calls next for each heartbeat and returns its error.
+type replies struct {
+	store.Heartbeats
+	next func() error
+}
+
+func (r replies) Record(context.Context, store.Heartbeat) (store.HeartbeatResult, error) {
+	return store.HeartbeatResult{At: at(0)}, r.next()
+}
+
 // Ensure that a store that answers but refuses writes is logged once, and again when it accepts them, and that
 // one that does not answer is not taken for either.
 func TestMonitor_Refused(t *testing.T) {
 	t.Parallel()
 	full, away := store.Failed("oom", "out of memory"), store.Failed(store.Connection, "connection refused")
 	for alone, id := range map[bool]string{false: "id=redis-not-written", true: "id=file-not-written"} {
-		var log bytes.Buffer
-		m := New(Config{Alone: alone, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		for _, tt := range []struct {
+		heartbeats := []struct {
 			err  error
 			want string
 		}{
@@ -123,13 +133,44 @@ func TestMonitor_Refused(t *testing.T) {
 			{nil, "the store accepts writes again"},
 			{nil, ""},
 			{full, id},
-		} {
-			log.Reset()
-			m.reportRefusal(tt.err)
-			assert.Equal(t, tt.want != "", log.Len() > 0, log.String())
-			assert.Contains(t, log.String(), tt.want)
 		}
+		synctest.Test(t, func(t *testing.T) {
+			var log bytes.Buffer
+			ctx, stop := context.WithCancel(t.Context())
+			sent := 0
+			m := New(Config{Alone: alone, Logger: slog.New(slog.NewTextHandler(&log, nil)), Heartbeats: replies{next: func() error {
+				if sent > 0 {
+					want := heartbeats[sent-1].want
+					assert.Equal(t, want != "", log.Len() > 0, log.String())
+					assert.Contains(t, log.String(), want)
+				}
+				log.Reset()
+				if sent == len(heartbeats) {
+					stop()
+					return nil
+				}
+				sent++
+				return heartbeats[sent-1].err
+			}}})
+			m.Run(ctx)
+		})
 	}
+}
+
+// Ensure that only the heartbeats of Run look for missing servers, because nothing takes over from those that
+// another heartbeat reports while the server is stopping.
+func TestMonitor_MissingAfter(t *testing.T) {
+	t.Parallel()
+	h := &script{result: store.HeartbeatResult{At: at(0)}}
+	m := monitor(h, "a")
+	once, stop := context.WithCancel(t.Context())
+	stop()
+	m.Run(once)
+	m.RunStopping(once)
+	require.NoError(t, m.Check(t.Context()))
+	m.Leave(t.Context())
+	after := convert.All(h.sent, func(b store.Heartbeat) time.Duration { return b.MissingAfter })
+	assert.Equal(t, []time.Duration{missingAfter, clockRuns, clockRuns, clockRuns}, after)
 }
 
 // Ensure that a server takes over from servers that have become missing.

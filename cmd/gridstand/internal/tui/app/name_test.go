@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -43,10 +44,32 @@ func TestName(t *testing.T) {
 		d.Press("enter").Shows("! a name consists of letters,")
 	}
 	d.Press("backspace", "backspace", "x", "enter")
-	d.Until("the refusal", func() bool { return strings.Contains(d.Screen(), "! This name is not available. x-2 may be.") })
+	const taken = "! This name is not available. x-2 may be."
+	d.Until("the refusal", func() bool { return strings.Contains(d.Screen(), taken) })
 	d.Press("backspace", "Y", "enter")
 	d.Until("the name", func() bool { return p.Notice == "You are Y now." })
 	assert.Nil(t, p.Dialog)
 	assert.Equal(t, "Y", env.NewName)
 	assert.Equal(t, []string{"x", "Y"}, asked)
+}
+
+// Ensure that the page says how a change of the name ended that the user did not wait for, and keeps the dialog
+// that is open by then.
+func TestName_Left(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{"You are x now.": nil, "no answer": errors.New("no answer")} {
+		env, answer := tuitest.Env(nil), make(chan struct{})
+		env.Rename = func(context.Context, string) error { <-answer; return err }
+		p := newFakePage(t.Context())
+		p.AskName(env)
+		d := tuitest.Drive(t, env, p)
+		d.Press("x", "enter").Shows("Saving your name")
+		d.Press("esc")
+		assert.Nil(t, p.Dialog)
+		other := &ui.Question{Title: "Give up?"}
+		p.Ask(other)
+		close(answer)
+		d.Until("the end", func() bool { return p.Notice == want })
+		assert.Equal(t, other, p.Dialog)
+	}
 }

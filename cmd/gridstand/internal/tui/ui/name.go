@@ -19,6 +19,7 @@ type naming struct {
 	input textinput.Model
 	busy  bool
 	err   error
+	left  bool // whether the user has closed it
 }
 
 // AskName opens the dialog that asks a guest for a name.
@@ -40,6 +41,7 @@ func (d *naming) Keys() KeyTable {
 func (d *naming) Input(msg tea.Msg) tea.Cmd {
 	switch press, _ := msg.(tea.KeyPressMsg); {
 	case press.Code == tea.KeyEscape:
+		d.left = true
 		d.tasks.Withdraw()
 		return nil
 	case d.busy:
@@ -66,14 +68,18 @@ func (d *naming) submit() tea.Cmd {
 	return Call(d.tasks, func(ctx context.Context) (string, error) { return name, d.env.Rename(ctx, name) }, d.renamed)
 }
 
-// renamed handles the result of Env.Rename.
+// renamed handles the result of Env.Rename. If the user has closed the dialog before, another one may be open.
 func (d *naming) renamed(name string, err error) tea.Cmd {
 	d.busy, d.err = false, err
-	if err != nil {
+	switch {
+	case err != nil && d.left:
+		return d.tasks.Fail(err)
+	case err != nil:
 		return nil
+	case !d.left:
+		d.tasks.Withdraw()
 	}
 	d.env.NewName = name
-	d.tasks.Withdraw()
 	return d.tasks.Say("You are " + name + " now.")
 }
 

@@ -82,15 +82,14 @@ func (l login) logIn(ctx context.Context, name string) (cred Credential, notice 
 // Create creates an account for a person with exactly the given name, makes the client act
 // for it, and stores it. If the client was acting for the account stored for its server,
 // that account is dropped; otherwise the stored account is kept as Previous if its server
-// had a durable store. If the error is ErrNameTaken or ErrInvalid, the stored account is
-// unchanged.
+// had a durable store. If the server refuses the name, the stored account is unchanged.
 func Create(ctx context.Context, c *Client, store *Store, name string) (Credential, error) {
 	before, _, err := store.Load(c.Target())
 	if err != nil {
 		return Credential{}, err
 	}
 	l := login{client: c, store: store, exact: true}
-	if before.unconfirmed() && strings.EqualFold(before.Name, name) {
+	if before.unconfirmed() && !before.Bot && strings.EqualFold(before.Name, name) {
 		return l.register(ctx, before)
 	}
 	return l.create(ctx, Credential{Previous: durable(before, c.PlayerID())}, name)

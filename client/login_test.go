@@ -234,6 +234,12 @@ func TestCreate(t *testing.T) {
 	require.NotNil(t, dan.Previous)
 	assert.Equal(t, bob.PlayerID, dan.Previous.PlayerID)
 	assert.Nil(t, dan.Previous.Previous)
+
+	bot := client.Credential{Name: "robin", Bot: true, Pending: client.NewSecret()}
+	require.NoError(t, store.Save(c.Target(), bot))
+	robin, err := client.Create(waittest.Context(t), c, store, "robin")
+	require.NoError(t, err)
+	assert.False(t, robin.Bot, "an account for a person, although a bot's was not confirmed")
 }
 
 // Ensure that a name that is too long is neither sent nor stored, and that one that an

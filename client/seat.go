@@ -52,7 +52,8 @@ func (s *Seat) Index() int32 { return s.index }
 // GameID returns the id of the game.
 func (s *Seat) GameID() string { return s.gameID }
 
-// Move makes a move at the version that the player saw and returns its event. byBot
+// Move makes a move at the version that the player saw and returns its event. If the
+// account has several seats, the server makes it in the one whose turn it is. byBot
 // declares that a program chose the move; the game is then no longer ranked.
 //
 // The move takes effect at most once. If a reply is lost, or if the server or its store is

@@ -17,7 +17,7 @@ const maxCall = 10 * time.Second
 // answerMargin is the time reserved before a call's deadline for delivering the response.
 const answerMargin = 50 * time.Millisecond
 
-// Unary is the interceptor for unary calls. It limits the duration of a call, admits it,
+// Unary is the interceptor for unary calls. It limits the duration of a call, charges its reads,
 // authenticates the caller, applies the limit of the player and translates the error. Any call's panic
 // becomes an error.
 func (s *Service) Unary(
@@ -36,7 +36,7 @@ func (s *Service) Unary(
 	defer cancel()
 
 	may := callersOf(info.FullMethod)
-	err = read(bounded, info.FullMethod, request)
+	err = chargeCall(bounded, info.FullMethod, request)
 	if err == nil {
 		bounded, err = s.authenticate(bounded, info.FullMethod, may)
 	}

@@ -106,8 +106,9 @@ func readCost(request any) int {
 	return max(1, (entries+rowsPerRead-1)/rowsPerRead)
 }
 
-// read admits a call that is not a move, of which the front has charged one read.
-func read(ctx context.Context, method string, request any) error {
+// chargeCall charges the caller's address for the reads of a call, of which the front has charged one, and waits
+// until it may run beside the address's other calls. It does nothing for a call that reads nothing, such as a move.
+func chargeCall(ctx context.Context, method string, request any) error {
 	cost := readCost(request)
 	if cost == 0 {
 		return nil

@@ -11,7 +11,14 @@ export GRIDSTAND_SERVER=localhost:${PICTURE_PORT:-2048}
 
 bin/gridstand-server --store memory --listen "$GRIDSTAND_SERVER" 2>"$work/server.log" &
 pids=($!)
-trap 'tmux -L "$socket" kill-server 2>/dev/null || true; pkill -P "$(IFS=,; echo "${pids[*]}")" || true; kill "${pids[@]}" 2>/dev/null || true; wait || true; rm -rf "$work"' EXIT
+end() {
+  tmux -L "$socket" kill-server 2>/dev/null || true
+  pkill -P "$(IFS=,; echo "${pids[*]}")" || true # what loops in the background have started
+  kill "${pids[@]}" 2>/dev/null || true
+  wait || true
+  rm -rf "$work"
+}
+trap end EXIT
 # Otherwise, if another server has the port, the pictures would show its games.
 until grep -qs 'msg=serving' "$work/server.log"; do
   kill -0 "${pids[0]}" 2>/dev/null || { cat "$work/server.log" >&2; echo "Set PICTURE_PORT to a free port." >&2; exit 1; }

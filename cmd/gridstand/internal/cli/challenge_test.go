@@ -142,7 +142,8 @@ func TestDaily(t *testing.T) {
 	}
 	running := strings.TrimSpace(bob.ok("new"))
 	eve.fails(exitMissing, "the game is not over", "challenge", running)
-	eve.fails(exitUsage, "--limit must be unset for a challenge with the tiles of a game", "challenge", running, "--limit", "1m")
+	const unset = "--limit must be unset for a challenge with the tiles of a game"
+	eve.fails(exitUsage, unset, "challenge", running, "--limit", "1m")
 	// A bot's attempt does not count, but once it is over, bob may see the other attempts.
 	his := bob.begun("daily")
 	bob.slide(his, 1, "--bot")

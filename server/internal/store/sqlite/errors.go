@@ -49,7 +49,8 @@ func explain(err error) error {
 	case sqlite3.ResultCantOpen, sqlite3.ResultReadOnly:
 		return fmt.Errorf("your user must be able to write it, and to create files next to it (%w)", err)
 	case sqlite3.ResultBusy:
-		return fmt.Errorf("another program, such as sqlite3 with an open transaction, has locked it; end that program (%w)", err)
+		return fmt.Errorf("another program, such as sqlite3 with an open transaction, has locked it; "+
+			"end that program (%w)", err)
 	}
 	return err
 }

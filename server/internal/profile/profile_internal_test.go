@@ -154,7 +154,9 @@ func TestRaceOf(t *testing.T) {
 		race, final := &challenge.Challenge{CloseTime: time.UnixMilli(10)}, []*replay.State(nil)
 		for i, id := range []string{"ada", "bob"} {
 			race.Entrants = append(race.Entrants, challenge.Entrant{Player: replay.Player{ID: id}})
-			final = append(final, &replay.State{Position: points{score: score}, UpdateTime: time.UnixMilli(12 - int64(i)), Ranked: true})
+			final = append(final, &replay.State{
+				Status: replay.Finished, Position: points{score: score}, UpdateTime: time.UnixMilli(12 - int64(i)), Ranked: true,
+			})
 		}
 		for i, of := range want {
 			of.TimeMs = 12

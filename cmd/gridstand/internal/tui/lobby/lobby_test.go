@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+	"google.golang.org/grpc/codes"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
@@ -34,6 +35,17 @@ func open(t *testing.T, change func(env *ui.Env)) (*page, *tuitest.Driver) {
 	p := d.Page.(*page)
 	d.Until("the lists", func() bool { return p.loaded })
 	return p, d
+}
+
+// Ensure that a player whose SSH key was removed during the session is told what to do.
+func TestKeyRemoved(t *testing.T) {
+	t.Parallel()
+	p, d := open(t, func(env *ui.Env) { env.Remote = true })
+	d.Send(got(p, ui.Lists{}, &client.Error{
+		Code: codes.Unauthenticated, Reason: pb.ReasonKeyNotLinked, Message: "use CreatePlayer",
+	}))
+	d.Shows("Your SSH key was removed from its account. Connect again to play")
+	assert.NotContains(t, d.Screen(), "CreatePlayer")
 }
 
 // Ensure that the keys open the right pages. The lists are those of lists.

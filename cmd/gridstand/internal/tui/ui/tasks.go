@@ -259,6 +259,8 @@ func Explain(err error, todo string) string {
 		return fmt.Sprintf("The server %s. %s", client.CauseOf(err), todo)
 	case errors.Is(err, client.ErrBadToken):
 		return "The server no longer accepts your token. Quit and start again."
+	case errors.Is(err, client.ErrKeyNotLinked):
+		return "Your SSH key was removed from its account. Connect again to play with a new account."
 	case errors.Is(err, client.ErrBadCredential): // The user cannot renew it.
 		return "This host can no longer act for players until its operator gives it a new credential. Your games are kept."
 	case errors.Is(err, client.ErrGameNotFound):

@@ -51,8 +51,8 @@ type HeartbeatResult struct {
 	// only At, Run and, on Redis, Now are set.
 	RolledBack bool
 	// Missing is the number of servers that have become missing since the last heartbeat of any server. On
-	// an engine that servers share, another heartbeat with the same Acknowledged repeats it, because the
-	// reply to the first may have been lost.
+	// an engine that servers share, the server's next heartbeats repeat it until one acknowledges that it was
+	// reported, because replies may be lost.
 	Missing int
 	// Run identifies the store's process; it is "" if unknown, or if it is the server's own.
 	// If it changes, the store may have lost acknowledged writes.

@@ -3,7 +3,7 @@
 -- KEYS[1]  heartbeats:{beat}, a hash: server → 'at at' or 'at at mark': its last
 --          heartbeat in Unix milliseconds, twice because earlier versions stored two
 --          times; the mark is 'left' if it shut down cleanly, or 'missing', a server
---          and its ARGV[2] if that heartbeat reported it missing
+--          and its heartbeat if that one reported it missing
 -- KEYS[2]  outages:{beat}, a sorted set: 'from to' by to, in Unix milliseconds. It
 --          contains only the last outage; earlier versions stored several
 -- ARGV[1]  the server
@@ -17,8 +17,9 @@
 --
 -- Reply: {now, from, to, at, rollback, missing, run}: the time in Unix milliseconds;
 -- the last outage, or zeros; the stored heartbeat; 1 if Redis went back in time, else
--- 0; the number of servers that have become missing, again if ARGV[2] is the same,
--- because the reply may have been lost; and the ID of the Redis process, '' if unknown.
+-- 0; the number of servers that have become missing, also if an earlier heartbeat that
+-- ARGV[2] does not acknowledge has reported them, because its reply may have been lost;
+-- and the ID of the Redis process, '' if unknown.
 --
 -- Invariant: a server's at decreases only if all data in Redis is rolled back. That
 -- server's heartbeats then change nothing until it sends one with ARGV[2] = 0, so it
@@ -39,7 +40,7 @@ if acknowledged > mine then return {text(now), '0', '0', text(mine), '1', '0', r
 
 local servers = redis.call('HGETALL', KEYS[1])
 local newest, missing, oldest, oldest_at = 0, 0, nil, now
-local mark = ' missing ' .. own .. ' ' .. ARGV[2]
+local beat = math.max(now, mine)
 for i = 1, #servers, 2 do
   local id, value = servers[i], servers[i + 1]
   local at = tonumber(string.match(value, '^%d+'))
@@ -47,18 +48,18 @@ for i = 1, #servers, 2 do
   if id ~= own then
     if at < oldest_at then oldest, oldest_at = id, at end
     if now - at > missing_after and string.find(value, '^%d+ %d+$') then
-      value = value .. mark
+      value = value .. ' missing ' .. own .. ' ' .. text(beat)
       redis.call('HSET', KEYS[1], id, value)
     end
-    if string.sub(value, -#mark) == mark then missing = missing + 1 end
+    local by, reported = string.match(value, ' missing (%S+) (%d+)$')
+    if by == own and tonumber(reported) > acknowledged then missing = missing + 1 end
   end
 end
 if oldest and (now - oldest_at > kept or #servers / 2 > tonumber(ARGV[7])) then
   redis.call('HDEL', KEYS[1], oldest)
 end
 
-local at = math.max(now, mine)
-redis.call('HSET', KEYS[1], own, text(at) .. ' ' .. text(at) .. (ARGV[8] == '1' and ' left' or ''))
+redis.call('HSET', KEYS[1], own, text(beat) .. ' ' .. text(beat) .. (ARGV[8] == '1' and ' left' or ''))
 
 local from, to = string.match(redis.call('ZRANGE', KEYS[2], -1, -1)[1] or '0 0', '^(%d+) (%d+)$')
 if newest > 0 and now - newest > outage_after then
@@ -67,4 +68,4 @@ if newest > 0 and now - newest > outage_after then
   redis.call('DEL', KEYS[2])
   redis.call('ZADD', KEYS[2], to, from .. ' ' .. to)
 end
-return {text(now), from, to, text(at), '0', text(missing), run}
+return {text(now), from, to, text(beat), '0', text(missing), run}

@@ -142,6 +142,7 @@ func (a accounts) Create(ctx context.Context, account store.Account, keep time.D
 type claimResult struct {
 	holder  string // the ID of the account that holds it
 	lasting bool   // whether the claim never expires
+	isNew   bool   // whether the call made the claim; false if it was repeated after a lost reply
 }
 
 // claim claims the key of a name or of an SSH key for an owner, for the given duration or permanently,
@@ -152,10 +153,10 @@ func (a accounts) claim(ctx context.Context, key, owner string, keep time.Durati
 	if err != nil {
 		return claimResult{}, failed(err)
 	}
-	if len(reply) != 2 {
+	if len(reply) != 3 {
 		return claimResult{}, store.Failed(store.Corrupt, "claim.lua returned %d values", len(reply))
 	}
-	return claimResult{holder: reply[0], lasting: reply[1] == "1"}, nil
+	return claimResult{holder: reply[0], lasting: reply[1] == "1", isNew: reply[2] == "1"}, nil
 }
 
 // existing returns the account with the given ID, or the error otherwise if it does not exist: an account
@@ -242,8 +243,8 @@ func (a accounts) Rename(ctx context.Context, id, from, name string, every time.
 		return store.Account{}, err
 	}
 	stored, err = a.existing(ctx, id, store.ErrNoAccount)
-	// The account was not renamed, and did not hold the name before.
-	if holder == "" && !store.IsError(err) && names.Fold(stored.Name) != names.Fold(name) {
+	// The account was not renamed, and did not hold the name before, or only until a concurrent call released it.
+	if (holder == "" || claimed.isNew) && !store.IsError(err) && names.Fold(stored.Name) != names.Fold(name) {
 		if err := releaseKeyScript.Run(ctx, a.client, []string{folded}, id).Err(); err != nil {
 			return store.Account{}, failed(err)
 		}

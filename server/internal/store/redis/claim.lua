@@ -4,7 +4,8 @@
 -- ARGV[1]  the owner to be
 -- ARGV[2]  the time in milliseconds after which the claim expires; 0 for never
 -- ARGV[3]  and following: owners that may be replaced
--- Reply    {owner, permanent}: the owner now, and '1' if the claim is permanent, else '0'
+-- Reply    {owner, permanent, new}: the owner now, '1' if the claim is permanent, else
+--          '0', and '1' if this call made it, else '0'
 --
 -- Invariant: an owner is replaced only if the caller listed it, and a permanent claim
 -- of an owner that is not listed never becomes temporary.
@@ -20,4 +21,4 @@ elseif free then
 elseif owner == ARGV[1] and ARGV[2] == '0' then
   redis.call('PERSIST', KEYS[1])
 end
-return {redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1]) == -1 and '1' or '0'}
+return {redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1]) == -1 and '1' or '0', free and '1' or '0'}

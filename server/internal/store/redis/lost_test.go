@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/names"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -91,57 +92,46 @@ func TestLostReply(t *testing.T) {
 	})
 }
 
-// Ensure that an account that is renamed twice at once does not keep the name that it did not get, if the reply to
-// the claim of that name was lost.
+// Ensure that an account that is renamed twice at once does not keep the name that it did not get: neither if the
+// reply to the claim of that name was lost, nor if the call began while another one for that name held it.
 func TestLostReply_Rename(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		ctx := t.Context()
-		ann, err := r.store.Accounts.Create(ctx, store.Account{ID: id.New(), Name: "Ann", Secret: "none"}, 0)
-		require.NoError(t, err)
-		other := func() {
-			renamed, err := r.store.Accounts.Rename(ctx, ann.ID, "Ann", "Bob", 0)
+		for _, tt := range []struct {
+			command           string // whose reply is lost after the other call
+			held              bool
+			name, got, missed string
+		}{{"evalsha", false, "Ann", "Bob", "Cid"}, {"time", true, "Eve", "Kim", "Lee"}} {
+			ann, err := r.store.Accounts.Create(ctx, store.Account{ID: id.New(), Name: tt.name, Secret: "none"}, 0)
 			require.NoError(t, err)
-			assert.Equal(t, "Bob", renamed.Name)
+			key := nameKey(names.Fold(tt.missed))
+			if tt.held {
+				_, err := accounts{r.client}.claim(ctx, key, ann.ID, permanent)
+				require.NoError(t, err)
+			}
+			other := func() {
+				renamed, err := r.store.Accounts.Rename(ctx, ann.ID, tt.name, tt.got, 0)
+				require.NoError(t, err)
+				assert.Equal(t, tt.got, renamed.Name)
+				if tt.held {
+					require.NoError(t, r.client.Del(ctx, key).Err())
+				}
+			}
+			var lost atomic.Bool
+			dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+				c, err := new(net.Dialer).DialContext(ctx, network, addr)
+				return &lossy{Conn: c, command: []byte(tt.command), lost: &lost, then: other}, err
+			}
+			client := goredis.NewClient(&goredis.Options{Addr: r.addr, Dialer: dial})
+			defer func() { assert.NoError(t, client.Close()) }()
+			renamed, err := accounts{client}.Rename(ctx, ann.ID, tt.name, tt.missed, 0)
+			require.NoError(t, err)
+			assert.Equal(t, tt.got, renamed.Name)
+			assert.True(t, lost.Load())
+			holder, err := r.store.Accounts.Holder(ctx, tt.missed)
+			require.NoError(t, err)
+			assert.Empty(t, holder, tt.command)
 		}
-		var lost atomic.Bool
-		dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
-			c, err := new(net.Dialer).DialContext(ctx, network, addr)
-			return &lossy{Conn: c, command: []byte("evalsha"), lost: &lost, then: other}, err
-		}
-		client := goredis.NewClient(&goredis.Options{Addr: r.addr, Dialer: dial})
-		defer func() { assert.NoError(t, client.Close()) }()
-		renamed, err := accounts{client}.Rename(ctx, ann.ID, "Ann", "Cid", 0)
-		require.NoError(t, err)
-		assert.Equal(t, "Bob", renamed.Name)
-		assert.True(t, lost.Load())
-		holder, err := r.store.Accounts.Holder(ctx, "Cid")
-		require.NoError(t, err)
-		assert.Empty(t, holder)
-	})
-}
-
-// Ensure that a restore succeeds if the reply to a part of it was lost.
-func TestLostReply_Restore(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, r *rig) {
-		var lost atomic.Bool
-		dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
-			c, err := new(net.Dialer).DialContext(ctx, network, addr)
-			return &lossy{Conn: c, command: []byte("xadd"), lost: &lost}, err
-		}
-		client := goredis.NewClient(&goredis.Options{Addr: r.addr, Dialer: dial})
-		defer func() { assert.NoError(t, client.Close()) }()
-		log := &store.DumpedLog{GameID: name("a")}
-		for version := range int32(3) {
-			at := time.UnixMilli(int64(version)).UTC()
-			entryID := store.ID{Version: version + 1, Digest: 1}
-			log.Entries = append(log.Entries, store.Record{ID: entryID, Time: at, Raw: []byte("raw"), Seed: []byte{}})
-		}
-		require.NoError(t, dumper{client}.Restore(t.Context(), []store.Item{{Log: log}}))
-		assert.True(t, lost.Load())
-		entries, err := r.store.Games.Entries(t.Context(), name("a"), 1, 10)
-		require.NoError(t, err)
-		assert.Equal(t, log.Entries, entries)
 	})
 }

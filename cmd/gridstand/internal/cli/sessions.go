@@ -16,8 +16,9 @@ func (p *program) linkCommand() *cobra.Command {
 		Use:   "link",
 		Short: "Print a link that continues in a browser",
 		Long: `Print a link that opens your account in a browser. It works once, for ten
-minutes. The browser can play, watch and rename, but not change the token or SSH
-keys. ` + name + ` account lists it, and ` + name + ` account end ends it.`,
+minutes, unless you print another. The browser can play, watch and rename, but
+not change the token or SSH keys. ` + name + ` account lists the browser,
+and ` + name + ` account end ends its use of the account.`,
 		RunE: p.onAccount(p.printLink),
 	}
 }

@@ -38,9 +38,10 @@ func (p *program) sshHostCommand() *cobra.Command {
 need no other program:  ssh -p 2222 <host>
 
 A player's SSH key identifies the account. For this, the server's operator
-creates a service credential with gridstand-server ssh-credential, and adds this
-host to the server's --proxies. People without a key can only watch. Clients do
-not get a shell.
+creates a service credential for --credential-file with
+` + createCredential + `, and adds this host to
+the server's --proxies. People without a key can only watch. Clients do not get
+a shell.
 
 Limits without a flag: 256 connections that have no session (the address with
 most of them loses the one that has waited longest); 10 seconds to exchange keys

@@ -29,7 +29,8 @@ type localFlags struct {
 
 func (o *localFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.local, "local", false,
-		"start a server in this program, at "+client.DefaultTarget+" or at --server, unless one is already running there; its games are kept in $XDG_STATE_HOME")
+		"start a server in this program, at "+client.DefaultTarget+" or at --server, but not at $"+serverVariable+
+			", unless one is already running there; its games are kept in $XDG_STATE_HOME")
 	flags.BoolVar(&o.share, "share", false, "as --local, and let other machines connect, in clear text")
 }
 

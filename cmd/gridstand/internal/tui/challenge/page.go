@@ -231,7 +231,10 @@ func (p *page) askBots() tea.Cmd {
 				}, bot)
 			}))
 		}
-		if len(q.Choices) == 0 {
+		switch {
+		case p.Dialog != nil: // The user has opened another one since, and is answering that or typing into it.
+			return nil
+		case len(q.Choices) == 0:
 			return p.Refuse("There is no bot for " + client.CleanText(p.GetVariant(), ui.NameLimit) + ".")
 		}
 		return p.Ask(q)

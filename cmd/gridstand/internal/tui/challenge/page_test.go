@@ -1,6 +1,7 @@
 package challenge
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
@@ -322,4 +324,36 @@ func TestPage_Begins(t *testing.T) {
 			assert.Contains(t, p.roster(60, 30), "It starts in 0:11,")
 		}
 	}
+}
+
+// slowVariants is a server that lists its variants when the test says so.
+type slowVariants struct {
+	*tuitest.Server
+	answer chan struct{}
+}
+
+// Variants implements ui.Server.
+func (s *slowVariants) Variants(context.Context) ([]*pb.Variant, error) {
+	<-s.answer
+	return tuitest.Variants(), nil
+}
+
+// Ensure that the list of bots, which arrives late, does not replace a dialog into which the user types a name: the
+// next digit would add a bot.
+func TestPage_BotsLate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		race := tuitest.WaitingRace()
+		race.GetEntrants()[0].GetPlayer().Name = "guest-k3xq7a"
+		p, d := open(t, &tuitest.Server{}, race, tuitest.Me, false)
+		server := &slowVariants{Server: &tuitest.Server{}, answer: make(chan struct{})}
+		p.env.Server = server
+		d.Press("b", "e", "A")
+		naming := p.Dialog
+		require.NotNil(t, naming)
+		close(server.answer)
+		d.Settle()
+		require.Same(t, naming, p.Dialog)
+		d.Press("1").Shows("▸ A1")
+	})
 }

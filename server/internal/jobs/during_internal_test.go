@@ -42,12 +42,12 @@ func TestManager_JobDuringAppend(t *testing.T) {
 		s.Games = games
 		m := newManager(&s, s.Queue)
 		m.AbandonAfter = ever
-		newHub := func(name string) *match.Hub {
+		deadHub := func(name string) *match.Hub {
 			return match.NewHub(match.Config{
 				Log: m.Log, Feed: s.Feed, Jobs: dead{m}, Delivered: func(int) {}, ServerID: name, Idle: time.Hour,
 			})
 		}
-		hub, elsewhere := newHub("here"), newHub("elsewhere")
+		hub, elsewhere := deadHub("here"), deadHub("elsewhere")
 		player, seed, gameID := replay.Player{ID: id.New(), Name: "Ann"}, game.NewSeed(), id.New()
 		poll := polls(t, m.queue, func(ctx context.Context, job store.Job) (time.Time, error) {
 			return m.process(ctx, elsewhere, job)
@@ -61,11 +61,7 @@ func TestManager_JobDuringAppend(t *testing.T) {
 			assert.Empty(t, poll())
 			assert.False(t, scheduled().IsZero())
 		}
-		_, err := m.Create(ctx, hub, gameID, replaytest.Created(t, "classic", player, seed), seed, time.Time{})
-		require.NoError(t, err)
-		served, err := hub.Acquire(ctx, gameID)
-		require.NoError(t, err)
-		defer served.Release()
+		served := begin(t, m, hub, gameID, replaytest.Created(t, "classic", player, seed), seed)
 
 		require.NoError(t, s.Queue.EnqueueBy(ctx, store.AtOnce, gameID))
 		event, err := served.Do(ctx, match.Call{PlayerID: player.ID, Seat: game.NoSeat, Action: replay.Resigned{}})

@@ -51,10 +51,7 @@ func TestManager_PreviewElsewhere(t *testing.T) {
 	t.Parallel()
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		ctx, m, gameID, seed := t.Context(), newManager(s, s.Queue), id.New(), game.NewSeed()
-		hub := func(id string) *match.Hub {
-			return match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Delivered: func(int) {}, ServerID: id, Idle: time.Hour})
-		}
-		created, here, elsewhere := program(time.Unix(0, 0)), hub("here"), hub("elsewhere")
+		created, here, elsewhere := program(time.Unix(0, 0)), newHub(m, s, "here"), newHub(m, s, "elsewhere")
 		created.Commitment = seed.Commitment()
 		state, err := elsewhere.Create(ctx, gameID, created, seed, time.Time{})
 		require.NoError(t, err)
@@ -85,17 +82,11 @@ func TestManager_PreviewElsewhere(t *testing.T) {
 func TestManager_ShowcaseDue(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		ctx, m, gameID, seed := t.Context(), newManager(s, s.Queue), id.New(), game.NewSeed()
-		hub := match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Delivered: func(int) {}, ServerID: "here", Idle: time.Hour})
+		ctx, m := t.Context(), newManager(s, s.Queue)
+		hub := newHub(m, s, "here")
 		m.bots.pace = ever
 		defer m.bots.start(ctx, hub)()
-		created := program(time.Unix(0, 0))
-		created.Commitment = seed.Commitment()
-		_, err := m.Create(ctx, hub, gameID, created, seed, time.Time{})
-		require.NoError(t, err)
-		served, err := hub.Acquire(ctx, gameID)
-		require.NoError(t, err)
-		defer served.Release()
+		served := begin(t, m, hub, id.New(), program(time.Unix(0, 0)), game.NewSeed())
 		for range 3 {
 			require.Equal(t, 1, processes(t, s, m, hub))
 			require.Zero(t, processes(t, s, m, hub))

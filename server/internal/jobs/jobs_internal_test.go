@@ -35,13 +35,32 @@ func newManager(s *store.Store, jobs store.Queue) *Manager {
 	}})
 }
 
+// newHub returns the hub of a server whose jobs the Manager does.
+func newHub(m *Manager, s *store.Store, serverID string) *match.Hub {
+	return match.NewHub(match.Config{
+		Log: m.Log, Feed: s.Feed, Window: m.Challenges.Window, Jobs: m, Delivered: func(int) {}, ServerID: serverID, Idle: time.Hour,
+	})
+}
+
+// begin creates a game, and returns it as the hub serves it until the test ends.
+func begin(t *testing.T, m *Manager, hub *match.Hub, gameID string, created replay.Created, seed game.Seed) *match.Match {
+	t.Helper()
+	created.Commitment = seed.Commitment()
+	_, err := m.Create(t.Context(), hub, gameID, created, seed, time.Time{})
+	require.NoError(t, err)
+	served, err := hub.Acquire(t.Context(), gameID)
+	require.NoError(t, err)
+	t.Cleanup(served.Release)
+	return served
+}
+
 // Ensure that a game that is in quarantine, which nothing can repair, is not processed again, unlike one
 // whose log may be restored.
 func TestManager_Damaged(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx, m := t.Context(), newManager(s, s.Queue)
-		hub := match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Delivered: func(int) {}, ServerID: "here", Idle: time.Hour})
+		hub := newHub(m, s, "here")
 		quarantined, lost := newWaiting(t, m, hub).State().ID, id.New()
 		tail, err := s.Games.Tail(ctx, quarantined)
 		require.NoError(t, err)
@@ -63,7 +82,7 @@ func TestManager_Starting(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx, m := t.Context(), newManager(s, s.Queue)
-		hub := match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Delivered: func(int) {}, ServerID: "here", Idle: time.Hour})
+		hub := newHub(m, s, "here")
 		now, err := s.Time(ctx)
 		require.NoError(t, err)
 		raceID, ann := id.New(), replay.Player{ID: id.New(), Name: "ann"}
@@ -102,9 +121,7 @@ func TestManager_TooLate(t *testing.T) {
 	t.Parallel()
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		ctx, m := t.Context(), newManager(s, s.Queue)
-		hub := match.NewHub(match.Config{
-			Log: m.Log, Feed: s.Feed, Window: m.Challenges.Window, Jobs: m, Delivered: func(int) {}, ServerID: "here", Idle: time.Hour,
-		})
+		hub := newHub(m, s, "here")
 		now, err := s.Time(ctx)
 		require.NoError(t, err)
 		ann := replay.Player{ID: id.New(), Name: "ann"}
@@ -113,11 +130,7 @@ func TestManager_TooLate(t *testing.T) {
 		}, now)
 		require.NoError(t, err)
 		own := challenge.Entrant{Player: ann, GameID: challenge.AttemptID(c.ID, ann.ID)}
-		_, err = m.Create(ctx, hub, own.GameID, c.Attempt(own, 0), c.Seed, time.Time{})
-		require.NoError(t, err)
-		served, err := hub.Acquire(ctx, own.GameID)
-		require.NoError(t, err)
-		defer served.Release()
+		served := begin(t, m, hub, own.GameID, c.Attempt(own, 0), c.Seed)
 
 		forward(2 * c.Limit)
 		for range 2 {

@@ -40,15 +40,12 @@ func TestManager_Result(t *testing.T) {
 			ctx, s, boards := t.Context(), *kept, &full{kept.Boards, failure}
 			s.Boards = boards
 			m := newManager(&s, s.Queue)
-			hub := match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Delivered: func(int) {}, ServerID: "here", Idle: time.Hour})
+			hub := newHub(m, &s, "here")
 			player, seed, gameID := replay.Player{ID: id.New(), Name: "Ann"}, game.NewSeed(), id.New()
 			_, err := s.Accounts.Create(ctx, store.Account{ID: player.ID, Name: player.ID[:8]}, 0)
 			require.NoError(t, err)
-			state, err := m.Create(ctx, hub, gameID, replaytest.Created(t, "classic", player, seed), seed, time.Time{})
-			require.NoError(t, err)
-			served, err := hub.Acquire(ctx, gameID)
-			require.NoError(t, err)
-			call := match.Call{PlayerID: player.ID, Seat: game.NoSeat}
+			served := begin(t, m, hub, gameID, replaytest.Created(t, "classic", player, seed), seed)
+			call, state := match.Call{PlayerID: player.ID, Seat: game.NoSeat}, served.State()
 			for directory.Of(state, 0).Score == 0 {
 				call.Version, call.Action = state.Version, replay.Moved{Move: state.LegalMoves()[0]}
 				event, err := served.Do(ctx, call)
@@ -60,7 +57,6 @@ func TestManager_Result(t *testing.T) {
 			event, err := served.Do(ctx, call)
 			require.NoError(t, err)
 			assert.Equal(t, replay.Finished, event.State.Status)
-			served.Release()
 
 			recorded := func() bool {
 				_, placed, err := s.Boards.Place(ctx, store.Board{Variant: "classic", Window: "all"}, player.ID)

@@ -21,15 +21,10 @@ import (
 // newWaiting returns a new game with a clock and without bots that waits for a second player.
 func newWaiting(t *testing.T, m *Manager, hub *match.Hub) *match.Match {
 	t.Helper()
-	seed, gameID := game.NewSeed(), id.New()
+	seed := game.NewSeed()
 	created := replaytest.Created(t, "tribolo", replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}, seed)
 	created.Seats[1], created.Seats[2], created.TurnLimit = replay.Seat{}, created.Seats[0], time.Minute
-	_, err := m.Create(t.Context(), hub, gameID, created, seed, time.Time{})
-	require.NoError(t, err)
-	served, err := hub.Acquire(t.Context(), gameID)
-	require.NoError(t, err)
-	t.Cleanup(served.Release)
-	return served
+	return begin(t, m, hub, id.New(), created, seed)
 }
 
 // processes processes the game that is due, if any, and returns the number of games.
@@ -51,7 +46,7 @@ func TestManager_Waiting(t *testing.T) {
 	t.Parallel()
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		ctx, m := t.Context(), newManager(s, s.Queue)
-		hub := match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Delivered: func(int) {}, ServerID: "here", Idle: time.Hour})
+		hub := newHub(m, s, "here")
 		served := newWaiting(t, m, hub)
 		gameID := served.State().ID
 
@@ -91,7 +86,7 @@ func TestManager_NotOverdue(t *testing.T) {
 	t.Parallel()
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		ctx, m := t.Context(), newManager(s, s.Queue)
-		hub := match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Delivered: func(int) {}, ServerID: "here", Idle: time.Hour})
+		hub := newHub(m, s, "here")
 		_, err := newWaiting(t, m, hub).Join(ctx, replay.Player{ID: id.Derive([]byte("bob")), Name: "Bob"}, game.NoSeat)
 		require.NoError(t, err)
 		for _, due := range []int{1, 0} {
@@ -120,10 +115,7 @@ func TestManager_Attended_Started(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		ctx, q := t.Context(), &observedQueue{Queue: s.Queue, read: func() {}}
 		m := newManager(s, q)
-		newHub := func(name string) *match.Hub {
-			return match.NewHub(match.Config{Log: m.Log, Feed: s.Feed, Jobs: m, Delivered: func(int) {}, ServerID: name, Idle: time.Hour})
-		}
-		here, elsewhere := newHub("here"), newHub("elsewhere")
+		here, elsewhere := newHub(m, s, "here"), newHub(m, s, "elsewhere")
 		start := func(gameID string) {
 			joined, err := elsewhere.Acquire(ctx, gameID)
 			require.NoError(t, err)

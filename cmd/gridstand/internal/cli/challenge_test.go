@@ -204,25 +204,30 @@ func yesterday(c *servertest.Clock) string {
 	return c.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)
 }
 
-// Ensure that a race can be created and joined, and that a link and a rematch can be played.
+// Ensure that a race can be created and joined, that a program can wait for its start, and that a link and a
+// rematch can be played.
 func TestChallenges(t *testing.T) {
 	t.Parallel()
-	server, _ := serverAtNoon(t)
+	server, clock := serverAtNoon(t)
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
 	ada.fails(exitUsage, "a challenge needs a variant of 2048, such as classic", "race", "tribolo")
 	ada.ok("account", "new", "ada") // so the race has created none
 	bob.ok("account", "new", "bob")
 	golden(t, "race.json", ada.ok("race", "3x3", "--limit", "1m", "--bot", "greedy", "--json"))
-	created := strings.Fields(ada.ok("race", "--limit", "12s", "--bot", "greedy"))
+	created := strings.Fields(ada.ok("race", "--limit", "12m", "--bot", "greedy"))
 	require.Len(t, created, 2)
 	race := created[0]
 	assert.Equal(t, "http://"+server+"/c/"+race, created[1])
-	assert.Regexp(t, `(?s)^Race of 12 s: waiting for players\n.*  ada ◂ you .*  greedy \(bot\) `, ada.ok("top", race))
+	assert.Regexp(t, `(?s)^Race of 12 min: waiting for players\n.*  ada ◂ you .*  greedy \(bot\) `, ada.ok("top", race))
 	bob.env = []string{serverVariable + "="} // The link names the server.
 	assert.Regexp(t, `entrant +ada, not ready\nentrant +greedy \(bot\), ready\nentrant +bob, ready\n$`, bob.ok("join", created[1]))
 	bob.env = nil
 	golden(t, "join.json", bob.ok("join", race, "--json"))
-	ada.ok("join", race) // Now all are ready.
+	joined := ada.sit("join", race, "--wait") // Now all are ready.
+	waittest.Until(t, "ada waits", func() bool { return joined.said() == "Waiting for the challenge to open." })
+	clock.Pass(5 * time.Second)
+	joined.ends(exitOK)
+	assert.Equal(t, race, ada.game(strings.TrimSpace(joined.out.String())).GetChallengeId())
 	late := "the account has not joined the race, and it has started. Watch it: gridstand watch " + race
 	newUser(t, server, "eve").fails(exitFailed, late, "join", race)
 

@@ -27,7 +27,8 @@ var recording = flag.String("recording", "", "record the terminals of the newcom
 // Ensure that two people who have only an SSH client and a new key can play, watch each
 // other's game, find the rules and leave, although they press only keys that their screen
 // shows; make recording draws docs/newcomer.svg from this part. Then one of them plays Tribolo
-// against bots and creates a challenge, and a guest without a key watches.
+// against bots, both race and see each other's points, one creates a challenge, and a guest without a key
+// watches.
 func TestTerminal_SSH(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("ssh"); err != nil {
@@ -108,6 +109,25 @@ func TestTerminal_SSH(t *testing.T) {
 	w.sees("ada", "Your turn")
 	w.tmux("send-keys", "-t", "ada", "C-c")
 	w.sees("ada", closed)
+
+	w.types("ada", "ssh -t play.example race --limit 10m")
+	race := w.sees("ada", `(?s)Roster.*ada \(you\), creator.*/c/[a-z2-7]{26}`)
+	w.types("grace", "ssh -t play.example join "+race[len(race)-26:])
+	w.sees("ada", `2 of 8`)
+	others := map[string]string{"ada": grace, "grace": "ada"}
+	for name := range others {
+		w.press(name, "Enter", "enter")
+	}
+	for name, other := range others {
+		w.sees(name, `(?s)PLACE.*`+other)
+		w.tmux("send-keys", "-t", name, "Left", "Down", "Right", "Down", "Left", "Up", "Left", "Down", "Right", "Up", "Left", "Down")
+	}
+	for name, other := range others {
+		w.sees(name, other+` +[1-9]\d*`) // After so many keys, some tiles have merged.
+	}
+	for name := range others {
+		w.tmux("send-keys", "-t", name, "C-c")
+	}
 
 	w.types("ada", "ssh -t play.example challenge 3x3")
 	challenge := w.sees("ada", `(?s)Challenge by ada, 3x3.*Others play it at.*or with ssh -t play.example join [a-z2-7]{26}`)

@@ -138,23 +138,6 @@ func TestNow_Back(t *testing.T) {
 	})
 }
 
-// Ensure that a player does not get into a race in which only bots remain, instead of the one where a player
-// waits.
-func TestNow_OnlyBots(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		left := env.create(challenge.Challenge{
-			Kind: replay.Race, Limit: time.Minute, Entrants: []challenge.Entrant{{Bot: "greedy", GameID: id.New()}},
-		})
-		_, err := env.Leave(t.Context(), left.ID, ann.ID, "")
-		require.NoError(t, err)
-		env.forward(time.Second)
-		present := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute, Creator: eve})
-		assert.Equal(t, present.ID, env.enterNow(env.server(), eve).ID, "eve waits there alone")
-		assert.Equal(t, present.ID, env.enterNow(env.server(), bob).ID)
-	})
-}
-
 // Ensure that a player who waits alone gets into an older race, and no other one, also while the own race
 // starts.
 func TestNow_Starting(t *testing.T) {

@@ -46,6 +46,19 @@ func (c *lossy) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// losing returns a client that loses the reply to the first command with a name, and whether it has. It calls
+// then at that moment, if it is not nil.
+func (r *rig) losing(command string, then func()) (_ goredis.UniversalClient, lost *atomic.Bool) {
+	lost = new(atomic.Bool)
+	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := new(net.Dialer).DialContext(ctx, network, addr)
+		return &lossy{Conn: c, command: []byte(command), lost: lost, then: then}, err
+	}
+	client := goredis.NewClient(&goredis.Options{Addr: r.addr, Dialer: dial})
+	r.t.Cleanup(func() { assert.NoError(r.t, client.Close()) })
+	return client, lost
+}
+
 // Ensure that a call says that it took effect if the reply to its command was lost, so that the client sent it
 // twice.
 func TestLostReply(t *testing.T) {
@@ -77,17 +90,11 @@ func TestLostReply(t *testing.T) {
 			{"hdel", unlink},
 			{"evalsha", unlink},
 		} {
-			var lost atomic.Bool
-			dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
-				c, err := new(net.Dialer).DialContext(ctx, network, addr)
-				return &lossy{Conn: c, command: []byte(tt.command), lost: &lost}, err
-			}
-			client := goredis.NewClient(&goredis.Options{Addr: r.addr, Dialer: dial})
+			client, lost := r.losing(tt.command, nil)
 			did, err := tt.call(client)
 			require.NoError(t, err)
 			assert.True(t, did, tt.command)
 			assert.True(t, lost.Load(), tt.command)
-			require.NoError(t, client.Close())
 		}
 	})
 }
@@ -118,13 +125,7 @@ func TestLostReply_Rename(t *testing.T) {
 					require.NoError(t, r.client.Del(ctx, key).Err())
 				}
 			}
-			var lost atomic.Bool
-			dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
-				c, err := new(net.Dialer).DialContext(ctx, network, addr)
-				return &lossy{Conn: c, command: []byte(tt.command), lost: &lost, then: other}, err
-			}
-			client := goredis.NewClient(&goredis.Options{Addr: r.addr, Dialer: dial})
-			defer func() { assert.NoError(t, client.Close()) }()
+			client, lost := r.losing(tt.command, other)
 			renamed, err := accounts{client}.Rename(ctx, ann.ID, tt.name, tt.missed, 0)
 			require.NoError(t, err)
 			assert.Equal(t, tt.got, renamed.Name)
@@ -133,5 +134,24 @@ func TestLostReply_Rename(t *testing.T) {
 			require.NoError(t, err)
 			assert.Empty(t, holder, tt.command)
 		}
+	})
+}
+
+// Ensure that a restore succeeds if the reply to a part of it was lost.
+func TestLostReply_Restore(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		client, lost := r.losing("xadd", nil)
+		log := &store.DumpedLog{GameID: name("a")}
+		for version := range int32(3) {
+			at := time.UnixMilli(int64(version)).UTC()
+			entryID := store.ID{Version: version + 1, Digest: 1}
+			log.Entries = append(log.Entries, store.Record{ID: entryID, Time: at, Raw: []byte("raw"), Seed: []byte{}})
+		}
+		require.NoError(t, dumper{client}.Restore(t.Context(), []store.Item{{Log: log}}))
+		assert.True(t, lost.Load())
+		entries, err := r.store.Games.Entries(t.Context(), name("a"), 1, 10)
+		require.NoError(t, err)
+		assert.Equal(t, log.Entries, entries)
 	})
 }

@@ -210,18 +210,11 @@ func random(rng *rand.Rand, p *pb.Position) pb.Direction {
 func (c *caller) playTo(t *testing.T, game *pb.Game, version int32) *pb.Game {
 	t.Helper()
 	for game.GetVersion() < version {
-		resend(t, c, game, playertest.Lasting(game.GetVersion(), game.GetPosition()))
+		_, err := c.move(t.Context(), game, playertest.Lasting(game.GetVersion(), game.GetPosition()))
+		require.NoError(t, err)
 		require.Nil(t, game.GetResult(), "the game is too short")
 	}
 	return game
-}
-
-// resend repeats a move until a server answers it.
-func resend(t *testing.T, c *caller, game *pb.Game, d pb.Direction) *pb.Event {
-	t.Helper()
-	event, err := c.move(t.Context(), game, d)
-	require.NoError(t, err)
-	return event
 }
 
 // refusalOf returns the parts of an error that the contract defines. All are zero if err is nil.

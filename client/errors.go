@@ -112,7 +112,7 @@ var (
 	// the challenge is still open. ChallengeTime returns the closing time.
 	ErrChallengeOpen = withReason(pb.ReasonChallengeOpen, "the challenge is still open")
 	// ErrChallengeNotOpen is returned for an attempt at a challenge that has not opened.
-	// ChallengeTime returns the opening time.
+	// ChallengeTime returns the opening time, unless it is a race that has not started.
 	ErrChallengeNotOpen = withReason(pb.ReasonChallengeNotOpen, "the challenge is not open yet")
 	// ErrChallengeClosed is returned for a new attempt at a challenge that has closed.
 	ErrChallengeClosed = withReason(pb.ReasonChallengeClosed, "the challenge is closed")

@@ -24,9 +24,9 @@ type IncompleteError = store.IncompleteError
 
 // Dump writes all data of the store that c selects to w, in a format from which Restore
 // creates a store of any kind. It changes nothing in the store. If the store is a file,
-// its server may be running; if it is a Redis, no server may be. Dump calls progress with
-// the counts so far, often. The error is a *ConfigError, an *IncompleteError or a one-line
-// explanation.
+// its server may be running; if it is a Redis, no server may be. Dump calls progress, which
+// must not be nil, with the counts so far, often. The error is a *ConfigError, an
+// *IncompleteError or a one-line explanation.
 func Dump(ctx context.Context, c Config, w io.Writer, progress func(Dumped)) (dumped Dumped, err error) {
 	path, err := c.checkLasting()
 	if err != nil {
@@ -58,8 +58,9 @@ func Dump(ctx context.Context, c Config, w io.Writer, progress func(Dumped)) (du
 // that c selects, which no server may use. A file made by Backup can only be restored to a
 // file. If the store has data, Restore deletes that first if replace is set, and otherwise
 // returns an error. If it is interrupted, nothing can open the store until it is restored
-// again, except for an earlier file that it has not replaced yet. Restore calls progress
-// with the counts so far, often. The error is a *ConfigError or a one-line explanation.
+// again, except for an earlier file that it has not replaced yet. Restore calls progress,
+// which must not be nil, with the counts so far, often. The error is a *ConfigError or a
+// one-line explanation.
 func Restore(ctx context.Context, c Config, r io.Reader, replace bool, progress func(Dumped)) (restored Dumped, err error) {
 	path, err := c.checkLasting()
 	if err != nil {

@@ -122,36 +122,27 @@ func TestBoards_Games(t *testing.T) {
 	})
 }
 
-// Ensure that weekly and daily boards are kept for a week after the week or day ends.
-func TestBoard_Expires(t *testing.T) {
-	t.Parallel()
-	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	for window, want := range map[Window]time.Time{
-		All:  {},
-		Week: time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC),
-		Day:  time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC),
-	} {
-		board, _ := Board{Variant: "classic", Window: window}.stored(at)
-		assert.Equal(t, want, board.Expires)
-	}
-}
-
+// Ensure that results are on the boards of their day and week in UTC, which are kept for a week after that.
 func TestBoard_Window(t *testing.T) {
 	t.Parallel()
-	for at, want := range map[string][2]string{
-		"2026-11-20T12:00:00Z":      {"week-2026-W47", "day-2026-11-20"},
-		"2026-11-22T23:59:59.999Z":  {"week-2026-W47", "day-2026-11-22"}, // a Sunday
-		"2026-11-23T00:00:00Z":      {"week-2026-W48", "day-2026-11-23"}, // a Monday
-		"2026-11-23T01:00:00+02:00": {"week-2026-W47", "day-2026-11-22"},
-		"2027-01-01T00:00:00Z":      {"week-2026-W53", "day-2027-01-01"},
-		"2024-12-31T00:00:00Z":      {"week-2025-W01", "day-2024-12-31"},
-		"1970-01-01T00:00:00Z":      {"week-1970-W01", "day-1970-01-01"},
+	for at, want := range map[string]struct{ week, day, weekUntil, dayUntil string }{
+		"2026-11-20T12:00:00Z":      {"week-2026-W47", "day-2026-11-20", "2026-11-30", "2026-11-28"},
+		"2026-11-22T23:59:59.999Z":  {"week-2026-W47", "day-2026-11-22", "2026-11-30", "2026-11-30"}, // a Sunday
+		"2026-11-23T00:00:00Z":      {"week-2026-W48", "day-2026-11-23", "2026-12-07", "2026-12-01"}, // a Monday
+		"2026-11-23T01:00:00+02:00": {"week-2026-W47", "day-2026-11-22", "2026-11-30", "2026-11-30"},
+		"2027-01-01T00:00:00Z":      {"week-2026-W53", "day-2027-01-01", "2027-01-11", "2027-01-09"},
+		"2024-12-31T00:00:00Z":      {"week-2025-W01", "day-2024-12-31", "2025-01-13", "2025-01-08"},
+		"1970-01-01T00:00:00Z":      {"week-1970-W01", "day-1970-01-01", "1970-01-12", "1970-01-09"},
 	} {
 		parsed, err := time.Parse(time.RFC3339Nano, at)
 		require.NoError(t, err)
-		for window, want := range map[Window]string{All: "all", Week: want[0], Day: want[1]} {
+		for window, want := range map[Window][2]string{
+			All: {"all", ""}, Week: {want.week, want.weekUntil}, Day: {want.day, want.dayUntil},
+		} {
 			board, _ := Board{Variant: "v", Window: window}.stored(parsed)
-			assert.Equal(t, want, board.Window, at)
+			expires, _ := time.Parse(time.DateOnly, want[1])
+			assert.Equal(t, want[0], board.Window, at)
+			assert.Equal(t, expires, board.Expires, at)
 		}
 	}
 }

@@ -55,8 +55,8 @@ type Config struct {
 // fields.
 //
 // Calls through the fields, except Watch and WatchChallenge, have a timeout of 10 seconds.
-// Those that only read, Get… and List…, are tried up to 4 times if no server is available;
-// all others are tried once. To make it safe to repeat these, set
+// Those that only read, Get… and List…, are tried up to 4 times if no server is available or
+// the connection breaks; all others are tried once. To make it safe to repeat these, set
 // CreateGameRequest.request_id, CreateChallengeRequest.request_id,
 // JoinChallengeRequest.request_id for a bot or CreatePlayerRequest.secret. NewGame,
 // NewChallenge, AddBot and CreatePlayer do so.

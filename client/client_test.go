@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/stats"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/testkit/process"
@@ -106,4 +107,37 @@ func TestRetry_OnlyReads(t *testing.T) {
 			assert.Equal(t, want, f.made(method), method)
 		}
 	}
+}
+
+// headerSeen is signaled when the header of an answer arrives at a client.
+type headerSeen chan struct{}
+
+func (headerSeen) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context   { return ctx }
+func (headerSeen) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+func (headerSeen) HandleConn(context.Context, stats.ConnStats)                       {}
+
+func (h headerSeen) HandleRPC(_ context.Context, s stats.RPCStats) {
+	if _, header := s.(*stats.InHeader); header {
+		h <- struct{}{}
+	}
+}
+
+// Ensure that a read is repeated if its connection breaks in the middle of the answer.
+func TestRetry_BrokenAnswer(t *testing.T) {
+	t.Parallel()
+	seen := make(headerSeen, 4)
+	f := &fake{}
+	f.listGames = func(n int, ctx context.Context, _ *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
+		if n < 3 {
+			assert.NoError(t, grpc.SendHeader(ctx, nil))
+			<-seen
+			f.listener.cut()
+			<-ctx.Done()
+		}
+		return &pb.ListGamesResponse{MovingGames: int32(n)}, nil
+	}
+	c := dial(t, client.Config{Target: f.start(t), DialOptions: []grpc.DialOption{grpc.WithStatsHandler(seen)}})
+	list, err := c.Games.ListGames(waittest.Context(t), &pb.ListGamesRequest{})
+	require.NoError(t, err)
+	assert.EqualValues(t, 3, list.GetMovingGames())
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -34,6 +36,11 @@ func (w *wire) unary(
 	var header metadata.MD
 	opts = append(opts, grpc.Header(&header))
 	err := invoke(ctx, method, request, reply, conn, opts...)
+	// The retry policy of serviceConfig ends once the header of an answer has arrived.
+	for try := 1; try < 4 && len(header) > 0 && status.Code(err) == codes.Unavailable && reads(method); try++ {
+		header = nil
+		err = invoke(ctx, method, request, reply, conn, opts...)
+	}
 	// If the server answers the last attempt before the request is sent, grpc-go 1.85 returns
 	// io.EOF in place of the status. The status is UNAVAILABLE, because nothing else is retried.
 	// Call once more to get it with its details.
@@ -45,6 +52,12 @@ func (w *wire) unary(
 	}
 	w.hear(header)
 	return w.explain(err)
+}
+
+// reads reports whether a call changes nothing.
+func reads(method string) bool {
+	name := path.Base(method)
+	return strings.HasPrefix(name, "Get") || strings.HasPrefix(name, "List")
 }
 
 // stream converts the errors of all streams to *Error.

@@ -12,9 +12,11 @@ import (
 
 func tcp(ip string) net.Addr { return &net.TCPAddr{IP: net.ParseIP(ip), Port: 1234} }
 
+// Ensure that the address of a client is the last one that no proxy has, and that a proxy is trusted however its
+// address is written. The address of a connection on a local link includes the name of the interface.
 func TestProxies_Of(t *testing.T) {
 	t.Parallel()
-	proxies, err := front.ParseProxies("10.0.0.0/8, 192.168.1.1,fd00::/8")
+	proxies, err := front.ParseProxies("10.0.0.0/8, 192.168.1.1,fd00::/8, fe80::1, ::ffff:172.16.0.1")
 	require.NoError(t, err)
 	for name, tt := range map[string]struct {
 		peer      string
@@ -39,6 +41,10 @@ func TestProxies_Of(t *testing.T) {
 	} {
 		assert.Equal(t, tt.want, proxies.Of(tcp(tt.peer), tt.forwarded), name)
 	}
+	local := &net.TCPAddr{IP: net.ParseIP("fe80::1"), Port: 1234, Zone: "eth0"}
+	assert.Equal(t, "198.51.100.1", proxies.Of(local, []string{"198.51.100.1"}))
+	assert.True(t, proxies.Trusted(local))
+	assert.True(t, proxies.Trusted(tcp("172.16.0.1")))
 	assert.True(t, proxies.Trusted(tcp("10.9.9.9")))
 	assert.False(t, proxies.Trusted(tcp("11.9.9.9")))
 	assert.False(t, proxies.Trusted(&net.UnixAddr{Name: "x"}))
@@ -54,16 +60,4 @@ func TestParseProxies(t *testing.T) {
 		_, err := front.ParseProxies(wrong)
 		assert.ErrorContains(t, err, "is neither an address nor a network", wrong)
 	}
-}
-
-// Ensure that a proxy is trusted however its address is written. The address of a
-// connection on a local link includes the name of the interface.
-func TestProxies_Spelling(t *testing.T) {
-	t.Parallel()
-	proxies, err := front.ParseProxies("fe80::1, ::ffff:10.0.0.1")
-	require.NoError(t, err)
-	local := &net.TCPAddr{IP: net.ParseIP("fe80::1"), Port: 1234, Zone: "eth0"}
-	assert.True(t, proxies.Trusted(local))
-	assert.Equal(t, "198.51.100.1", proxies.Of(local, []string{"198.51.100.1"}))
-	assert.True(t, proxies.Trusted(tcp("10.0.0.1")))
 }

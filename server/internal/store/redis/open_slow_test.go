@@ -3,11 +3,9 @@
 package redis
 
 import (
-	"log/slog"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
@@ -16,13 +14,8 @@ import (
 func TestOpen_NodeDown(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 2)
-	options, err := parseURL(cluster.Nodes[0].URL() + "?cluster=true")
-	require.NoError(t, err)
-	clients, node := connect(options), cluster.Nodes[1] // which has the slot of the first command
-	log := &waiting{stop: func() { node.Restart() }}
-	clients.Logger = slog.New(slog.NewTextHandler(log, nil))
+	node := cluster.Nodes[1] // which has the slot of the first command
 	node.Kill()
-	require.NoError(t, clients.waitReady(t.Context(), testPatience))
-	assert.Contains(t, log.String(), "connection refused")
-	require.NoError(t, clients.close())
+	_, log := waits(t, cluster.Nodes[0].URL()+"?cluster=true", func() { node.Restart() })
+	assert.Contains(t, log, "connection refused")
 }

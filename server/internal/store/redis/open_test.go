@@ -91,19 +91,27 @@ func TestOpen_Waits(t *testing.T) {
 	}
 }
 
+// waits waits for the Redis at a URL, which is ready once mend has been called. It calls mend when something is
+// logged, and returns the clients and the log.
+func waits(t *testing.T, url string, mend func()) (clients Clients, log string) {
+	t.Helper()
+	options, err := parseURL(url)
+	require.NoError(t, err)
+	clients = connect(options)
+	t.Cleanup(func() { assert.NoError(t, clients.close()) })
+	text := &waiting{stop: mend}
+	clients.Logger = slog.New(slog.NewTextHandler(text, nil))
+	require.NoError(t, clients.waitReady(t.Context(), testPatience))
+	return clients, text.String()
+}
+
 // Ensure that the start waits while Redis is loading its data.
 func TestOpen_Loading(t *testing.T) {
 	t.Parallel()
 	loading := redistest.StartMiniredis(t)
 	loading.SetError("LOADING Redis is loading the dataset in memory")
-	options, err := parseURL("redis://" + loading.Addr())
-	require.NoError(t, err)
-	clients := connect(options)
-	log := &waiting{stop: func() { loading.SetError("") }}
-	clients.Logger = slog.New(slog.NewTextHandler(log, nil))
-	require.NoError(t, clients.waitReady(t.Context(), testPatience))
-	assert.Contains(t, log.String(), "is not ready: LOADING")
-	require.NoError(t, clients.close())
+	_, log := waits(t, "redis://"+loading.Addr(), func() { loading.SetError("") })
+	assert.Contains(t, log, "is not ready: LOADING")
 }
 
 // Ensure that the start waits while a Redis Cluster is down, although its nodes answer a ping, and that the
@@ -111,18 +119,15 @@ func TestOpen_Loading(t *testing.T) {
 func TestOpen_ClusterDown(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartRedis(t, "--cluster-enabled", "yes")
-	options, err := parseURL(server.URL() + "?cluster=true")
-	require.NoError(t, err)
-	clients, client := connect(options), redistest.NewClient(t, server.Addr())
-	log := &waiting{stop: func() { assert.NoError(t, client.ClusterAddSlotsRange(t.Context(), 0, 16383).Err()) }}
-	clients.Logger = slog.New(slog.NewTextHandler(log, nil))
-	require.NoError(t, clients.waitReady(t.Context(), testPatience))
-	assert.Contains(t, log.String(), "CLUSTERDOWN")
+	client := redistest.NewClient(t, server.Addr())
+	clients, log := waits(t, server.URL()+"?cluster=true", func() {
+		assert.NoError(t, client.ClusterAddSlotsRange(t.Context(), 0, 16383).Err())
+	})
+	assert.Contains(t, log, "CLUSTERDOWN")
 	require.NoError(t, checkComplete(t.Context(), clients))
-	require.NoError(t, clients.close())
 
 	s := openAt(t, server.Addr())
-	_, err = s.Queue.Scheduled(t.Context(), "")
+	_, err := s.Queue.Scheduled(t.Context(), "")
 	require.NoError(t, err)
 	require.NoError(t, client.Do(t.Context(), "cluster", "flushslots").Err())
 	_, err = s.Queue.Scheduled(t.Context(), "")

@@ -155,32 +155,6 @@ func hostedServer(t *testing.T) (address, credential string) {
 	return s.Addr().String(), credential
 }
 
-// Ensure that an SSH client can run the commands of the help.
-func TestSSHHost_Commands(t *testing.T) {
-	t.Parallel()
-	server, _ := serverAtNoon(t)
-	h := startSSH(t, server)
-	id := strings.TrimSpace(newUser(t, server, "ada").ok("new"))
-	for command, want := range map[string]string{
-		"games": id[:8] + "  classic  ", "top": "no scores on this board yet", "variants": "tribolo   16×11 ",
-		"variants tribolo": "Play it: ssh -t <this host> play tribolo\n", "help": "  watch ", "daily": "No attempt that counts",
-		"games --status waiting": "No player is waiting. Race somebody now: ssh -t <this host> race --now\n",
-	} {
-		out, code := h.run(nil, command)
-		assert.Contains(t, out, want, command)
-		assert.Zero(t, code, command)
-	}
-	out, code := h.run(nil, "top nonsense")
-	assert.Contains(t, out, "there is no variant \"nonsense\"")
-	assert.Equal(t, exitMissing, code)
-
-	for command, want := range map[string]string{
-		"": "Live games", "watch": "move 0,", "watch " + id: "move 0,",
-	} {
-		assert.Equal(t, exitInterrupted, h.terminal(nil, command, want), command)
-	}
-}
-
 // Ensure that a host keeps nothing of a session that has run a command.
 func TestSSHHost_Released(t *testing.T) {
 	t.Parallel()
@@ -195,7 +169,8 @@ func TestSSHHost_Released(t *testing.T) {
 	})
 }
 
-// Ensure that a client without a terminal receives text, and is told what needs a terminal.
+// Ensure that a client without a terminal receives text, and is told what needs a terminal, and that one with a
+// terminal sees screens.
 func TestSSHHost_NoTerminal(t *testing.T) {
 	t.Parallel()
 	server := someServer(t)
@@ -236,6 +211,17 @@ func TestSSHHost_NoTerminal(t *testing.T) {
 	_, errs, code = run("play tribolo --seats me,open,greedy")
 	assert.Equal(t, exitFailed, code)
 	assert.Equal(t, needed+" tribolo --seats me,open,greedy\n", errs)
+	for command, want := range map[string]string{
+		"daily": "No attempt that counts", "top 6x6": "no scores on this board yet",
+		"games --status waiting": "No player is waiting. Race somebody now: ssh -t play.example race --now\n",
+	} {
+		out, code := h.run(nil, command)
+		assert.Contains(t, out, want, command)
+		assert.Zero(t, code, command)
+	}
+	for command, want := range map[string]string{"": "Live games", "watch": "No live games", "watch " + id: "move 1,"} {
+		assert.Equal(t, exitInterrupted, h.terminal(nil, command, want), command)
+	}
 	const unprintable = "the command is too long or contains characters that are not allowed"
 	for line, want := range map[string]string{
 		"/bin/sh":                          `unknown command "/bin/sh"`,
@@ -311,6 +297,7 @@ func TestSSHHost_Account(t *testing.T) {
 	opened, err := c.Players.OpenSession(t.Context(), &pb.OpenSessionRequest{Code: link[1], Comment: "Firefox"})
 	require.NoError(t, err)
 	assert.Equal(t, "ada", opened.GetPlayer().GetName())
+	assert.Contains(t, ok("variants tribolo"), "Play it: ssh -t <this host> play tribolo\n")
 	shown := ok("account") // Notes go to another stream, so they may come before or after the rest.
 	assert.Contains(t, shown, "ada\n")
 	listed := regexp.MustCompile(`(?m)^session ([a-z2-7]{26})  Firefox  since \d{4}-\d\d-\d\d$`).FindStringSubmatch(shown)

@@ -1,5 +1,5 @@
 // Package fault tests whole servers through their public API while something fails: servers are
-// killed or paused; Redis is stopped, loses replies or forgets scripts; a file runs out of
+// killed or paused; Redis is stopped, loses replies or forgets scripts; a file runs out of disk
 // space; connections break; stores go back in time; clients misbehave; and players race each other.
 //
 // All tests have the build tag slow. CI runs those of make faults: TestStorm for a minute, and the

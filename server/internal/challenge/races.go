@@ -259,12 +259,11 @@ func (s *Challenges) FinalStates(ctx context.Context, race *Challenge) ([]*repla
 
 // Result is an entrant's result in a race.
 type Result struct {
-	Entrant int // index in Challenge.Entrants
-	// Ranked is 0 if the result does not count, because the player's attempt is not ranked, and otherwise 1.
-	Ranked int
-	Score  int32
-	Last   time.Time // time of the attempt's last event
-	ended  time.Time
+	Entrant int  // index in Challenge.Entrants
+	Ranked  bool // whether it counts: a bot's attempt does, and a player's if that is ranked
+	Score   int32
+	Last    time.Time // time of the attempt's last event
+	ended   time.Time
 }
 
 // Results returns the results in a race in the order of its standings, first those that count. Of equal scores, the
@@ -275,20 +274,24 @@ func (c *Challenge) Results(states []*replay.State) []Result {
 	for i, state := range states {
 		// A running attempt already ranks as if the race closed now: its moves without points do not change an
 		// order of equals. The close ends attempts at once, though servers log that one after another.
-		results[i] = Result{Entrant: i, Ranked: 1, ended: c.CloseTime}
+		results[i] = Result{Entrant: i, Ranked: true, ended: c.CloseTime}
 		if state == nil {
 			continue
 		}
-		if c.Entrants[i].Bot == "" && !state.Ranked {
-			results[i].Ranked = 0
-		}
+		results[i].Ranked = c.Entrants[i].Bot != "" || state.Ranked
 		results[i].Score, results[i].Last = state.Position.Scores()[0], state.UpdateTime
 		if state.Status == replay.Finished && state.UpdateTime.Before(c.CloseTime) {
 			results[i].ended = state.UpdateTime
 		}
 	}
 	slices.SortStableFunc(results, func(a, b Result) int {
-		return cmp.Or(cmp.Compare(b.Ranked, a.Ranked), cmp.Compare(b.Score, a.Score), a.ended.Compare(b.ended))
+		switch {
+		case a.Ranked && !b.Ranked:
+			return -1
+		case b.Ranked && !a.Ranked:
+			return 1
+		}
+		return cmp.Or(cmp.Compare(b.Score, a.Score), a.ended.Compare(b.ended))
 	})
 	return results
 }

@@ -21,7 +21,7 @@ func (s *Profiles) recordRace(ctx context.Context, race *challenge.Challenge) er
 	results := race.Results(final)
 	for own, r := range results {
 		e := race.Entrants[r.Entrant]
-		if e.Bot != "" || r.Ranked == 0 {
+		if e.Bot != "" || !r.Ranked {
 			continue
 		}
 		of := raceOf(race, results, own)
@@ -39,7 +39,7 @@ func raceOf(race *challenge.Challenge, results []challenge.Result, own int) *pro
 	for i, r := range results {
 		of.TimeMs = max(of.TimeMs, r.Last.UnixMilli())
 		switch e := race.Entrants[r.Entrant]; {
-		case i == own || e.Bot != "" || r.Ranked == 0:
+		case i == own || e.Bot != "" || !r.Ranked:
 		case r.Score == 0 && results[own].Score == 0:
 			of.Level = append(of.Level, e.Player.ID)
 		case i < own:

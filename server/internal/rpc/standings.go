@@ -177,7 +177,7 @@ func rankEntrants(
 		if e.GetBot() != "" {
 			line.Who = &pb.Standing_Bot{Bot: e.GetBot()}
 		}
-		if r.Ranked > 0 {
+		if r.Ranked {
 			line.Rank = int32(len(lines)) + 1
 		}
 		if state != nil {

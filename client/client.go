@@ -43,6 +43,9 @@ type Config struct {
 	// UserAgent identifies the program to the server; it may be empty.
 	UserAgent string
 
+	// Once makes each call through the fields of Client once, also one that only reads.
+	Once bool
+
 	// DialOptions override the client's own options. Configure TLS with the fields above:
 	// if the DialOptions contain transport credentials, Client.Exposed and Credential.TLS
 	// are wrong.
@@ -87,39 +90,8 @@ type Client struct {
 	idleTimeout time.Duration
 }
 
-// serviceConfig spreads calls over all addresses and retries reads that fail with
-// UNAVAILABLE, after the pause that the server asks for (grpc-retry-pushback-ms), if any.
-// They do not wait for a server to become available: if connections are refused, they
-// fail after 0.1 + 0.2 + 0.4 seconds. Only retry repeats other calls: gRPC would hide that
-// an earlier try may have taken effect.
-const serviceConfig = `{
-  "loadBalancingConfig": [{"round_robin": {}}],
-  "methodConfig": [
-    {
-      "name": [
-        {"service": "gridstand.v1.GameService", "method": "GetServerInfo"},
-        {"service": "gridstand.v1.GameService", "method": "ListVariants"},
-        {"service": "gridstand.v1.GameService", "method": "GetGame"},
-        {"service": "gridstand.v1.GameService", "method": "ListGames"},
-        {"service": "gridstand.v1.LeaderboardService"},
-        {"service": "gridstand.v1.ChallengeService", "method": "GetChallenge"},
-        {"service": "gridstand.v1.ChallengeService", "method": "ListChallenges"},
-        {"service": "gridstand.v1.ChallengeService", "method": "ListStandings"},
-        {"service": "gridstand.v1.PlayerService", "method": "GetPlayer"},
-        {"service": "gridstand.v1.PlayerService", "method": "GetProfile"},
-        {"service": "gridstand.v1.PlayerService", "method": "ListKeys"},
-        {"service": "gridstand.v1.PlayerService", "method": "ListSessions"}
-      ],
-      "retryPolicy": {
-        "maxAttempts": 4,
-        "initialBackoff": "0.1s",
-        "maxBackoff": "1s",
-        "backoffMultiplier": 2,
-        "retryableStatusCodes": ["UNAVAILABLE"]
-      }
-    }
-  ]
-}`
+// serviceConfig spreads calls over all addresses.
+const serviceConfig = `{"loadBalancingConfig": [{"round_robin": {}}]}`
 
 // streamWindow and connectionWindow are the numbers of bytes that the server may send before the
 // client has read them. They are fixed, because otherwise gRPC would send the server a ping for
@@ -154,7 +126,10 @@ func Dial(config Config) (*Client, error) {
 	}
 	c.closed, c.end = context.WithCancel(context.Background())
 
-	c.wire = &wire{encrypted: config.encrypted()}
+	c.wire = &wire{encrypted: config.encrypted(), readTries: maxReadTries}
+	if config.Once {
+		c.wire.readTries = 1
+	}
 	uri, options := to.dial()
 	options = append(
 		options,

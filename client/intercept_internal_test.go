@@ -2,36 +2,59 @@ package client
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that a call whose status gRPC has lost is made once more, and reported as UNAVAILABLE if
-// its status is lost again.
-func TestWire_StatusLost(t *testing.T) {
+// Ensure that only reads are repeated, but not if the server asks for a longer pause than the call may take, and
+// that a call whose status gRPC has lost is reported as UNAVAILABLE.
+func TestWire_Unary(t *testing.T) {
 	t.Parallel()
-	lost := fmt.Errorf("max retries exhausted: failed after 4 attempts: %w", io.EOF)
+	synctest.Test(t, testUnary)
+}
+
+func testUnary(t *testing.T) {
 	proxy := status.Error(codes.Unavailable, "unexpected HTTP status code received from server: 502 (Bad Gateway)")
+	full, err := status.New(codes.Unavailable, "the store is full").
+		WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(time.Minute)})
+	require.NoError(t, err)
 	for name, tt := range map[string]struct {
+		method  string
 		results []error // of the calls
 		want    *Error
 	}{
-		"then answered":   {results: []error{lost, nil}},
-		"then refused":    {results: []error{lost, proxy}, want: &Error{Code: codes.Unavailable, Message: "HTTP status 502", Cause: CauseNoBackend}},
-		"then lost again": {results: []error{lost, lost}, want: &Error{Code: codes.Unavailable, Message: "the server is unavailable"}},
+		"a read, then answered": {method: pb.GameService_GetGame_FullMethodName, results: []error{io.EOF, nil}},
+		"a read, then refused": {
+			method: pb.GameService_GetGame_FullMethodName, results: []error{io.EOF, proxy, proxy, proxy},
+			want: &Error{Code: codes.Unavailable, Message: "HTTP status 502", Cause: CauseNoBackend},
+		},
+		"a read, to be repeated later": {
+			method: pb.GameService_GetGame_FullMethodName, results: []error{full.Err()},
+			want: &Error{Code: codes.Unavailable, Message: "the store is full"},
+		},
+		"a write": {
+			method: pb.GameService_Move_FullMethodName, results: []error{io.EOF},
+			want: &Error{Code: codes.Unavailable, Message: "the server is unavailable"},
+		},
 	} {
 		calls := 0
 		invoke := func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
 			calls++
 			return tt.results[calls-1]
 		}
-		err := new(wire).unary(t.Context(), "", nil, nil, nil, invoke)
+		err := (&wire{readTries: maxReadTries}).unary(t.Context(), tt.method, nil, nil, nil, invoke)
 		assert.Len(t, tt.results, calls, name)
 		if tt.want == nil {
 			assert.NoError(t, err, name)

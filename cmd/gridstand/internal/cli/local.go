@@ -6,11 +6,9 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
-	"google.golang.org/grpc"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/usage"
@@ -170,9 +168,8 @@ func addressOf(addresses []net.Addr) string {
 
 // findLocal reports whether a Gridstand server is running at an address.
 func findLocal(ctx context.Context, address string) bool {
-	// Usually, none is. Retries of the call would delay each start by 0.7 s.
-	options := append(slices.Clone(dialOptions), grpc.WithDisableRetry())
-	c, err := client.Dial(client.Config{Target: address, DialOptions: options})
+	// Usually, none is. Repeating the call would delay each start by 0.7 s.
+	c, err := client.Dial(client.Config{Target: address, Once: true, DialOptions: dialOptions})
 	if err != nil {
 		return false
 	}

@@ -102,10 +102,11 @@ var comesBack = grpc.WithConnectParams(grpc.ConnectParams{
 func (env *env) anonymous(s *testServer, options ...grpc.DialOption) *caller {
 	env.t.Helper()
 	options = slices.Concat(env.dial, options)
-	if !strings.Contains(s.addr, ",") {
-		options = slices.Concat(options, []grpc.DialOption{comesBack, grpc.WithDefaultServiceConfig("{}")})
+	several := strings.Contains(s.addr, ",")
+	if !several {
+		options = append(options, comesBack)
 	}
-	c := servertest.Client(env.t, client.Config{Target: s.addr, DialOptions: options})
+	c := servertest.Client(env.t, client.Config{Target: s.addr, Once: !several, DialOptions: options})
 	return &caller{env: env, server: s, games: c.Games, players: c.Players, challenges: c.Challenges}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 // Ensure that a server is ready while the store accepts moves, and otherwise reports why
@@ -19,12 +20,17 @@ func TestServer_Readyz(t *testing.T) {
 	c := servertest.Config(t)
 	c.Store, c.Metrics = "redis://"+store.Addr(), "127.0.0.1:0"
 	server, _ := servertest.Start(t, c)
+	get := func(path string) (isFine bool, body string) {
+		response, body := servertest.Get(t, "http://"+server.MetricsAddr().String()+path)
+		return response.StatusCode == http.StatusOK, body
+	}
 	for _, fault := range []string{"", "OOM", ""} {
 		store.SetError(fault)
-		for path, isFine := range map[string]bool{"/readyz": fault == "", "/healthz": true} {
-			response, body := servertest.Get(t, "http://"+server.MetricsAddr().String()+path)
-			assert.Equal(t, isFine, response.StatusCode == http.StatusOK, "%s: %s", path, body)
-			assert.Equal(t, !isFine, strings.Contains(body, "OOM"), "%s: %s", path, body)
-		}
+		waittest.Until(t, "/readyz answers "+fault, func() bool {
+			isReady, body := get("/readyz")
+			return isReady == (fault == "") && strings.Contains(body, fault)
+		})
+		isHealthy, body := get("/healthz")
+		assert.True(t, isHealthy, body)
 	}
 }

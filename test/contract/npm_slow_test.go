@@ -84,7 +84,7 @@ func TestNPM(t *testing.T) {
 	server, _ := servertest.Start(t, servertest.Config(t).Unlimited())
 	source, err := os.ReadFile(filepath.Join("npm", "clients.mjs"))
 	require.NoError(t, err)
-	clients := regexp.MustCompile(`(?m)^  '([^'\n]+)': (connect|google)\(`).FindAllStringSubmatch(string(source), -1)
+	clients := regexp.MustCompile(`(?m)^  '([^'\n]+)': (connect\(|google,)`).FindAllStringSubmatch(string(source), -1)
 	require.Greater(t, len(clients), 5)
 	for _, client := range clients {
 		t.Run(client[1], func(t *testing.T) {

@@ -4,14 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -115,6 +113,7 @@ func TestNotACall(t *testing.T) {
 		"options":          {"OPTIONS", list, "", 405, "unimplemented", "calls must use POST, not OPTIONS"},
 		"no type":          {"POST", list, "", 415, "invalid_argument", "not none"},
 		"a form":           {"POST", list, "application/x-www-form-urlencoded", 415, "invalid_argument", "application/json"},
+		"base64":           {"POST", list, "application/grpc-web-text", 415, "invalid_argument", asJSON},
 		"two types":        {"POST", list, asJSON + ", " + asJSON, 415, "invalid_argument", "not application/json, application/json"},
 		"type of a stream": {"POST", list, "application/connect+json", 415, "invalid_argument", "application/json"},
 		"type of a call":   {"POST", watch, asJSON, 415, "invalid_argument", "GET /g/<id>/events"},
@@ -145,17 +144,14 @@ func TestNotACall(t *testing.T) {
 func TestMalformedBody(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	const chunked, text = "Transfer-Encoding: chunked", "application/grpc-web-text"
+	const chunked = "Transfer-Encoding: chunked"
 	for name, test := range map[string]struct{ kind, header, body string }{
-		"length of a chunk":           {asJSON, chunked, "zz\r\n{}\r\n0\r\n\r\n"},
-		"end of a chunk":              {asJSON, chunked, "2\r\n{}xx\r\n0\r\n\r\n"},
-		"trailer":                     {asJSON, chunked, "2\r\n{}\r\n0\r\nnothing\r\n\r\n"},
-		"protobuf":                    {"application/proto", chunked, "zz\r\n"},
-		"prefix of a gRPC-Web call":   {"application/grpc-web", chunked, "zz\r\n"},
-		"message of a gRPC-Web call":  {"application/grpc-web", chunked, "5\r\n\x00\x00\x00\x00\x04\r\nzz\r\n"},
-		"base64 of a gRPC-Web call":   {text, "Content-Length: 4", "A*=="},
-		"chunks of base64":            {text, chunked, "zz\r\n"},
-		"message after a good prefix": {text, "Content-Length: 12", "AAAAAAQ=****"},
+		"length of a chunk":          {asJSON, chunked, "zz\r\n{}\r\n0\r\n\r\n"},
+		"end of a chunk":             {asJSON, chunked, "2\r\n{}xx\r\n0\r\n\r\n"},
+		"trailer":                    {asJSON, chunked, "2\r\n{}\r\n0\r\nnothing\r\n\r\n"},
+		"protobuf":                   {"application/proto", chunked, "zz\r\n"},
+		"prefix of a gRPC-Web call":  {"application/grpc-web", chunked, "zz\r\n"},
+		"message of a gRPC-Web call": {"application/grpc-web", chunked, "5\r\n\x00\x00\x00\x00\x04\r\nzz\r\n"},
 	} {
 		response := s.raw(t, fmt.Sprintf("POST /gridstand.v1.GameService/ListVariants HTTP/1.1\r\nHost: gridstand\r\nContent-Type: %s\r\n%s\r\n\r\n%s",
 			test.kind, test.header, test.body))
@@ -330,33 +326,6 @@ func TestWatch_Opens(t *testing.T) {
 		}
 		assert.EqualValues(t, 2, got.GetEvent().GetVersion(), kind)
 		require.NoError(t, response.Body.Close())
-	}
-}
-
-// Ensure that for base64-encoded gRPC-Web calls, responses and errors are base64-encoded too.
-func TestText(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	const kind = "application/grpc-web-text+json"
-	for name, test := range map[string]struct{ method, request, status, says string }{
-		"call":           {"GetServerInfo", base64.StdEncoding.EncodeToString([]byte("\x00\x00\x00\x00\x02{}")), "", `"gridstand"`},
-		"refused":        {"GetGame", base64.StdEncoding.EncodeToString([]byte("\x00\x00\x00\x00\x0e" + `{"gameId":"x"}`)), "5", ""},
-		"large":          {"GetServerInfo", base64.StdEncoding.EncodeToString([]byte("\x00\x00\x00\x0f\xa0{}" + strings.Repeat(" ", 3998))), "", `"gridstand"`},
-		"unknown method": {"Cheat", base64.StdEncoding.EncodeToString([]byte("\x00\x00\x00\x00\x02{}")), "12", ""},
-	} {
-		response, body := s.do(t, "POST", "/gridstand.v1.GameService/"+test.method, test.request, "Content-Type", kind)
-		assert.Equal(t, test.status, response.Header.Get("Grpc-Status"), name)
-		if test.status == "" {
-			assert.Equal(t, kind, response.Header.Get("Content-Type"))
-			var text strings.Builder // the parts, each with its own padding
-			for part := range slices.Chunk(body, 4) {
-				decoded, err := base64.StdEncoding.DecodeString(string(part))
-				require.NoError(t, err)
-				text.Write(decoded)
-			}
-			assert.Contains(t, text.String(), test.says)
-			assert.Contains(t, text.String(), "grpc-status: 0\r\n")
-		}
 	}
 }
 

@@ -27,10 +27,18 @@ func procedure(path string) protoreflect.MethodDescriptor {
 func isCall(path string) bool { return strings.HasPrefix(path, "/gridstand.") }
 
 // checkCalls responds to malformed calls to the contract's RPCs with an error message.
-// Without it, package connect would respond with an empty body. It also decodes and encodes
-// base64-encoded gRPC-Web, and limits the messages of calls to limit bytes.
+// Without it, package connect would respond with an empty body. It also limits the messages of calls to
+// limit bytes.
 func checkCalls(limit int, next http.Handler) http.Handler {
-	check := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case isShared(r.URL.Path) && strings.Contains(r.URL.Path, "//"): // The mux would redirect it.
+			writeStatus(w, http.StatusNotFound, connect.CodeNotFound, "an id is missing in "+r.URL.Path)
+			return
+		case !isCall(r.URL.Path):
+			next.ServeHTTP(w, r)
+			return
+		}
 		w.Header().Set("Cache-Control", "no-store")
 		rpc := procedure(r.URL.Path)
 		if rpc == nil {
@@ -56,18 +64,6 @@ func checkCalls(limit int, next http.Handler) http.Handler {
 		}
 		limitBody(r, kind, limit)
 		next.ServeHTTP(w, r)
-	})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch kind := contentType(r); {
-		case isShared(r.URL.Path) && strings.Contains(r.URL.Path, "//"): // The mux would redirect it.
-			writeStatus(w, http.StatusNotFound, connect.CodeNotFound, "an id is missing in "+r.URL.Path)
-		case !isCall(r.URL.Path):
-			next.ServeHTTP(w, r)
-		case strings.HasPrefix(kind, textPrefix):
-			serveText(w, r, kind, check)
-		default:
-			check.ServeHTTP(w, r)
-		}
 	})
 }
 

@@ -113,7 +113,7 @@ func TestStart_WebWrongScheme(t *testing.T) {
 	open, _ := servertest.Start(t, servertest.Config(t))
 	response, body := servertest.Get(t, "http://"+secret.Addr().String())
 	assert.Equal(t, http.StatusBadRequest, response.StatusCode)
-	assert.Contains(t, body, "https://")
+	assert.Contains(t, body, "HTTPS server")
 	_, _, err := fetch(t, &http.Transport{TLSClientConfig: trusting(t, authority)}, "https://"+open.Addr().String())
 	assert.ErrorContains(t, err, "server gave HTTP response to HTTPS client")
 }

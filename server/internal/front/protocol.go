@@ -22,15 +22,6 @@ const (
 	prefaceStart = len("PRI ")
 )
 
-// tlsHandshake contains the first bytes that a client sends if it uses TLS.
-const tlsHandshake = "\x16\x03"
-
-// Limits for turnAway: its duration, and the number of unread bytes that it discards.
-const (
-	turnAwayTimeout = 500 * time.Millisecond
-	maxTurnedAway   = 16 << 10
-)
-
 // httpListener is a listener for the connections that do not use gRPC.
 type httpListener struct {
 	net.Listener // the listener that accepted the connections
@@ -136,8 +127,8 @@ func (h *handshake) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInf
 	accepted.allow(bytesPerHandshake)
 	encrypted := tls.Server(httpConn{accepted}, h.tls)
 	if err := encrypted.Handshake(); err != nil {
-		if plain := (tls.RecordHeaderError{}); errors.As(err, &plain) && plain.Conn != nil && isRequest(plain.RecordHeader[:]) {
-			accepted.turnAway("this server requires TLS: use https:// instead of http://")
+		if _, ok := errors.AsType[tls.RecordHeaderError](err); ok { // Package net/http answers requests without TLS.
+			return nil, nil, h.dispatch(accepted, encrypted)
 		}
 		_ = encrypted.Close()
 		return nil, nil, err
@@ -165,11 +156,9 @@ func (h *handshake) withoutTLS(accepted *conn) (net.Conn, credentials.AuthInfo, 
 		return nil, nil, io.EOF // This is not worth logging: the client may only be checking whether the port is open.
 	case isHTTP2:
 		return accepted, nil, nil
-	case string(accepted.first[:2]) == tlsHandshake:
-		accepted.turnAway("this server does not use TLS: use http:// instead of https://")
-		return nil, nil, io.EOF
+	default:
+		return nil, nil, h.dispatch(accepted, httpConn{accepted})
 	}
-	return nil, nil, h.dispatch(accepted, httpConn{accepted})
 }
 
 // dispatch hands a connection to the HTTP server, and allows its first request.
@@ -183,31 +172,6 @@ func (h *handshake) dispatch(accepted *conn, speaking net.Conn) error {
 	case <-h.front.http.closed:
 		return io.EOF
 	}
-}
-
-// turnAway sends an HTTP error to a client that uses TLS although the server does not, or
-// vice versa. The client may be able to read it.
-func (c *conn) turnAway(why string) {
-	_ = c.Conn.SetDeadline(time.Now().Add(turnAwayTimeout))
-	_, err := io.WriteString(c.Conn, "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"+
-		"Connection: close\r\n\r\n400 Bad Request: "+why+"\n")
-	half, ok := c.Conn.(interface{ CloseWrite() error })
-	if err != nil || !ok || half.CloseWrite() != nil {
-		return
-	}
-	// Closing the connection with unread bytes would reset it and drop the response.
-	_, _ = io.CopyN(io.Discard, c.Conn, maxTurnedAway)
-}
-
-// isRequest reports whether the first bytes of a connection may belong to an HTTP/1.1
-// request, which begins with an upper-case method.
-func isRequest(first []byte) bool {
-	for _, b := range first {
-		if (b < 'A' || b > 'Z') && b != ' ' && b != '/' {
-			return false
-		}
-	}
-	return true
 }
 
 // Clone implements credentials.TransportCredentials.

@@ -9,7 +9,6 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"github.com/gridstand/gridstand/internal/shortid"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/web/picture"
 )
@@ -17,13 +16,6 @@ import (
 // aboutTimeout is how long a page waits for the description of its game or challenge
 // before it is served without one. The page loads the game itself in any case.
 const aboutTimeout = time.Second
-
-// find searches for a game by the first characters of its ID, the way a client without a token would.
-func (c Config) find(ctx context.Context, prefix string) (map[string]bool, error) {
-	return shortid.Find(ctx, prefix, false, func(ctx context.Context, request *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
-		return anonymously(ctx, c, pb.GameService_ListGames_FullMethodName, c.Service.ListGames, request)
-	})
-}
 
 // anonymously makes a call through the interceptors, without the token of the original request: previews
 // and pictures must not depend on the caller, because they are cached and shown to others. The limits and

@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"path"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -69,9 +68,6 @@ type shell struct {
 // shows something that does not exist, the error has the code NotFound.
 type about func(ctx context.Context, page, id string) (Meta, error)
 
-// find returns the IDs of the games that a link with a short ID may mean.
-type find func(ctx context.Context, prefix string) (map[string]bool, error)
-
 // kinds are the kinds of pages: each has patterns for paths, whose id identifies what the page shows, its name
 // in main.js, and a title and description for pages without specific ones.
 var kinds = []struct{ patterns, page, title, description string }{
@@ -89,10 +85,10 @@ var kinds = []struct{ patterns, page, title, description string }{
 
 // pages serves an HTML shell for each page, and the files that the pages load. public is the public URL of
 // the pages, or empty, and daily is whether the server has daily games.
-func pages(about about, find find, public string, daily bool) http.Handler {
+func pages(about about, public string, daily bool) http.Handler {
 	files, directory := readSite()
 	shells := template.Must(template.New("").Parse(string(files["shell.html"].plain)))
-	s := site{shells, directory, about, find, public, daily}
+	s := site{shells, directory, about, public, daily}
 	mux := http.NewServeMux()
 	for _, kind := range kinds {
 		page := shell{Meta: Meta{Title: kind.title, Description: kind.description}, Page: kind.page}
@@ -128,7 +124,6 @@ type site struct {
 	shells *template.Template
 	assets string // see shell.Assets
 	about  about
-	find   find
 	public string // public URL of the pages, or empty
 	daily  bool   // whether the server has daily games
 }
@@ -136,15 +131,12 @@ type site struct {
 // page serves a page. Names and variants are not limited to what an ID can be.
 func (s site) page(w http.ResponseWriter, r *http.Request, page shell) {
 	page.ID = r.PathValue("id")
-	game, challenge := page.Page == "game", page.Page == "challenge"
+	hasID := page.Page == "game" || page.Page == "challenge"
 	switch {
-	case game && shortid.Valid(page.ID):
-		s.expand(w, r, page.ID)
-		return
-	case challenge && shortid.Valid(page.ID):
+	case hasID && shortid.Valid(page.ID):
 		s.plain(w, r, http.StatusNotFound, "Incomplete link", "A link needs all 26 characters of the id.")
 		return
-	case (game || challenge) && !id.Valid(page.ID), strings.ContainsFunc(page.ID, isUnprintable):
+	case hasID && !id.Valid(page.ID), strings.ContainsFunc(page.ID, isUnprintable):
 		s.missing(w, r)
 		return
 	}
@@ -170,30 +162,6 @@ func (s site) plain(w http.ResponseWriter, r *http.Request, code int, heading, t
 // missing serves the page for paths that no page has.
 func (s site) missing(w http.ResponseWriter, r *http.Request) {
 	s.plain(w, r, http.StatusNotFound, "Page not found", "There is nothing at this address.")
-}
-
-// expand redirects a link with a short ID to the page of the game. If it finds no game or several, it
-// serves a page that says so.
-func (s site) expand(w http.ResponseWriter, r *http.Request, prefix string) {
-	ctx, cancel := context.WithTimeout(r.Context(), aboutTimeout)
-	defer cancel()
-	ids, err := s.find(ctx, prefix)
-	switch {
-	case status.Code(err) == codes.ResourceExhausted:
-		s.plain(w, r, http.StatusTooManyRequests, "Too many requests", "Open the link again in a minute.")
-	case err != nil:
-		s.plain(w, r, http.StatusServiceUnavailable, "Not available",
-			"The server cannot search its games now. Open the link again in a moment.")
-	case len(ids) == 0:
-		s.plain(w, r, http.StatusNotFound, "No such game", "No recent public game has an id that begins with "+prefix+". Ask for the whole link.")
-	case len(ids) > 1:
-		s.plain(w, r, http.StatusNotFound, "Which game?", strconv.Itoa(len(ids))+" games have an id that begins with "+prefix+". Ask for the whole link.")
-	default:
-		for whole := range ids {
-			to := url.URL{Path: "/g/" + whole, RawQuery: r.URL.RawQuery}
-			http.Redirect(w, r, to.RequestURI(), http.StatusFound)
-		}
-	}
 }
 
 // isUnprintable reports whether no name or ID can contain r: a control character, one that changes

@@ -24,7 +24,7 @@ import (
 const maxSize = 45_000
 
 // adasPages returns the same description for every game's page, and none for other pages.
-var adasPages = pages(aboutAda, findNothing, "", true)
+var adasPages = pages(aboutAda, "", true)
 
 // aboutAda describes every game's page as Ada's, and no other page.
 func aboutAda(_ context.Context, page, _ string) (Meta, error) {
@@ -33,8 +33,6 @@ func aboutAda(_ context.Context, page, _ string) (Meta, error) {
 	}
 	return Meta{Title: "ada <script>", Description: "Live now", Image: "/g/x/picture.png"}, nil
 }
-
-func findNothing(context.Context, string) (map[string]bool, error) { return nil, nil }
 
 // get requests a path from adasPages. headers contains names and values alternately.
 func get(t *testing.T, target string, headers ...string) *http.Response {
@@ -96,7 +94,7 @@ func TestPages_Previews(t *testing.T) {
 	t.Parallel()
 	const game = "/g/kx3fq2lhau3j3mvt67orv2pzel"
 	assert.Contains(t, body(t, get(t, game, "X-Forwarded-Proto", "https")), `content="https://`)
-	public := pages(aboutAda, findNothing, "https://play.example", true)
+	public := pages(aboutAda, "https://play.example", true)
 	for target, image := range map[string]string{game: "/g/x/picture.png", "/": "/apple-touch-icon.png", "/g/kx3fq2": "/apple-touch-icon.png", "/nothing": "/apple-touch-icon.png"} {
 		for host, origin := range map[string]string{
 			"http://games.example:2048": "http://games.example:2048", "http://localhost:2048": "http://localhost:2048", "http://evil.example": "https://play.example",
@@ -127,7 +125,7 @@ func TestPages_Previews(t *testing.T) {
 func TestPages_NoDaily(t *testing.T) {
 	t.Parallel()
 	for _, daily := range []bool{true, false} {
-		text := body(t, getFrom(t, pages(aboutAda, findNothing, "", daily), "/"))
+		text := body(t, getFrom(t, pages(aboutAda, "", daily), "/"))
 		assert.Equal(t, daily, strings.Contains(text, `href="/daily"`))
 		assert.Contains(t, text, `href="/race"`)
 	}
@@ -170,7 +168,7 @@ func TestPages_Missing(t *testing.T) {
 	handler := pages(func(_ context.Context, page, id string) (Meta, error) {
 		asked = append(asked, page+" "+id)
 		return Meta{Title: "lost"}, answer
-	}, findNothing, "", true)
+	}, "", true)
 	const id = "kx3fq2lhau3j3mvt67orv2pzel"
 	looks := func(want int, targets ...string) {
 		t.Helper()
@@ -186,41 +184,14 @@ func TestPages_Missing(t *testing.T) {
 	looks(http.StatusOK, "/g/"+id, "/c/"+id, "/p/ada", "/daily/nothing")
 }
 
-// Ensure that a link with a short ID leads to the one game that it fits, and that the page says what to
-// do if there is none, there are several, or the server cannot search.
+// Ensure that the page of a link with a short ID says what to do.
 func TestPages_ShortID(t *testing.T) {
 	t.Parallel()
-	const whole = "kx3fq2lhau3j3mvt67orv2pzel"
-	var err error
-	handler := pages(aboutAda, func(_ context.Context, prefix string) (map[string]bool, error) {
-		fits := map[string]bool{}
-		for _, id := range []string{whole, "aaaaaabbbbbbbbbbbbbbbbbbbb", "aaaaaaabbbbbbbbbbbbbbbbbbb"} {
-			if strings.HasPrefix(id, prefix) {
-				fits[id] = true
-			}
-		}
-		return fits, err
-	}, "", true)
-	for target, want := range map[string]string{
-		"/g/kx3fq2": "/g/" + whole, "/g/kx3fq2lh?v=7": "/g/" + whole + "?v=7", "/g/aaaaaabb": "/g/aaaaaabbbbbbbbbbbbbbbbbbbb",
-	} {
-		r := getFrom(t, handler, target)
-		assert.Equal(t, http.StatusFound, r.StatusCode, target)
-		assert.Equal(t, want, r.Header.Get("Location"), target)
+	for _, target := range []string{"/g/kx3fq2", "/c/kx3fq2lhau3j3mvt67orv2pze"} {
+		r := get(t, target)
+		assert.Equal(t, http.StatusNotFound, r.StatusCode, target)
+		assert.Contains(t, body(t, r), "A link needs all 26 characters of the id.", target)
 	}
-	says := func(target string, code int, text string) {
-		t.Helper()
-		r := getFrom(t, handler, target)
-		assert.Equal(t, code, r.StatusCode, target)
-		assert.Contains(t, body(t, r), text, target)
-	}
-	says("/g/aaaaaa", http.StatusNotFound, "2 games have an id that begins with aaaaaa. Ask for the whole link.")
-	says("/g/zzzzzz", http.StatusNotFound, "No recent public game has an id that begins with zzzzzz.")
-	says("/g/kx3fq", http.StatusNotFound, "There is nothing at this address.")
-	err = status.Error(codes.ResourceExhausted, "reads")
-	says("/g/kx3fq2", http.StatusTooManyRequests, "in a minute")
-	err = status.Error(codes.Unavailable, "store")
-	says("/g/kx3fq2", http.StatusServiceUnavailable, "in a moment")
 }
 
 // Ensure that a slash at the end of a page's link does no harm.

@@ -91,7 +91,7 @@ func (s *Server) handler() http.Handler {
 	for kind := range pictured {
 		mux.Handle("GET /"+kind+"/{id}/picture.png", drawn)
 	}
-	site := pages(c.about, c.find, c.Service.WebURL, len(c.Service.Challenges.Dailies) > 0)
+	site := pages(c.about, c.Service.WebURL, len(c.Service.Challenges.Dailies) > 0)
 	mux.Handle("GET /assets/{version}/{file}", site) // Without its files a page shows nothing, so they do not wait.
 	mux.Handle("/", c.inTurn(site))
 	return c.entry(crossOrigin{c.Origins, c.Service.WebURL, checkCalls(maxMessage(&c.Service.Limits), mux)})

@@ -29,10 +29,6 @@ const (
 	bytesPerRequest = 2 << 10
 	// bytesPerHandshake is the number of bytes that a client may send for a TLS handshake.
 	bytesPerHandshake = 4 << 10
-	// readsWithoutCall is the number of reads that a connection without a call counts as when it is closed,
-	// unless it has been open for as long as a handshake may take: programs are connected to all servers, and
-	// may call only one of them.
-	readsWithoutCall = 50
 	// maxWait is how long a call may wait until its address has paid for what it has read before, or
 	// until others of its calls have ended.
 	maxWait = time.Second

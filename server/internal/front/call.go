@@ -67,7 +67,6 @@ func callOf(ctx context.Context) *call {
 // admit counts a call until end is called. The error has the status to send if a limit refuses it or the
 // server is stopping.
 func (f *Front) admit(ctx context.Context, c *conn, method string, forwarded []string) (*call, error) {
-	c.called.Store(true)
 	if f.stopping.Load() || c.closed.Load() { // gRPC may have buffered the headers before the connection was closed.
 		return nil, f.Stopping
 	}

@@ -18,13 +18,12 @@ type conn struct {
 	net.Conn
 	front  *Front
 	budget *Budget
-	opened time.Time
 	// proxy is set if the connection belongs to a proxy. It carries the calls of many clients,
 	// so it is not closed because of one of them.
 	proxy bool
-	// dispatched is set when the connection is handed to the HTTP server, proven when the client has
-	// completed a handshake or a request, and called when it has made a call.
-	dispatched, proven, called atomic.Bool
+	// dispatched is set when the connection is handed to the HTTP server, and proven when the client has
+	// completed a handshake or a request.
+	dispatched, proven atomic.Bool
 
 	first  []byte       // bytes that the handshake has read and Read has not returned yet; used only by the reader
 	unpaid atomic.Int64 // number of bytes that the budget has not been charged for
@@ -140,9 +139,6 @@ func (c *conn) Close() error {
 		c.front.leave(c.hijacker)
 	}
 	c.budget.connections.Add(-1)
-	if !c.proxy && !c.called.Load() && time.Since(c.opened) < HandshakeTimeout {
-		c.budget.charge(readsWithoutCall)
-	}
 	c.front.mu.Lock()
 	defer c.front.mu.Unlock()
 	delete(c.front.conns, c)

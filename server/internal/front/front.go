@@ -149,7 +149,7 @@ func (f *Front) enter(accepted net.Conn) (_ *conn, exceeded string) {
 		_ = tcp.SetReadBuffer(buffer)
 		_ = tcp.SetWriteBuffer(buffer)
 	}
-	c := &conn{Conn: accepted, front: f, budget: b, opened: time.Now(), proxy: proxy, unread: map[*Budget]int64{}}
+	c := &conn{Conn: accepted, front: f, budget: b, proxy: proxy, unread: map[*Budget]int64{}}
 	f.mu.Lock()
 	f.conns[c] = struct{}{}
 	if !c.proxy {

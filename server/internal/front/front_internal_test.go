@@ -153,22 +153,6 @@ func TestAccept_Connections(t *testing.T) {
 	assert.Zero(t, f.Connections())
 }
 
-// Ensure that a connection that is closed without a call counts as many reads only if it was open briefly:
-// programs that are connected to several servers may all leave at once.
-func TestEnter_WithoutCall(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFront(t, limits.Limits{limits.ReadsPerAddressPerSecond: 10})
-		for age, costs := range map[time.Duration]int{0: readsWithoutCall, HandshakeTimeout: 0} {
-			_, c := f.connect(t, clientAddress)
-			time.Sleep(age) //nolint:forbidigo // The bubble's clock is fake.
-			before := c.budget.reads.Tokens()
-			require.NoError(t, c.Close())
-			assert.InDelta(t, costs, before-c.budget.reads.Tokens(), 0.5, "%v", age)
-		}
-	})
-}
-
 // Ensure that the oldest connection that has proven nothing makes room for another one of its address,
 // and that this closes neither connections that are in use nor those of a proxy.
 func TestEnter_Unproven(t *testing.T) {

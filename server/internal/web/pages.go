@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -260,18 +259,10 @@ func (a assets) serve(caching string) http.HandlerFunc {
 	}
 }
 
-// noWeight matches the weight of a coding that a client does not accept (RFC 9110, section 12.4.2).
-var noWeight = regexp.MustCompile(`^\s*[qQ]=0(\.0*)?\s*$`)
-
-// acceptsGzip reports whether a client lists gzip among the codings that it accepts.
+// acceptsGzip reports whether a client names gzip among the codings that it accepts. No browser refuses one by
+// name (with the weight 0).
 func acceptsGzip(header http.Header) bool {
-	for coding := range strings.SplitSeq(strings.Join(header.Values("Accept-Encoding"), ","), ",") {
-		name, weight, _ := strings.Cut(coding, ";")
-		if strings.EqualFold(strings.TrimSpace(name), compression) {
-			return !noWeight.MatchString(weight)
-		}
-	}
-	return false
+	return strings.Contains(header.Get("Accept-Encoding"), compression)
 }
 
 // serveContent writes a file, or responds that the client's cached copy is up to date. It ignores ranges:

@@ -3,7 +3,6 @@ package front
 import (
 	"context"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -16,9 +15,9 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// free are the calls that do not count as reads, unless they end before they count toward a limit of
+// Free are the calls that do not count as reads, unless they end before they count toward a limit of
 // their player, see Paid.
-var free = map[string]bool{
+var Free = map[string]bool{
 	pb.GameService_Move_FullMethodName: true, pb.GameService_Undo_FullMethodName: true, pb.GameService_Resign_FullMethodName: true,
 }
 
@@ -28,13 +27,13 @@ type call struct {
 	context.Context
 	conn   *conn
 	budget *Budget
-	// begin records that the handler of a gRPC call ends the call; it is nil for HTTP.
+	// begin records that the handler of a gRPC call ends the call, unless it returns false because the call
+	// has ended already. It is nil for HTTP.
 	begin func() bool
 	// late ends a gRPC call whose request does not arrive; it is nil for HTTP.
-	late  *time.Timer
-	ended atomic.Bool
+	late *time.Timer
 	// paid is set unless the call counts as a read when it ends.
-	paid atomic.Bool
+	paid bool
 	// leave ends what EnterCall began, or is nil. Only the handler of a unary call or a page uses it.
 	leave func()
 }
@@ -81,7 +80,7 @@ func (f *Front) admit(ctx context.Context, c *conn, method string, forwarded []s
 		refused = l.Exceeded(limits.StreamsPerAddress, "calls and streams from one address at once", retryAfter)
 	case exceeds(budget.unread.Load(), l[limits.HeldBytesPerAddress]):
 		refused = l.Exceeded(limits.HeldBytesPerAddress, "unread bytes of one address", retryAfter)
-	case !free[method] && !budget.take(1):
+	case !Free[method] && !budget.take(1):
 		refused = f.exceeded()
 	}
 	if refused != nil {
@@ -90,15 +89,13 @@ func (f *Front) admit(ctx context.Context, c *conn, method string, forwarded []s
 		return nil, f.refusal(refused, budget.address)
 	}
 	f.open.Add(1)
-	s := &call{Context: ctx, conn: c, budget: budget}
-	s.paid.Store(!free[method])
-	return s, nil
+	return &call{Context: ctx, conn: c, budget: budget, paid: !Free[method]}, nil
 }
 
 // Paid records that the call with the context ctx counts toward a limit of its player.
 func Paid(ctx context.Context) {
 	if s := callOf(ctx); s != nil {
-		s.paid.Store(true)
+		s.paid = true
 	}
 }
 
@@ -109,14 +106,11 @@ func (f *Front) leave(b *Budget) {
 }
 
 func (s *call) end() {
-	if s.ended.Swap(true) {
-		return
-	}
 	if s.late != nil {
 		s.late.Stop() // It would keep the call's metadata in memory.
 	}
 	s.conn.front.leave(s.budget)
-	if !s.paid.Load() && !s.conn.front.storeAway.Load() && !s.budget.take(1) {
+	if !s.paid && !s.conn.front.storeAway.Load() && !s.budget.take(1) {
 		s.conn.refused()
 	}
 }
@@ -143,13 +137,18 @@ func (f *Front) tap(ctx context.Context, info *tap.Info) (context.Context, error
 	return s, nil
 }
 
+// errReset is the error of a call that its client has left before a handler began.
+var errReset = status.Error(codes.Canceled, "the call was canceled")
+
 // Unary returns the interceptor next, but counts responses until the client has read them, and notices
 // refusals.
 func (f *Front) Unary(next grpc.UnaryServerInterceptor) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 		s := callOf(ctx)
 		if s.begin != nil {
-			s.begin()
+			if !s.begin() {
+				return nil, errReset
+			}
 			s.late.Stop()
 			defer s.end()
 		}
@@ -172,7 +171,9 @@ func (f *Front) Stream(next grpc.StreamServerInterceptor) grpc.StreamServerInter
 			return next(server, stream, info, handler)
 		}
 		if s.begin != nil {
-			s.begin()
+			if !s.begin() {
+				return errReset
+			}
 			defer s.end()
 			stream = &paced{stream, s, !strings.HasPrefix(info.FullMethod, "/gridstand.")}
 		}

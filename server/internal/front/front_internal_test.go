@@ -313,13 +313,15 @@ func TestTap_Refusals(t *testing.T) {
 		fake, c := f.connect(t, clientAddress)
 		fakeProxy, proxy := f.connect(t, proxyAddress)
 		for _, each := range []*conn{c, proxy} {
-			s, _, refusedBy := each.open(pb.GameService_Move_FullMethodName, otherAddress)
-			require.Empty(t, refusedBy)
+			var s *call
 			for n := range Burst + refusalBurst - 1 {
+				var refusedBy string
+				s, _, refusedBy = each.open(pb.GameService_Move_FullMethodName, otherAddress)
+				require.Empty(t, refusedBy)
 				err := status.Error([]codes.Code{codes.NotFound, codes.PermissionDenied}[n%2], "a mistake")
 				_, _ = f.unary(s, func(ctx context.Context, _ any) (any, error) { Paid(ctx); return nil, err })
 			}
-			_, _, refusedBy = each.open(anyMethod, otherAddress)
+			_, _, refusedBy := each.open(anyMethod, otherAddress)
 			assert.Equal(t, "reads_per_address_per_second", refusedBy)
 			_, _, refusedBy = each.open(pb.GameService_Move_FullMethodName, otherAddress)
 			require.Empty(t, refusedBy)
@@ -416,7 +418,8 @@ func TestConn_Read(t *testing.T) {
 func TestUnread(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, limits.Limits{limits.HeldBytesPerAddress: 100_000})
-	answer := func(s *call, size int) mem.BufferSlice {
+	answer := func(c *conn, size int) mem.BufferSlice {
+		s, _, _ := c.open(anyMethod, clientAddress)
 		reply, err := f.unary(s, func(context.Context, any) (any, error) { return wrapperspb.Bytes(make([]byte, size)), nil })
 		require.NoError(t, err)
 		buffers, err := newCodec().Marshal(reply)
@@ -424,25 +427,23 @@ func TestUnread(t *testing.T) {
 		return buffers
 	}
 	fake, c := f.connect(t, clientAddress)
-	s, _, _ := c.open(anyMethod)
 	for range 10 {
-		buffers := answer(s, 60_000)
+		buffers := answer(c, 60_000)
 		buffers.Free()
-		small := answer(s, 10)
+		small := answer(c, 10)
 		small.Free()
 	}
 	assert.Zero(t, c.budget.unread.Load())
-	kept := answer(s, 60_000)
+	kept := answer(c, 60_000)
 	assert.False(t, fake.closed)
-	more := answer(s, 60_000)
+	more := answer(c, 60_000)
 	assert.True(t, fake.closed)
 	kept.Free()
 	more.Free()
 	assert.Zero(t, c.budget.unread.Load(), "a closed connection holds nothing")
 
 	fake, proxy := f.connect(t, proxyAddress)
-	s, _, _ = proxy.open(anyMethod, clientAddress)
-	kept = append(answer(s, 60_000), answer(s, 60_000)...)
+	kept = append(answer(proxy, 60_000), answer(proxy, 60_000)...)
 	_, _, refusedBy := proxy.open(anyMethod, clientAddress)
 	assert.Equal(t, "held_bytes_per_address", refusedBy)
 	_, _, refusedBy = proxy.open(anyMethod, otherAddress)

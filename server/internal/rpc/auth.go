@@ -4,11 +4,13 @@ import (
 	"context"
 	"strings"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/front"
 )
 
 // identity is what the context of a call contains about its caller.
@@ -45,7 +47,7 @@ func (s *Service) authenticate(ctx context.Context, method string, may callers) 
 		if !sound || len(keys) != 1 {
 			return ctx, account.ErrBadCredential
 		}
-		return s.authenticateHost(ctx, method, token, keys[0])
+		return s.authenticateHost(ctx, method, may, token, keys[0])
 	}
 	if !sound || token == "" {
 		return ctx, errTokenForm
@@ -85,17 +87,45 @@ var accountCallers = map[string]callers{
 	pb.PlayerService_EndSession_FullMethodName:        {session: true, host: true},
 }
 
-// callersOf returns who may call a method. Of those for games, boards and challenges, only reads need no token.
-func callersOf(method string) callers {
-	switch service, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/"); service {
-	case pb.GameService_ServiceDesc.ServiceName, pb.LeaderboardService_ServiceDesc.ServiceName,
-		pb.ChallengeService_ServiceDesc.ServiceName:
-		return callers{anyone: IsRead(method), session: true, host: true}
-	}
-	may := accountCallers[method]
-	may.anew = true
-	return may
+// method says who may call a method of the contract, and what the call costs.
+type method struct {
+	callers
+	// reads is set if the method changes nothing, and free if a call costs no reads.
+	reads, free bool
 }
+
+// methods are the methods of the contract, by full name. The server has those of health and reflection, too.
+var methods = contract(
+	pb.GameService_ServiceDesc, pb.ChallengeService_ServiceDesc,
+	pb.LeaderboardService_ServiceDesc, pb.PlayerService_ServiceDesc,
+)
+
+// contract returns the methods of services. Of those for games, boards and challenges, only reads need no token.
+func contract(services ...grpc.ServiceDesc) map[string]method {
+	all := map[string]method{}
+	add := func(service, name string) {
+		full := "/" + service + "/" + name
+		reads := strings.HasPrefix(name, "Get") || strings.HasPrefix(name, "List") || strings.HasPrefix(name, "Watch")
+		may := callers{anyone: reads, session: true, host: true}
+		if service == pb.PlayerService_ServiceDesc.ServiceName {
+			may = accountCallers[full]
+			may.anew = true
+		}
+		all[full] = method{callers: may, reads: reads, free: front.Free[full]}
+	}
+	for _, s := range services {
+		for _, m := range s.Methods {
+			add(s.ServiceName, m.MethodName)
+		}
+		for _, m := range s.Streams {
+			add(s.ServiceName, m.StreamName)
+		}
+	}
+	return all
+}
+
+// IsRead reports whether a method of the contract changes nothing, given its full name.
+func IsRead(name string) bool { return methods[name].reads }
 
 // identityOf returns what a call's context contains about its caller.
 func identityOf(ctx context.Context) identity {

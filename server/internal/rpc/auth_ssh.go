@@ -18,8 +18,10 @@ const sshKeyHeader = "gridstand-ssh-key"
 const actingEvery = 10 * time.Minute
 
 // authenticateHost authenticates an SSH host's call. It returns a context with the key's
-// player, or with only the key if the call creates the player.
-func (s *Service) authenticateHost(ctx context.Context, method, credential, key string) (context.Context, error) {
+// player, or with only the key if the call creates the player. may says who may call the method.
+func (s *Service) authenticateHost(
+	ctx context.Context, method string, may callers, credential, key string,
+) (context.Context, error) {
 	host, err := s.Credentials.Verify(ctx, credential)
 	if err != nil {
 		return ctx, err
@@ -32,7 +34,6 @@ func (s *Service) authenticateHost(ctx context.Context, method, credential, key 
 	if method == pb.PlayerService_CreatePlayer_FullMethodName {
 		return context.WithValue(ctx, identityKey{}, by), nil
 	}
-	may := callersOf(method)
 	if !may.host {
 		return ctx, errNotOverSSH
 	}

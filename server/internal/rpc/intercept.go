@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -24,7 +23,8 @@ func (s *Service) Unary(
 	ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler,
 ) (response any, err error) {
 	defer s.recovered(info.FullMethod, &err)
-	if !isContractMethod(info.FullMethod) { // Health checks are small and do not read the store.
+	called, ok := methods[info.FullMethod]
+	if !ok { // Health checks are small and do not read the store.
 		return handler(ctx, request)
 	}
 	span := maxCall
@@ -35,13 +35,14 @@ func (s *Service) Unary(
 	bounded, cancel := context.WithTimeout(ctx, span)
 	defer cancel()
 
-	may := callersOf(info.FullMethod)
-	err = chargeCall(bounded, info.FullMethod, request)
-	if err == nil {
-		bounded, err = s.authenticate(bounded, info.FullMethod, may)
+	if !called.free {
+		err = chargeCall(bounded, called, request)
 	}
 	if err == nil {
-		err = s.limitPlayer(bounded, may)
+		bounded, err = s.authenticate(bounded, info.FullMethod, called.callers)
+	}
+	if err == nil {
+		err = s.limitPlayer(bounded, called.callers)
 	}
 	if err == nil {
 		response, err = handler(bounded, request)
@@ -64,10 +65,11 @@ func (s *Service) Unary(
 // Stream is the interceptor for streams. Unlike Unary, it sets no time limit.
 func (s *Service) Stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
 	defer s.recovered(info.FullMethod, &err)
-	if !isContractMethod(info.FullMethod) {
+	called, ok := methods[info.FullMethod]
+	if !ok {
 		return handler(server, stream)
 	}
-	ctx, err := s.authenticate(stream.Context(), info.FullMethod, callersOf(info.FullMethod))
+	ctx, err := s.authenticate(stream.Context(), info.FullMethod, called.callers)
 	if err == nil {
 		if ctx != stream.Context() { // Most watchers have no token, so the context is unchanged.
 			stream = withContext{stream, ctx}
@@ -80,16 +82,6 @@ func (s *Service) Stream(server any, stream grpc.ServerStream, info *grpc.Stream
 		return f
 	}
 	return nil
-}
-
-// isContractMethod reports whether a method belongs to the contract rather than to health
-// or reflection.
-func isContractMethod(method string) bool { return strings.HasPrefix(method, "/gridstand.") }
-
-// IsRead reports whether a method of the contract changes nothing, given its full name.
-func IsRead(method string) bool {
-	name := method[strings.LastIndexByte(method, '/')+1:]
-	return strings.HasPrefix(name, "Get") || strings.HasPrefix(name, "List") || strings.HasPrefix(name, "Watch")
 }
 
 // withContext is a stream with another context.

@@ -11,7 +11,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/gridstand/gridstand/game/replay"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/account"
 )
 
 // Ensure that the panic of a handler becomes an error without details, also in services other than the
@@ -28,11 +30,13 @@ func TestService_Panics(t *testing.T) {
 		assert.Contains(t, log.String(), "intercept_internal_test.go")
 		log.Reset()
 	}
-	for _, method := range []string{"/gridstand.v1.GameService/ListVariants", "/grpc.health.v1.Health/Check"} {
+	ada := identity{player: account.Player{Player: replay.Player{ID: "ada"}}}
+	ctx := context.WithValue(t.Context(), identityKey{}, ada)
+	for _, method := range []string{pb.GameService_Move_FullMethodName, "/grpc.health.v1.Health/Check"} {
 		info := &grpc.UnaryServerInfo{FullMethod: method}
-		_, err := s.Unary(t.Context(), &pb.ListVariantsRequest{}, info, func(context.Context, any) (any, error) { panic("secret") })
+		_, err := s.Unary(ctx, &pb.MoveRequest{}, info, func(context.Context, any) (any, error) { panic("secret") })
 		check(err)
-		stream := withContext{ctx: t.Context()}
+		stream := withContext{ctx: ctx}
 		check(s.Stream(nil, stream, &grpc.StreamServerInfo{FullMethod: method}, func(any, grpc.ServerStream) error { panic("secret") }))
 	}
 }

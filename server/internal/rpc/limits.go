@@ -85,14 +85,10 @@ const signatureCost = 50
 // rowsPerRead is the number of rows of a list that count as one read.
 const rowsPerRead = 25
 
-// readCost returns the number of reads of the store that a request counts as: 0 for a move and for what
-// needs no store; signatureCost for a new key; otherwise one for each rowsPerRead entries that it
-// requests, and at least 1.
+// readCost returns the number of reads of the store that a request counts as: signatureCost for a new key,
+// otherwise one for each rowsPerRead entries that it requests, and at least 1.
 func readCost(request any) int {
-	switch request.(type) {
-	case *pb.MoveRequest, *pb.UndoRequest, *pb.ResignRequest, *pb.ListVariantsRequest, *pb.GetServerInfoRequest:
-		return 0
-	case *pb.AddKeyRequest:
+	if _, ok := request.(*pb.AddKeyRequest); ok {
 		return signatureCost
 	}
 	entries := 0
@@ -107,17 +103,13 @@ func readCost(request any) int {
 }
 
 // chargeCall charges the caller's address for the reads of a call, of which the front has charged one, and waits
-// until it may run beside the address's other calls. It does nothing for a call that reads nothing, such as a move.
-func chargeCall(ctx context.Context, method string, request any) error {
-	cost := readCost(request)
-	if cost == 0 {
-		return nil
-	}
-	if err := front.BudgetOf(ctx).Check(cost - 1); err != nil {
+// until it may run beside the address's other calls.
+func chargeCall(ctx context.Context, called method, request any) error {
+	if err := front.BudgetOf(ctx).Check(readCost(request) - 1); err != nil {
 		return err
 	}
 	slots := int64(front.Changing)
-	if IsRead(method) {
+	if called.reads {
 		slots = front.Reading
 	}
 	return front.EnterCall(ctx, slots)

@@ -76,14 +76,14 @@ func TestLimitPlayer(t *testing.T) {
 		s := New(Config{Limits: limits.Limits{limits.MovesPerSecond: 1}})
 		ada := account.Player{Player: replay.Player{ID: "ada"}}
 		ctx := context.WithValue(t.Context(), identityKey{}, identity{player: ada})
-		require.NoError(t, s.limitPlayer(ctx, callersOf(pb.GameService_Move_FullMethodName)))
+		require.NoError(t, s.limitPlayer(ctx, methods[pb.GameService_Move_FullMethodName].callers))
 		for method, counts := range map[string]bool{
 			pb.GameService_Move_FullMethodName: true, pb.PlayerService_ListKeys_FullMethodName: true,
 			pb.GameService_React_FullMethodName: true, pb.PlayerService_OpenSession_FullMethodName: false,
 			pb.PlayerService_CreatePlayer_FullMethodName: false, pb.GameService_ListGames_FullMethodName: false,
 			pb.PlayerService_GetProfile_FullMethodName: false, pb.ChallengeService_JoinChallenge_FullMethodName: true,
 		} {
-			assert.Equal(t, counts, s.limitPlayer(ctx, callersOf(method)) != nil, method)
+			assert.Equal(t, counts, s.limitPlayer(ctx, methods[method].callers) != nil, method)
 		}
 	})
 }

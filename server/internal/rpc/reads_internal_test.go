@@ -16,8 +16,6 @@ func TestReadCost(t *testing.T) {
 		request any
 		cost    int
 	}{
-		{&pb.MoveRequest{}, 0},
-		{&pb.GetServerInfoRequest{}, 0},
 		{&pb.GetGameRequest{}, 1},
 		{&pb.AddKeyRequest{}, signatureCost},
 		{&pb.ListGamesRequest{}, 2},
@@ -31,6 +29,8 @@ func TestReadCost(t *testing.T) {
 	} {
 		assert.Equal(t, tt.cost, readCost(tt.request), "%v", tt.request)
 	}
+	assert.True(t, methods[pb.GameService_Move_FullMethodName].free)
+	assert.False(t, methods[pb.GameService_GetGame_FullMethodName].free)
 }
 
 // Ensure that the calls that change something are known: many of them run at the same time, and pages of

@@ -81,25 +81,6 @@ func (o *Operator) Unhide(ctx context.Context, player string) (name, playerID st
 	return p.Name, p.ID, o.recovery.ReindexAll(ctx)
 }
 
-// ErrNoChallenge means that there is no challenge with the given ID.
-var ErrNoChallenge = challenge.ErrNotFound
-
-// Identical returns groups of attempts at a challenge that begin with the same 100 moves.
-// Each group is a sorted list of game IDs. The attempts in a group most likely come from
-// one person with several accounts.
-func (o *Operator) Identical(ctx context.Context, challengeID string) ([][]string, error) {
-	return o.recovery.Challenges.Identical(ctx, o.recovery.Leaderboard, challengeID)
-}
-
-// IdenticalDaily is like Identical but examines today's daily game of a variant.
-func (o *Operator) IdenticalDaily(ctx context.Context, variant string) ([][]string, error) {
-	now, err := o.store.Time(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("reading the store's time: %w", err)
-	}
-	return o.Identical(ctx, challenge.DailyID(variant, now.UTC().Format(challenge.DateFormat)))
-}
-
 // Quarantine permanently marks an unfinished game as damaged, so that it cannot continue
 // without moves that the store has lost. It leaves a game that is already damaged
 // unchanged. The error is a one-line explanation of why the game cannot be quarantined.

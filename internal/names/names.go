@@ -21,7 +21,7 @@ var words = []string{
 	"account", "bot", "challenge", "completion", "daily", "games", "help", "join", "link", "move", "new", "play", "race",
 	"resign", "scripts", "show", "ssh-host", "top", "variants", "verify", "version", "watch",
 	// Commands of the server, for operators.
-	"backup", "dump", "healthcheck", "hide", "identical", "quarantine", "rebuild", "restore", "ssh-credential", "unhide",
+	"backup", "dump", "healthcheck", "hide", "quarantine", "rebuild", "restore", "ssh-credential", "unhide",
 }
 
 // reserved contains the folded forms of all reserved names: the words and the names of variants

@@ -1,20 +1,14 @@
 package challenge_test
 
 import (
-	"bytes"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/challenge"
-	"github.com/gridstand/gridstand/server/internal/leaderboard"
-	"github.com/gridstand/gridstand/server/internal/page"
 )
 
 // Ensure that storing the result of an attempt at a race does not read outages, which would send a heartbeat.
@@ -55,44 +49,5 @@ func TestWindow_Closed(t *testing.T) {
 				require.ErrorIs(t, err, replay.ErrGameOver)
 			}
 		}
-	})
-}
-
-// Ensure that Identical finds all attempts that share their first 100 moves, and no others.
-func TestIdentical(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		ctx := t.Context()
-		boards := leaderboard.New(env.store.Boards, page.NewTokens(env.store.Secrets), env.store.Time)
-		seed, err := game.SeedFromBytes(bytes.Repeat([]byte{1}, game.SeedSize))
-		require.NoError(t, err)
-		c := env.create(challenge.Challenge{Kind: replay.Link, Seed: seed})
-		// play makes n moves, each the first legal one, except that the move with the index
-		// differs is the second legal one.
-		play := func(name string, n, differs int) string {
-			tip := env.attempt(c, player(name))
-			for i := range n {
-				legal := tip.State.LegalMoves()
-				m := legal[0]
-				if i == differs {
-					m = legal[1]
-				}
-				draft, err := tip.Draft(replay.Entry{Seat: 0, Action: replay.Moved{Move: m}}, time.Time{}, nil)
-				require.NoError(t, err)
-				tip = env.append(draft)
-			}
-			final := env.resign(tip).State
-			require.NoError(t, challenge.Record(ctx, boards, final, c))
-			return final.ID
-		}
-		same := []string{play("one", 101, -1), play("two", 100, -1)}
-		slices.Sort(same)
-		play("three", 110, 60)
-		play("four", 99, -1)
-		found, err := env.Identical(ctx, boards, c.ID)
-		require.NoError(t, err)
-		assert.Equal(t, [][]string{same}, found)
-		_, err = env.Identical(ctx, boards, id.New())
-		assert.ErrorIs(t, err, challenge.ErrNotFound)
 	})
 }

@@ -57,26 +57,14 @@ func TestOperator(t *testing.T) {
 	s, _ := servertest.Start(t, config)
 	conn, c := servertest.Dial(t, s.Addr()), console{t, config.Store}
 	ann, bob := playertest.New(t.Context(), t, conn, "Ann"), playertest.New(t.Context(), t, conn, "Bob")
-	created, err := pb.NewChallengeServiceClient(conn).CreateChallenge(ann.Ctx,
-		&pb.CreateChallengeRequest{Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK, Variant: "6x6"})
-	require.NoError(t, err)
-	challenge := created.GetChallenge().GetId()
-	var same []string
+	var over string
 	for _, p := range []*playertest.Player{ann, bob} {
-		g := p.Create(t, &pb.CreateGameRequest{ChallengeId: challenge})
-		for range 110 {
-			p.Move(t, g)
-		}
+		g := p.Create(t, &pb.CreateGameRequest{Variant: "6x6", Private: true})
+		p.Move(t, g)
 		p.Resign(t, g)
-		same = append(same, g.GetId())
+		over = g.GetId()
 	}
-	slices.Sort(same)
-	waittest.Until(t, "the standings have both attempts", func() bool {
-		code, stdout, stderr := call(t, "identical", challenge, "--store", c.store)
-		return code == 0 && stdout == strings.Join(same, " ")+"\n" && stderr == "1 group of identical attempts in "+c.store+"\n"
-	})
-	c.refuses("game "+same[0]+": the game is over\n", "quarantine", same[0])
-	c.refuses(`there is no daily game of "6x6" today`, "identical", "daily", "--variant", "6x6")
+	c.refuses("game "+over+": the game is over\n", "quarantine", over)
 
 	var ids []string
 	for range 3 {
@@ -92,13 +80,12 @@ func TestOperator(t *testing.T) {
 	}
 	c.does("Bob, id "+bob.ID+": hidden\n", "hide", "bob")
 	lists(0)
-	c.does("", "identical", challenge)
 	c.does("Bob, id "+bob.ID+": visible\n", "unhide", bob.ID)
 	lists(3)
 
 	c.refuses("no such game: the whole id is needed, all 26 characters\n", "quarantine", ids[0][:8])
 	c.does(ids[0]+"\n", "quarantine", ids[0])
-	_, err = bob.Games.GetGame(bob.Ctx, &pb.GetGameRequest{GameId: ids[0]})
+	_, err := bob.Games.GetGame(bob.Ctx, &pb.GetGameRequest{GameId: ids[0]})
 	assert.Equal(t, codes.DataLoss, status.Code(err))
 	code, stdout, stderr := call(t, "quarantine", "--before", "now", "--store", c.store)
 	assert.Zero(t, code, stderr)

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize/english"
@@ -20,7 +19,7 @@ import (
 
 // Commands returns the operator commands, for use as subcommands.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{backup(), dump(), restore(), rebuild(), hide(), unhide(), quarantine(), identical(), sshCredential()}
+	return []*cobra.Command{backup(), dump(), restore(), rebuild(), hide(), unhide(), quarantine(), sshCredential()}
 }
 
 // command makes cmd open the store and run do with the command's arguments. If alone is set, no server
@@ -157,44 +156,6 @@ games return to the leaderboards.`,
 	}, false, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
 		return printPlayer(cmd, operator, "visible")(operator.Unhide(cmd.Context(), args[0]))
 	})
-}
-
-func identical() *cobra.Command {
-	var variant string
-	cmd := command(&cobra.Command{
-		Use:   "identical <challenge>|daily",
-		Short: "List attempts at a challenge that begin with the same 100 moves",
-		Long: `Lists the attempts in the standings of today's daily game, or of a challenge
-given by its id, that begin with the same 100 moves: one line for each group,
-with the ids of the games. The server cannot prevent players from first seeing
-the tiles with another account, but two people do not find the same 100 moves by
-chance. "hide" removes a player from all leaderboards.
-
-Servers may keep running.`,
-	}, false, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
-		var groups [][]string
-		var err error
-		if args[0] == "daily" {
-			groups, err = operator.IdenticalDaily(cmd.Context(), variant)
-		} else {
-			groups, err = operator.Identical(cmd.Context(), args[0])
-		}
-		switch {
-		case errors.Is(err, server.ErrNoChallenge) && args[0] == "daily":
-			return fmt.Errorf("there is no daily game of %q today", variant)
-		case errors.Is(err, server.ErrNoChallenge):
-			return fmt.Errorf("there is no challenge with the id %q", args[0])
-		}
-		for _, games := range groups {
-			fmt.Fprintln(cmd.OutOrStdout(), strings.Join(games, " "))
-		}
-		if err == nil {
-			note(cmd, operator, "%s of identical attempts", english.Plural(len(groups), "group", ""))
-		}
-		return err
-	})
-	cmd.Flags().StringVar(&variant, "variant", "classic", "`variant` of the daily game")
-	return cmd
 }
 
 // printPlayer returns a function that reports a change to a player. what describes the

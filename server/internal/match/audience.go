@@ -107,7 +107,7 @@ func (h *Hub) countAudiences(matches []*Match, now time.Time) {
 func (h *Hub) countAudience(m *Match, now time.Time) {
 	c := &m.watching
 	local := m.counted()
-	if local != c.reported.Load() || local > 0 && now.Sub(c.reportedAt) >= refreshEvery || c.reacted.some.Load() {
+	if local != c.reported.Load() || local > 0 && now.Sub(c.reportedAt) >= refreshEvery || c.reacted.some() {
 		h.reportWatchers(m, local, now)
 	}
 	total, before, shown := m.Spectators(), c.announced.Load(), c.shown.take()

@@ -1,56 +1,51 @@
 package match
 
 import (
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// reactions counts reactions until they are taken.
-type reactions struct {
-	some   atomic.Bool // whether counts has any; faster to read than counts
-	mu     sync.Mutex
-	counts store.Reactions
-}
+// maxReactions is the maximum of each count that a server reports or announces.
+const maxReactions = 1000
+
+// reactions counts reactions, by kind, until they are taken.
+type reactions [len(store.Reactions{})]atomic.Int32
 
 func (r *reactions) add(more store.Reactions) {
-	if !more.Any() {
-		return
+	for kind, n := range more {
+		r[kind].Add(n)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.counts = r.counts.Add(more)
-	r.some.Store(true)
+}
+
+// some reports whether there are reactions.
+func (r *reactions) some() bool {
+	for kind := range r {
+		if r[kind].Load() > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // take returns the counts and resets them.
 func (r *reactions) take() (counts store.Reactions) {
-	if !r.some.Load() {
-		return counts
+	for kind := range r {
+		counts[kind] = min(r[kind].Swap(0), maxReactions)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	counts, r.counts = r.counts, counts
-	r.some.Store(false)
 	return counts
 }
 
 // React shows a reaction to the watchers and players of the game on all servers, within about a
-// second. It does no I/O and takes no lock that a move takes. kind is an index of
-// store.Reactions.
-func (m *Match) React(kind int) {
-	var one store.Reactions
-	one[kind] = 1
-	m.watching.reacted.add(one)
-}
+// second. It does no I/O and takes no lock. kind is an index of store.Reactions.
+func (m *Match) React(kind int) { m.watching.reacted[kind].Add(1) }
 
 // showReactions reports and announces the new reactions of the given matches, halfway between
 // two calls of countAudiences.
 func (h *Hub) showReactions(matches []*Match, now time.Time) {
 	for _, m := range matches {
-		if c := &m.watching; (c.reacted.some.Load() || c.shown.some.Load()) && m.loaded() {
+		if c := &m.watching; (c.reacted.some() || c.shown.some()) && m.loaded() {
 			h.countAudience(m, now)
 		}
 	}

@@ -96,16 +96,6 @@ type Reactions [6]int32
 // Any reports whether there are reactions.
 func (r Reactions) Any() bool { return r != Reactions{} }
 
-// Add returns the sums of the counts, each at most 1,000.
-func (r Reactions) Add(other Reactions) Reactions {
-	for kind, n := range other {
-		r[kind] = min(r[kind]+min(max(n, 0), maxReactions), maxReactions)
-	}
-	return r
-}
-
-const maxReactions = 1000
-
 // AudienceTTL is how long a server's spectator count is valid.
 const AudienceTTL = 30 * time.Second
 

@@ -17,7 +17,6 @@ const (
 	StreamsPerConnection
 	MovesPerSecond
 	EventsPerGame
-	WatchersPerGame
 	ReactionsPerSecond
 
 	ConnectionsPerAddress
@@ -70,10 +69,6 @@ var Table = [count]Limit{
 	EventsPerGame: {
 		"max-events-per-game", "events_per_game", 200_000,
 		"events in a game, which then accepts no moves and undos",
-	},
-	WatchersPerGame: {
-		"max-watchers-per-game", "watchers_per_game", 100_000,
-		"watchers of one game",
 	},
 	ReactionsPerSecond: {
 		"", "reactions_per_second", 1,

@@ -97,17 +97,6 @@ func TestLimits(t *testing.T) {
 				})
 			}}
 		}},
-		"watchers_per_game": {2, "", nil, func(t *testing.T, s *testServer) limited {
-			p := s.player(t)
-			id, other := s.game(t, p, "classic").GetId(), s.game(t, p, "classic").GetId()
-			return limited{func(int) error { return s.opens(t, s.anyone, id) }, func() {
-				require.NoError(t, s.opens(t, p.ctx, id)) // The game's players do not count.
-				assert.EqualValues(t, 2, s.get(t, id).GetWatchers())
-				require.NoError(t, s.opens(t, s.anyone, other))
-				_, err := s.watch(t, s.anyone, &pb.WatchRequest{GameId: id, Preview: true}).receive(t)
-				wantReason(t, err, pb.ReasonRateLimited)
-			}}
-		}},
 		"streams_per_address": {2, "", nil, func(t *testing.T, s *testServer) limited {
 			id := s.game(t, s.player(t), "classic").GetId()
 			first, leave := context.WithCancel(s.anyone)

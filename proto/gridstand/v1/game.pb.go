@@ -392,8 +392,9 @@ type Limits struct {
 	//
 	// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 	OpenGamesPerPlayer int32 `protobuf:"varint,4,opt,name=open_games_per_player,json=openGamesPerPlayer,proto3" json:"open_games_per_player,omitempty"`
-	// Watch streams that may be open on one game, not counting those of its own players. A
-	// preview counts on its own server only.
+	// Always 0. Watches count toward streams_per_address.
+	//
+	// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 	WatchersPerGame int32 `protobuf:"varint,5,opt,name=watchers_per_game,json=watchersPerGame,proto3" json:"watchers_per_game,omitempty"`
 	// Shortest turn_limit that a game may have; the longest is always 7 days.
 	MinTurnLimit *durationpb.Duration `protobuf:"bytes,6,opt,name=min_turn_limit,json=minTurnLimit,proto3" json:"min_turn_limit,omitempty"`
@@ -557,6 +558,7 @@ func (x *Limits) GetOpenGamesPerPlayer() int32 {
 	return 0
 }
 
+// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 func (x *Limits) GetWatchersPerGame() int32 {
 	if x != nil {
 		return x.WatchersPerGame
@@ -3755,13 +3757,13 @@ var File_gridstand_v1_game_proto protoreflect.FileDescriptor
 
 const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\n" +
-	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xb4\x0e\n" +
+	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xb8\x0e\n" +
 	"\x06Limits\x12#\n" +
 	"\rmessage_bytes\x18\x01 \x01(\x05R\fmessageBytes\x124\n" +
 	"\x16streams_per_connection\x18\x02 \x01(\x05R\x14streamsPerConnection\x12(\n" +
 	"\x10moves_per_second\x18\x03 \x01(\x05R\x0emovesPerSecond\x125\n" +
-	"\x15open_games_per_player\x18\x04 \x01(\x05B\x02\x18\x01R\x12openGamesPerPlayer\x12*\n" +
-	"\x11watchers_per_game\x18\x05 \x01(\x05R\x0fwatchersPerGame\x12?\n" +
+	"\x15open_games_per_player\x18\x04 \x01(\x05B\x02\x18\x01R\x12openGamesPerPlayer\x12.\n" +
+	"\x11watchers_per_game\x18\x05 \x01(\x05B\x02\x18\x01R\x0fwatchersPerGame\x12?\n" +
 	"\x0emin_turn_limit\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\fminTurnLimit\x126\n" +
 	"\x17connections_per_address\x18\a \x01(\x05R\x15connectionsPerAddress\x122\n" +
 	"\x13watches_per_address\x18\b \x01(\x05B\x02\x18\x01R\x11watchesPerAddress\x12F\n" +

@@ -188,7 +188,7 @@ func (b *bots) moveAfter(ctx context.Context, hub *match.Hub, state *replay.Stat
 		return err
 	}
 	defer m.Release()
-	if state.Exhibition() && !watchedOrYoung(m.State(), m.Limited()) {
+	if state.Exhibition() && !watchedOrYoung(m.State(), m.Viewers()) {
 		return nil // The game is paused. The next server to lease it schedules it for later.
 	}
 	return b.move(ctx, m, state, from)

@@ -18,8 +18,8 @@ const (
 	Uncounted Role = iota
 	// Spectator is the role of watchers who are counted in the audience on all servers.
 	Spectator
-	// Preview is the role of watchers that are counted only on their own server, and only
-	// toward the game's limit.
+	// Preview is the role of watchers that are counted only on their own server, and only by
+	// Match.Viewers.
 	Preview
 	// Player is the role of the game's players. They are counted instead of spectators while the
 	// game waits for more players, so that lists know whether anyone is there.
@@ -61,9 +61,9 @@ func (m *Match) counted() int32 {
 // players, the number of its players' watchers.
 func (m *Match) Spectators() int { return int(m.counted() + m.watching.remote.Load()) }
 
-// Limited returns the number of watchers that count toward the game's limit: the spectators
-// on all servers and the previews on this one.
-func (m *Match) Limited() int {
+// Viewers returns the number of watchers for whom a game of bots continues: the spectators on
+// all servers and the previews on this one.
+func (m *Match) Viewers() int {
 	return int(m.watching.roles[Spectator].Load() + m.watching.remote.Load() + m.watching.roles[Preview].Load())
 }
 

@@ -110,10 +110,6 @@ type Service struct {
 	// goroutines of all fanouts.
 	fanouts sync.Map
 	sharing sync.WaitGroup
-
-	// admitting is held while a watcher is admitted, so that concurrent watchers cannot
-	// exceed the limit.
-	admitting sync.Mutex
 }
 
 // New returns a Service with the given configuration.

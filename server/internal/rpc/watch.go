@@ -16,7 +16,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/match"
-	"github.com/gridstand/gridstand/server/limits"
 )
 
 // Watch implements pb.GameServiceServer.
@@ -58,13 +57,11 @@ func (s *Service) OpenWatch(ctx context.Context, request *pb.WatchRequest, strea
 	if err == nil {
 		err = v.budget.Check(reads)
 	}
-	if err == nil {
-		err = s.admit(v, role)
-	}
 	if err != nil {
 		v.match.Release()
 		return nil, err
 	}
+	v.match.Watch(stream.Context(), &v.watcher, role)
 	return &v.View, nil
 }
 
@@ -88,21 +85,6 @@ func (s *Service) openMatch(ctx context.Context, givenID string) (*match.Match, 
 		return nil, nil, err
 	}
 	return m, state, nil
-}
-
-// watchersRetry is how long a client should wait before a retry if a game has too many watchers.
-const watchersRetry = 5 * time.Second
-
-// admit adds v as a watcher unless the game has reached its limit. It admits one watcher
-// at a time, so that concurrent watchers cannot exceed the limit.
-func (s *Service) admit(v *gameView, role match.Role) error {
-	s.admitting.Lock()
-	defer s.admitting.Unlock()
-	if limit := s.Limits[limits.WatchersPerGame]; limit > 0 && (role == match.Spectator || role == match.Preview) && v.match.Limited() >= limit {
-		return s.Limits.Exceeded(limits.WatchersPerGame, "watchers of one game", watchersRetry)
-	}
-	v.match.Watch(v.stream.Context(), &v.watcher, role)
-	return nil
 }
 
 // gameView is a view of a game.

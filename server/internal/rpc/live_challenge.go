@@ -61,9 +61,6 @@ type liveChallenge struct {
 	standings []*pb.Standing  // read with c unless c is a race
 	total     int32
 	finished  bool // whether all attempts at the race are over
-
-	attendAt time.Time     // when attend tries again after a failure
-	delay    time.Duration // how long it waits until then; longer after each failure
 }
 
 func newLiveChallenge(s *Service, id string) *liveChallenge {

@@ -118,17 +118,9 @@ func (l *liveChallenge) update(ctx context.Context) error {
 	return nil
 }
 
-// tryAttend calls attend. If that fails, the stream shows the race nevertheless, and a later update tries again.
+// tryAttend calls attend. If that fails, the stream shows the race nevertheless, and the next update tries again.
 func (l *liveChallenge) tryAttend(ctx context.Context) {
-	if time.Now().Before(l.attendAt) {
-		return
-	}
-	switch err := l.attend(ctx); {
-	case err == nil:
-		l.delay = 0
-	case !errors.Is(err, context.Canceled):
-		l.delay = min(2*l.delay+time.Second, 15*time.Second)
-		l.attendAt = time.Now().Add(l.delay)
+	if err := l.attend(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		l.service.notStarted.Do(func() {
 			l.service.Logger.Warn("cannot start a race, or record who waits; will retry",
 				"id", "race-not-started", "challenge", l.id, "error", err)

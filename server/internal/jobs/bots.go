@@ -188,7 +188,7 @@ func (b *bots) moveAfter(ctx context.Context, hub *match.Hub, state *replay.Stat
 		return err
 	}
 	defer m.Release()
-	if state.Exhibition() && !watchedOrYoung(m.State(), m.Viewers()) {
+	if state.Exhibition() && !watchedOrYoung(m.State(), m.HasWatchers()) {
 		return nil // The game is paused. The next server to lease it schedules it for later.
 	}
 	return b.move(ctx, m, state, from)
@@ -268,8 +268,8 @@ func pausable(state *replay.State) bool {
 
 // watchedOrYoung reports whether a game between bots has watchers on any server or a preview on
 // this one, or is younger than runsUnwatched by the time of its last event.
-func watchedOrYoung(state *replay.State, watchers int) bool {
-	return watchers > 0 || state.UpdateTime.Sub(state.CreateTime) < runsUnwatched
+func watchedOrYoung(state *replay.State, watched bool) bool {
+	return watched || state.UpdateTime.Sub(state.CreateTime) < runsUnwatched
 }
 
 // Watched implements match.Jobs. It updates the list of the most watched games, and continues a game

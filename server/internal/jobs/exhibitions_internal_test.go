@@ -23,21 +23,21 @@ func TestManager_Pause(t *testing.T) {
 	m := &Manager{Config: Config{AbandonAfter: time.Hour, Stores: liveness.Stores{KeepFinished: 5 * time.Hour}}}
 	created := time.Now()
 	for _, tt := range []struct {
-		age      time.Duration
-		watchers int
-		runs     bool
+		age     time.Duration
+		watched bool
+		runs    bool
 	}{
-		{0, 0, true},
-		{time.Minute - 1, 0, true},
-		{time.Minute, 0, false},
-		{time.Hour, 0, false},
-		{time.Hour, 1, true},
+		{0, false, true},
+		{time.Minute - 1, false, true},
+		{time.Minute, false, false},
+		{time.Hour, false, false},
+		{time.Hour, true, true},
 	} {
 		g := &replay.State{
 			Status: replay.Active, Seats: []replay.Seat{{Bot: "greedy"}}, CreateTime: created, UpdateTime: created.Add(tt.age),
 		}
 		assert.True(t, pausable(g))
-		assert.Equal(t, tt.runs, watchedOrYoung(g, tt.watchers), tt)
+		assert.Equal(t, tt.runs, watchedOrYoung(g, tt.watched), tt)
 		assert.Equal(t, g.UpdateTime.Add(5*time.Hour), m.overdueAt(g), tt)
 		g.Creator.ID = showcaseCreator
 		assert.Equal(t, g.UpdateTime.Add(unviewedFor), m.overdueAt(g), "a paused showcase ends")

@@ -60,7 +60,7 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 	if next := m.waitsUntil(state, served.Spectators(), job.Leased); next.After(job.Leased) {
 		return next, m.Directory.Enter(ctx, directory.Of(state, served.Spectators()))
 	}
-	paused := pausable(state) && !watchedOrYoung(state, served.Viewers())
+	paused := pausable(state) && !watchedOrYoung(state, served.HasWatchers())
 	if state.Status != replay.Finished && (state.BotToMove() == "" || paused || showcased(state)) {
 		err = m.handleOverdue(ctx, served, state, job.Leased)
 	}

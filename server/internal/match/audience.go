@@ -14,13 +14,11 @@ type Role int32
 
 // The roles of watchers.
 const (
-	// Uncounted is the role of watchers that are not counted, such as the server's own watchers.
+	// Uncounted is the role of watchers that are not counted, such as previews and the server's own
+	// watchers.
 	Uncounted Role = iota
 	// Spectator is the role of watchers who are counted in the audience on all servers.
 	Spectator
-	// Preview is the role of watchers that are counted only on their own server, and only by
-	// Match.Viewers.
-	Preview
 	// Player is the role of the game's players. They are counted instead of spectators while the
 	// game waits for more players, so that lists know whether anyone is there.
 	Player
@@ -61,11 +59,9 @@ func (m *Match) counted() int32 {
 // players, the number of its players' watchers.
 func (m *Match) Spectators() int { return int(m.counted() + m.watching.remote.Load()) }
 
-// Viewers returns the number of watchers for whom a game of bots continues: the spectators on
-// all servers and the previews on this one.
-func (m *Match) Viewers() int {
-	return int(m.watching.roles[Spectator].Load() + m.watching.remote.Load() + m.watching.roles[Preview].Load())
-}
+// HasWatchers reports whether the game has watchers of any role on this server, or counted ones on
+// another.
+func (m *Match) HasWatchers() bool { return m.followed() || m.watching.remote.Load() > 0 }
 
 // setRemoteWatchers updates the audience to the total that the store returned, unless total
 // is −1. A followed match ignores total, because it gets newer totals from the feed.

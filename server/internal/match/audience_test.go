@@ -38,7 +38,7 @@ func TestAudience_Waiting(t *testing.T) {
 		player, spectator := ma.newWatcher(t.Context(), Spectator), mb.newWatcher(t.Context(), Spectator)
 		defer spectator.Close()
 		round(0)
-		assert.Equal(t, 1, mb.Viewers())
+		assert.True(t, mb.HasWatchers())
 		player.SetRole(Player)
 		round(1)
 		waittest.Until(t, "the server's jobs know", func() bool {

@@ -48,10 +48,10 @@ func (s *Service) OpenWatch(ctx context.Context, request *pb.WatchRequest, strea
 	}
 	role := match.Spectator
 	switch {
+	case v.preview:
+		role = match.Uncounted
 	case len(state.SeatsOf(player.ID)) > 0:
-		role = v.seated()
-	case request.GetPreview():
-		role = match.Preview
+		role = match.Player
 	}
 	reads, err := v.begin(request.AfterVersion, state)
 	if err == nil {
@@ -224,8 +224,8 @@ func (v *gameView) replay() error {
 
 func (v *gameView) game(state *replay.State) (any, error) {
 	v.version, v.over = state.Version, state.Status == replay.Finished
-	if len(state.SeatsOf(v.playerID)) > 0 {
-		v.watcher.SetRole(v.seated())
+	if !v.preview && len(state.SeatsOf(v.playerID)) > 0 {
+		v.watcher.SetRole(match.Player)
 	}
 	state, err := v.service.revealed(v.stream.Context(), state)
 	if err != nil {
@@ -253,20 +253,12 @@ func (v *gameView) event(e *match.Event) (any, error) {
 	return v.encode(eventResponse(&shown)), nil
 }
 
-// seatIfJoined changes the watcher's role if the event makes the watcher a player.
+// seatIfJoined changes the watcher's role if the event makes the watcher a player. A player who only sees
+// a preview is not present.
 func (v *gameView) seatIfJoined(e *match.Event) {
-	if joined, ok := e.Entry.Action.(replay.Joined); ok && joined.Player.ID == v.playerID {
-		v.watcher.SetRole(v.seated())
+	if joined, ok := e.Entry.Action.(replay.Joined); ok && joined.Player.ID == v.playerID && !v.preview {
+		v.watcher.SetRole(match.Player)
 	}
-}
-
-// seated returns the role of a watcher who has a seat in the game. A player who only sees a preview
-// is not present.
-func (v *gameView) seated() match.Role {
-	if v.preview {
-		return match.Uncounted
-	}
-	return match.Player
 }
 
 // encodeEvent encodes an event that is not the last event of an attempt.

@@ -88,12 +88,7 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 		}
 	}
 	n.connect(append(transport, grpc.Creds(n.front.Credentials(tlsConfig(n.certificates)))))
-	if file, ok := n.store.Engine.(interface {
-		Settle(ctx context.Context, quarantine func(ctx context.Context, gameIDs []string) error) error
-	}); ok {
-		err = file.Settle(ctx, n.recovery.QuarantineLost)
-	}
-	return n, err
+	return n, nil
 }
 
 // listen creates the listener. If one is configured, it uses that one.

@@ -40,47 +40,24 @@ func (r *Recovery) Quarantine(ctx context.Context, gameID string) error {
 	return store.ErrMoved
 }
 
-// QuarantineLost quarantines those of the given games that are not over, because the store lacks
-// acknowledged moves of them. Some may be gone completely.
-func (r *Recovery) QuarantineLost(ctx context.Context, gameIDs []string) error {
-	quarantined, err := r.quarantineEach(ctx, gameIDs)
-	if err != nil {
-		return err
-	}
-	r.Logger.Error("the write-ahead log was cut, replaced or deleted while no server was running: quarantined the games that lost moves",
-		"id", "log-lost", "games", len(quarantined), "others", len(gameIDs)-len(quarantined))
-	return nil
-}
-
-// quarantineEach quarantines those of the given games that exist and are neither over nor damaged. It
-// returns their ids even if there is an error.
-func (r *Recovery) quarantineEach(ctx context.Context, gameIDs []string) (quarantined []string, err error) {
-	for _, gameID := range gameIDs {
-		err := r.Quarantine(ctx, gameID)
-		switch {
-		case err == nil:
-			quarantined = append(quarantined, gameID)
-		case outcomeOf(err) == failed && !errors.Is(err, replay.ErrGameOver):
-			return quarantined, fmt.Errorf("quarantining game %s: %w", gameID, err)
-		}
-	}
-	return quarantined, nil
-}
-
-// QuarantineBefore quarantines all games that are not over and were created before the given
-// time, by the store's clock. It returns the ids of the quarantined games even if there is an
-// error.
+// QuarantineBefore quarantines all games that are neither over nor damaged and were created before the
+// given time, by the store's clock. It returns the ids of the quarantined games even if there is an error.
 func (r *Recovery) QuarantineBefore(ctx context.Context, before time.Time) (quarantined []string, err error) {
 	err = r.eachHead(ctx, func(heads []gamelog.Head) error {
-		var open []string
 		for _, head := range heads {
-			if s := head.State; s != nil && s.Status != replay.Finished && s.CreateTime.Before(before) {
-				open = append(open, s.ID)
+			s := head.State
+			if s == nil || s.Status == replay.Finished || !s.CreateTime.Before(before) {
+				continue
+			}
+			err := r.Quarantine(ctx, s.ID)
+			switch {
+			case err == nil:
+				quarantined = append(quarantined, s.ID)
+			case outcomeOf(err) == failed && !errors.Is(err, replay.ErrGameOver):
+				return fmt.Errorf("quarantining game %s: %w", s.ID, err)
 			}
 		}
-		ids, err := r.quarantineEach(ctx, open)
-		quarantined = append(quarantined, ids...)
-		return err
+		return nil
 	})
 	return quarantined, err
 }

@@ -14,10 +14,9 @@ import (
 // written.
 func (g games) Append(ctx context.Context, gameID string, e store.Entry) (done store.Appended, err error) {
 	err = g.db.write(ctx, func(c *sqlite3.Conn) error {
-		at, written, err := g.db.put(c, gameID, e, g.db.now())
+		at, written, err := put(c, gameID, e, g.db.now())
 		done = store.Appended{Time: at, Watchers: -1}
 		if err == nil && written {
-			g.db.notes.add(gameID, e.Next.Version)
 			done.Watchers = g.feed.count(gameID)
 		}
 		return err
@@ -50,8 +49,8 @@ func (g games) damage(ctx context.Context, gameID string, corrupt error) error {
 // put writes an entry and its head, unless the entry is already in the log, and returns the entry's
 // time. If the append must be refused, it returns a refusal, and writes nothing except that it removes an
 // expired game.
-func (d *db) put(c *sqlite3.Conn, gameID string, e store.Entry, now time.Time) (at time.Time, written bool, err error) {
-	end, err := d.findEnd(c, gameID, now)
+func put(c *sqlite3.Conn, gameID string, e store.Entry, now time.Time) (at time.Time, written bool, err error) {
+	end, err := findEnd(c, gameID, now)
 	if err != nil {
 		return at, false, err
 	}
@@ -102,7 +101,7 @@ type end struct {
 
 // findEnd finds the end of a game's log, without its length. If the game has expired, findEnd
 // removes it.
-func (d *db) findEnd(c *sqlite3.Conn, gameID string, now time.Time) (e end, err error) {
+func findEnd(c *sqlite3.Conn, gameID string, now time.Time) (e end, err error) {
 	expired := false
 	err = query(c, `SELECT g.game, g.version, g.digest, g.expires <= ?2, e.version, e.digest, e.time
 		FROM games g LEFT JOIN entries e USING (game) WHERE g.id = ?1 ORDER BY e.version DESC LIMIT 1`, func(s *sqlite3.Stmt) {
@@ -116,7 +115,7 @@ func (d *db) findEnd(c *sqlite3.Conn, gameID string, now time.Time) (e end, err 
 		if err := exec(c, "DELETE FROM entries WHERE game = ?", e.game); err != nil {
 			return end{}, err
 		}
-		return end{}, d.removeGame(c, e.game)
+		return end{}, removeGame(c, e.game)
 	}
 	return e, nil
 }
@@ -182,13 +181,10 @@ func updateHead(c *sqlite3.Conn, game int64, last store.ID, at time.Time, head [
 }
 
 // removeGame removes a game whose entries have been removed, with its listing.
-func (d *db) removeGame(c *sqlite3.Conn, game int64) error {
+func removeGame(c *sqlite3.Conn, game int64) error {
 	ids, err := all(c, "DELETE FROM games WHERE game = ? RETURNING id", firstText, game)
 	if err != nil {
 		return err
-	}
-	for _, id := range ids {
-		d.notes.add(id, 0)
 	}
 	return forget(c, ids)
 }

@@ -29,8 +29,6 @@ type file struct {
 	writer *writer
 	// info identifies the open file.
 	info os.FileInfo
-	// notes is nil if the file was opened beside a server, or is in memory.
-	notes *notes
 	// reported is set after the first error about a corrupt page has been logged.
 	reported atomic.Bool
 	// resumed is set after the expiry of data has been resumed; see saveClock.

@@ -110,7 +110,7 @@ func (g games) Expire(ctx context.Context, at time.Time, gameIDs ...string) erro
 func (g games) Quarantine(ctx context.Context, gameID string, last store.ID, keep time.Duration) error {
 	return g.db.write(ctx, func(c *sqlite3.Conn) error {
 		now := g.db.now()
-		e, err := g.db.findEnd(c, gameID, now)
+		e, err := findEnd(c, gameID, now)
 		switch {
 		case err != nil:
 			return err

@@ -59,9 +59,6 @@ func (w *writer) tendLog() {
 	if sqlite3.ErrCode(err) == sqlite3.ResultIOErrFsync {
 		w.suspect = true
 	}
-	if err == nil && moved == pages {
-		w.notes.reset()
-	}
 	if pages >= grownPages && !w.grown {
 		w.grown = true
 		w.logger.Warn("the write-ahead log grows because another program reads the file for a long time", "id", "log-grows",

@@ -30,7 +30,7 @@ func TestOpen_Again(t *testing.T) {
 	require.NoError(t, insert(t.Context(), d, 1))
 	assert.Equal(t, "sqlite:"+path, s.Name())
 	if runtime.GOOS != "windows" {
-		for name, want := range map[string]os.FileMode{"": 0o700, "store.db": 0o600, "store.db-wal": 0o600, "store.db-shm": 0o600, "store.db.lock": 0o600, "store.db.moves": 0o600} {
+		for name, want := range map[string]os.FileMode{"": 0o700, "store.db": 0o600, "store.db-wal": 0o600, "store.db-shm": 0o600, "store.db.lock": 0o600} {
 			info, err := os.Stat(filepath.Join(filepath.Dir(path), name))
 			require.NoError(t, err)
 			assert.Equal(t, want, info.Mode().Perm(), name)
@@ -38,7 +38,6 @@ func TestOpen_Again(t *testing.T) {
 	}
 	require.NoError(t, s.Close())
 	assert.NoFileExists(t, path+"-wal")
-	assert.NoFileExists(t, path+notesSuffix)
 	require.NoError(t, os.Chmod(path, 0o644)) // as cp does when it restores a backup
 	assert.Equal(t, []int{1}, rows(t, openDB(t, Options{Path: path})))
 	if runtime.GOOS != "windows" {

@@ -61,7 +61,7 @@ func Restore(path string, replace bool, fill func(path string) error) (err error
 
 // removeFiles removes the files of a closed store. It ignores files that it cannot remove.
 func removeFiles(path string) {
-	for _, suffix := range [...]string{"", walSuffix, shmSuffix, lockSuffix, notesSuffix} {
+	for _, suffix := range [...]string{"", walSuffix, shmSuffix, lockSuffix} {
 		_ = os.Remove(path + suffix)
 	}
 }
@@ -101,7 +101,7 @@ func install(partial, path string) error {
 			return err
 		}
 	}
-	for _, suffix := range []string{walSuffix, shmSuffix, notesSuffix} {
+	for _, suffix := range []string{walSuffix, shmSuffix} {
 		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

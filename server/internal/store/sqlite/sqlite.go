@@ -182,15 +182,10 @@ func (e *engine) openFile(o Options) (_ *file, err error) {
 	if f.info, err = os.Stat(f.path); err != nil {
 		return nil, err
 	}
-	if e.lock != nil && !o.Memory {
-		if f.notes, err = openNotes(o.Path, conn); err != nil {
-			return nil, err
-		}
-	}
 	if !o.Memory {
 		spareProcessor()
 	}
-	f.writer = newWriter(conn, o.Memory, func() int64 { return freeSpace(o.Path) }, f.notes, o.Logger)
+	f.writer = newWriter(conn, o.Memory, func() int64 { return freeSpace(o.Path) }, o.Logger)
 	return f, nil
 }
 
@@ -363,8 +358,7 @@ func (e *engine) Close() error {
 	if e.db != nil {
 		e.db.writer.close()
 		if e.lock != nil && !e.db.memory {
-			err := e.db.emptyLog()
-			errs = append(errs, err, e.db.notes.close(err == nil))
+			errs = append(errs, e.db.emptyLog())
 		}
 		errs = append(errs, e.db.writer.conn.Close())
 		engines.mu.Lock()

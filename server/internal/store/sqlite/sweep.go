@@ -96,7 +96,7 @@ func (d *db) sweepGame(ctx context.Context, game int64) error {
 		if err != nil || removed == sweepRows {
 			return removed, err
 		}
-		return removed, d.removeGame(c, game)
+		return removed, removeGame(c, game)
 	})
 }
 

@@ -41,8 +41,7 @@ type writer struct {
 	examined int64
 	grown    bool
 	// free returns the free space on the disk in bytes.
-	free  func() int64
-	notes *notes
+	free func() int64
 
 	logger *slog.Logger
 
@@ -80,9 +79,9 @@ type request struct {
 var errClosed = &store.Error{Kind: store.Connection, Err: errors.New("the store is closed")}
 
 // newWriter starts a writer that uses c. Its commits are durable unless volatile is set.
-func newWriter(c *sqlite3.Conn, volatile bool, free func() int64, n *notes, logger *slog.Logger) *writer {
+func newWriter(c *sqlite3.Conn, volatile bool, free func() int64, logger *slog.Logger) *writer {
 	w := &writer{
-		conn: c, syncs: !volatile, never: volatile, free: free, notes: n, logger: logger,
+		conn: c, syncs: !volatile, never: volatile, free: free, logger: logger,
 		stopped: make(chan struct{}),
 	}
 	w.wake.L = &w.mu
@@ -227,7 +226,6 @@ func (w *writer) repair() error {
 		return store.Failed(store.Timeout, "the disk failed, and a long read prevents earlier writes from being repeated")
 	}
 	w.suspect = false
-	w.notes.reset()
 	return nil
 }
 
@@ -329,7 +327,6 @@ func (w *writer) commit(batch []*request) {
 	err := exec(w.conn, "COMMIT")
 	switch {
 	case err == nil:
-		w.notes.commit()
 	case sqlite3.ErrCode(err).ToPrimary() == sqlite3.ResultFull:
 		w.rollback() // the frame that would make the commit valid was not written
 		err = failed(err)
@@ -354,7 +351,6 @@ func (w *writer) settle(batch []*request, err error) {
 
 // rollback rolls back the transaction, unless SQLite has already done so.
 func (w *writer) rollback() {
-	w.notes.rollback()
 	if !w.conn.AutocommitEnabled() {
 		_ = exec(w.conn, "ROLLBACK") // fails only if there is no transaction
 	}

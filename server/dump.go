@@ -19,14 +19,11 @@ import (
 // Dumped counts what Dump or Restore has written.
 type Dumped = store.Counts
 
-// IncompleteError is the error of Dump if w has everything but data on corrupt pages of the file.
-type IncompleteError = store.IncompleteError
-
 // Dump writes all data of the store that c selects to w, in a format from which Restore
 // creates a store of any kind. It changes nothing in the store. If the store is a file,
 // its server may be running; if it is a Redis, no server may be. Dump calls progress, which
-// must not be nil, with the counts so far, often. The error is a *ConfigError, an
-// *IncompleteError or a one-line explanation.
+// must not be nil, with the counts so far, often. The error is a *ConfigError or a
+// one-line explanation.
 func Dump(ctx context.Context, c Config, w io.Writer, progress func(Dumped)) (dumped Dumped, err error) {
 	path, err := c.checkLasting()
 	if err != nil {

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 )
 
@@ -12,20 +11,11 @@ type Dumper interface {
 	// Dump calls put with all data that a dump contains, one item at a time. It skips
 	// expired data, data that servers derive from the logs (boards, lists and queue), and
 	// data that is needed only while servers are running (claims, running exhibitions, links
-	// of sessions). It stops at the first error, including one from put. If data is on corrupt pages,
-	// it skips that data, and its error is an *IncompleteError.
+	// of sessions). It stops at the first error, including one from put.
 	Dump(ctx context.Context, put func(Item) error) error
 	// Restore writes items from a dump, with their IDs and times. No server may use the
 	// store, and the items must not be written twice.
 	Restore(ctx context.Context, items []Item) error
-}
-
-// IncompleteError means that a dump lacks data that is on corrupt pages. Missing names the kinds of
-// data of which some or all is missing.
-type IncompleteError struct{ Missing []string }
-
-func (e *IncompleteError) Error() string {
-	return "the dump can be restored, but lacks some or all of these, which are on corrupt pages: " + strings.Join(e.Missing, ", ")
 }
 
 // Format is the version of what callers encode for the store: entries, heads and
@@ -97,8 +87,7 @@ type DumpedSession struct {
 	Expires time.Time `json:",omitzero"`
 }
 
-// DumpedLog is the next part of a game's log. Entries that the store cannot read are
-// missing; in that case the head puts the game in quarantine.
+// DumpedLog is the next part of a game's log.
 type DumpedLog struct {
 	GameID  string
 	Entries []Record

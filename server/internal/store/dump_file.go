@@ -54,8 +54,7 @@ func (c *Counts) add(i Item) {
 }
 
 // WriteDump writes a dump to w. dump is Dumper.Dump, and at the time of the dumpHeader.
-// WriteDump calls progress with the counts so far after each item. After an *IncompleteError, the
-// dump is complete except for what that names.
+// WriteDump calls progress with the counts so far after each item.
 func WriteDump(ctx context.Context, w io.Writer, at time.Time, dump func(context.Context, func(Item) error) error, progress func(Counts)) (Counts, error) {
 	packed, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
 	if err != nil {
@@ -71,14 +70,10 @@ func WriteDump(ctx context.Context, w io.Writer, at time.Time, dump func(context
 		progress(counts)
 		return lines.Encode(i)
 	})
-	incomplete, ok := errors.AsType[*IncompleteError](err)
-	if err == nil || ok {
+	if err == nil {
 		err = lines.Encode(dumpEnd{&counts, hex.EncodeToString(digest.Sum(nil))})
 	}
-	if err = errors.Join(err, packed.Close()); err == nil && ok {
-		err = incomplete
-	}
-	return counts, err
+	return counts, errors.Join(err, packed.Close())
 }
 
 // Errors of ReadDump.

@@ -35,11 +35,8 @@ servers, so only its owner can read it. It has one line of JSON for each item.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out, report := cmd.OutOrStdout(), cmd.ErrOrStderr()
 			var dumped server.Dumped
-			var incomplete *server.IncompleteError
 			write := func(out io.Writer) (err error) {
-				if dumped, err = server.Dump(cmd.Context(), config, out, progress(cmd)); errors.As(err, &incomplete) {
-					return nil // The file is worth keeping.
-				}
+				dumped, err = server.Dump(cmd.Context(), config, out, progress(cmd))
 				return orSelect(err)
 			}
 			var err error
@@ -51,9 +48,6 @@ servers, so only its owner can read it. It has one line of JSON for each item.`,
 			}
 			if err == nil {
 				_, err = fmt.Fprintln(report, counted(dumped)+" dumped")
-			}
-			if err == nil && incomplete != nil {
-				return incomplete
 			}
 			return err
 		},

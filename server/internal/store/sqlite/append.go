@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -21,29 +20,10 @@ func (g games) Append(ctx context.Context, gameID string, e store.Entry) (done s
 		}
 		return err
 	})
-	if err == nil {
-		return done, nil
+	if err != nil {
+		return store.Appended{}, err
 	}
-	if isCorrupt(err) {
-		err = g.damage(ctx, gameID, err)
-	}
-	return store.Appended{}, err
-}
-
-// damage adds store.ErrBroken to the error of an append that has encountered a corrupt
-// page, if the page holds rows of that game, and not of its neighbors.
-func (g games) damage(ctx context.Context, gameID string, corrupt error) error {
-	err := g.db.read(ctx, func(c *sqlite3.Conn) error {
-		e, err := findHead(c, gameID, g.db.now())
-		if err == nil && e.exists {
-			_, err = number(c, "SELECT count(*) FROM entries WHERE game = ?", e.game) // reads all its pages
-		}
-		return err
-	})
-	if isCorrupt(err) {
-		return errors.Join(store.ErrBroken, corrupt)
-	}
-	return corrupt
+	return done, nil
 }
 
 // put writes an entry and its head, unless the entry is already in the log, and returns the entry's

@@ -45,7 +45,6 @@ func TestGames_CorruptPage(t *testing.T) {
 	_, err = s.Games.Append(t.Context(), "damaged", entry("damaged", 51))
 	require.ErrorAs(t, err, &failed)
 	assert.Equal(t, store.Corrupt, failed.Kind)
-	require.ErrorIs(t, err, store.ErrBroken)
 
 	play(t, s, "far", 101, 150)
 	err = nil
@@ -54,7 +53,6 @@ func TestGames_CorruptPage(t *testing.T) {
 	}
 	require.ErrorAs(t, err, &failed)
 	assert.Equal(t, store.Corrupt, failed.Kind)
-	require.NotErrorIs(t, err, store.ErrBroken, "the game can be read")
 	_, err = s.Games.Entries(t.Context(), "next", 1, 1000)
 	require.NoError(t, err)
 }

@@ -23,15 +23,12 @@ func (d dumper) Dump(ctx context.Context, put func(store.Item) error) error {
 }
 
 // lastUsed returns the time at which a server last used an open file, to the second. It is not later
-// than the system's time. If it is on a corrupt page, it is now.
+// than the system's time.
 func lastUsed(c *sqlite3.Conn) (time.Time, error) {
 	now := time.Now()
 	ms, err := number(c, "SELECT time FROM clock")
 	if at := time.UnixMilli(ms); err == nil && ms > 0 && at.Before(now) {
 		return at, nil
-	}
-	if isCorrupt(err) {
-		err = nil
 	}
 	return now, err
 }
@@ -57,116 +54,88 @@ func Dump(
 	if err == nil {
 		err = do(at, func(_ context.Context, put func(store.Item) error) error { return dump(c, at, put) })
 	}
-	if err = failed(err); ctx.Err() != nil {
+	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return err
+	if isCorrupt(err) {
+		err = fmt.Errorf(`%s has a corrupt page; restore a backup, or save what can be read with "sqlite3 %s .recover | sqlite3 new.db" (%w)`,
+			path, path, err)
+	}
+	return failed(err)
 }
 
-// dumps holds the name of each kind of data but games, and a query whose only parameter is the
-// current time.
+// dumps holds a query for each kind of data but games, whose only parameter is the current time.
 var dumps = []struct {
-	name string
 	text string
 	item func(s *sqlite3.Stmt) store.Item
 }{
-	{"secrets", "SELECT name, secret FROM secrets WHERE ?1", func(s *sqlite3.Stmt) store.Item {
+	{"SELECT name, secret FROM secrets WHERE ?1", func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Secret: &store.DumpedSecret{Name: s.ColumnText(0), Secret: blob(s, 1)}}
 	}},
-	{"SSH credentials", "SELECT name, digest, created FROM ssh_credentials WHERE ?1", func(s *sqlite3.Stmt) store.Item {
+	{"SELECT name, digest, created FROM ssh_credentials WHERE ?1", func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Credential: &store.Credential{Name: s.ColumnText(0), Digest: s.ColumnText(1), Created: timeAt(s, 2)}}
 	}},
-	{"hidden players", "SELECT player FROM hidden WHERE ?1", func(s *sqlite3.Stmt) store.Item {
+	{"SELECT player FROM hidden WHERE ?1", func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Hidden: &store.DumpedPlayer{PlayerID: s.ColumnText(0)}}
 	}},
-	{"heartbeats", "SELECT id, time, stopped FROM servers WHERE ?1", func(s *sqlite3.Stmt) store.Item {
+	{"SELECT id, time, stopped FROM servers WHERE ?1", func(s *sqlite3.Stmt) store.Item {
 		server := store.ServerHeartbeat{At: timeAt(s, 1), Left: s.ColumnBool(2)}
 		return store.Item{Server: &store.DumpedServer{ServerID: s.ColumnText(0), ServerHeartbeat: server}}
 	}},
-	{"accounts", "SELECT " + accountColumns + ", expires FROM accounts a WHERE " + accountExists, func(s *sqlite3.Stmt) store.Item {
+	{"SELECT " + accountColumns + ", expires FROM accounts a WHERE " + accountExists, func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Account: &store.DumpedAccount{Account: accountAt(s), Expires: timeAt(s, 6)}}
 	}},
-	{"profiles", `SELECT p.player, p.revision, p.encoded FROM profiles p JOIN accounts a ON a.id = p.player
+	{`SELECT p.player, p.revision, p.encoded FROM profiles p JOIN accounts a ON a.id = p.player
 		WHERE ` + accountExists, func(s *sqlite3.Stmt) store.Item {
 		profile := store.Profile{Revision: s.ColumnInt64(1), Encoded: blob(s, 2)}
 		return store.Item{Profile: &store.DumpedProfile{PlayerID: s.ColumnText(0), Profile: profile}}
 	}},
-	{"names", "SELECT name, account FROM names WHERE ?1", func(s *sqlite3.Stmt) store.Item {
+	{"SELECT name, account FROM names WHERE ?1", func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Name: &store.HeldName{Name: s.ColumnText(0), AccountID: s.ColumnText(1)}}
 	}},
-	{"SSH keys", "SELECT " + keyColumns + `, a.expires FROM ssh_keys k JOIN accounts a ON a.id = k.player
+	{"SELECT " + keyColumns + `, a.expires FROM ssh_keys k JOIN accounts a ON a.id = k.player
 		WHERE ` + accountExists, func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Key: &store.DumpedKey{Key: keyAt(s), Expires: timeAt(s, 4)}}
 	}},
-	{"sessions", "SELECT " + sessionColumns + ", s.expires FROM sessions s WHERE s.expires IS NULL OR s.expires > ?1", func(s *sqlite3.Stmt) store.Item {
+	{"SELECT " + sessionColumns + ", s.expires FROM sessions s WHERE s.expires IS NULL OR s.expires > ?1", func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Session: &store.DumpedSession{Session: sessionAt(s), Expires: timeAt(s, 4)}}
 	}},
-	{"challenges", "SELECT " + challengeColumns + " FROM challenges WHERE expires > ?1", func(s *sqlite3.Stmt) store.Item {
+	{"SELECT " + challengeColumns + " FROM challenges WHERE expires > ?1", func(s *sqlite3.Stmt) store.Item {
 		challenge := challengeAt(s)
 		return store.Item{Challenge: &challenge}
 	}},
 }
 
 // dump calls put with all data that is not expired at the time now, until put or a
-// statement fails. A query that reaches a corrupt page ends, and the next one continues.
+// statement fails.
 func dump(c *sqlite3.Conn, now time.Time, put func(store.Item) error) error {
-	var missing []string
 	for _, d := range dumps {
-		err := each(c, d.text, func(s *sqlite3.Stmt) error { return put(d.item(s)) }, now)
-		if isCorrupt(err) {
-			missing = append(missing, d.name)
-		} else if err != nil {
+		if err := each(c, d.text, func(s *sqlite3.Stmt) error { return put(d.item(s)) }, now); err != nil {
 			return err
 		}
 	}
-	last := ""
-	game := func(s *sqlite3.Stmt) error {
-		last = s.ColumnText(0)
-		return dumpGame(c, last, s.ColumnInt64(1), now, put)
-	}
-	// An index has both columns, so that corrupt pages of the table matter only if the index has one, too.
-	err := each(c, "SELECT id, game FROM games ORDER BY id", game)
-	if isCorrupt(err) {
-		err = each(c, "SELECT id, game FROM games NOT INDEXED WHERE id > ?", game, last)
-	}
-	if isCorrupt(err) {
-		missing = append(missing, "games")
-	} else if err != nil {
-		return err
-	}
-	if len(missing) > 0 {
-		return &store.IncompleteError{Missing: missing}
-	}
-	return nil
+	const games = `SELECT id, game, version, digest, time, head, expires FROM games
+		WHERE expires IS NULL OR expires > ? ORDER BY id`
+	return each(c, games, func(s *sqlite3.Stmt) error {
+		head := store.DumpedHead{
+			GameID: s.ColumnText(0), Last: idAt(s, 2), Time: store.FromMilli(s.ColumnInt64(4)), Encoded: blob(s, 5), Expires: timeAt(s, 6),
+		}
+		return dumpGame(c, head, s.ColumnInt64(1), put)
+	}, now)
 }
 
-// dumpGame calls put with a game's log and head. If some of it is on a corrupt page, the
-// game is dumped as far as it can be read, and in quarantine.
-func dumpGame(c *sqlite3.Conn, gameID string, game int64, now time.Time, put func(store.Item) error) error {
-	head := store.DumpedHead{GameID: gameID}
-	err := query(c, "SELECT version, digest, time, head, expires FROM games WHERE game = ?", func(s *sqlite3.Stmt) {
-		head.Last, head.Time, head.Encoded, head.Expires = idAt(s, 0), store.FromMilli(s.ColumnInt64(2)), blob(s, 3), timeAt(s, 4)
-	}, game)
-	if isCorrupt(err) {
-		head.Last = store.Quarantined
-	} else if err != nil {
-		return err
-	}
-	if !head.Expires.IsZero() && !head.Expires.After(now) {
-		return nil
-	}
-	log := &store.DumpedLog{GameID: gameID}
-	err = each(c, "SELECT version, digest, time, raw, seed FROM entries WHERE game = ? ORDER BY version",
+// dumpGame calls put with a game's log and head.
+func dumpGame(c *sqlite3.Conn, head store.DumpedHead, game int64, put func(store.Item) error) error {
+	log := &store.DumpedLog{GameID: head.GameID}
+	err := each(c, "SELECT version, digest, time, raw, seed FROM entries WHERE game = ? ORDER BY version",
 		func(s *sqlite3.Stmt) (err error) {
 			if log.Entries = append(log.Entries, recordAt(s)); len(log.Entries) == dumpEntries {
 				err = put(store.Item{Log: log})
-				log = &store.DumpedLog{GameID: gameID}
+				log = &store.DumpedLog{GameID: head.GameID}
 			}
 			return err
 		}, game)
-	if isCorrupt(err) {
-		head.Last = store.Quarantined
-	} else if err != nil {
+	if err != nil {
 		return err
 	}
 	if len(log.Entries) > 0 {

@@ -15,9 +15,6 @@ const (
 	checkpointPages = 12288
 	// logLimit is the size in bytes to which a longer log is cut once it starts over.
 	logLimit = 64 << 20
-	// tightPages is the number of pages for a disk with less free space than logLimit: moving pages
-	// into the database needs space, too. The disk is examined whenever the log has grown by so much.
-	tightPages = 64
 	// tendEvery is the number of requests after which the log is measured, which takes 4 µs.
 	tendEvery = 16
 	// grownPages is the number of pages at which the log is reported as too long.
@@ -40,18 +37,10 @@ func logPages(c *sqlite3.Conn, pragma string) (pages, moved int64, err error) {
 // disk is full.
 func (w *writer) tendLog() {
 	pages, _, err := logPages(w.conn, measureLog)
-	if pages < w.examined {
-		w.examined = 0 // The log has started over.
-	}
-	if err != nil || pages < w.examined+tightPages {
+	if err != nil {
 		return
 	}
-	w.examined = pages
-	limit := int64(checkpointPages)
-	if w.free() < logLimit {
-		limit = tightPages
-	}
-	if pages < limit {
+	if pages < checkpointPages {
 		w.grown = false
 		return
 	}

@@ -11,22 +11,6 @@ import (
 	sqlite3 "zombiezen.com/go/sqlite"
 )
 
-// Ensure that the write-ahead log stays short if the disk has little free space.
-func TestTendLog_Tight(t *testing.T) {
-	t.Parallel()
-	for free, want := range map[int64]int64{0: 2 * tightPages, logLimit: 400} {
-		d := openDB(t, Options{Memory: true})
-		require.NoError(t, d.write(t.Context(), func(*sqlite3.Conn) error {
-			d.writer.free = func() int64 { return free }
-			return nil
-		}))
-		for n := range 400 { // one page each
-			require.NoError(t, insert(t.Context(), d, n))
-		}
-		assert.InEpsilon(t, want*pageSize, (&engine{db: d}).LogSize(), 0.5, "with %d bytes", free)
-	}
-}
-
 // Ensure that a stop logs an error if the latest writes are only in the write-ahead log, and that the
 // next start has them.
 func TestClose_LogNotEmptied(t *testing.T) {

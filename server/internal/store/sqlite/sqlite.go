@@ -185,7 +185,7 @@ func (e *engine) openFile(o Options) (_ *file, err error) {
 	if !o.Memory {
 		spareProcessor()
 	}
-	f.writer = newWriter(conn, o.Memory, func() int64 { return freeSpace(o.Path) }, o.Logger)
+	f.writer = newWriter(conn, o.Memory, o.Logger)
 	return f, nil
 }
 

@@ -34,14 +34,10 @@ type writer struct {
 	// suspect reports whether a sync has failed; see repair. Only the goroutine uses it.
 	suspect bool
 
-	// written is the number of requests since the last call of tendLog, and examined the number of
-	// pages in the write-ahead log when its length was last compared with its limits. grown reports
-	// whether the log's length was logged. Only the goroutine uses them; see tendLog.
-	written  int
-	examined int64
-	grown    bool
-	// free returns the free space on the disk in bytes.
-	free func() int64
+	// written is the number of requests since the last call of tendLog, and grown reports whether the
+	// length of the write-ahead log was logged. Only the goroutine uses them; see tendLog.
+	written int
+	grown   bool
 
 	logger *slog.Logger
 
@@ -79,9 +75,9 @@ type request struct {
 var errClosed = &store.Error{Kind: store.Connection, Err: errors.New("the store is closed")}
 
 // newWriter starts a writer that uses c. Its commits are durable unless volatile is set.
-func newWriter(c *sqlite3.Conn, volatile bool, free func() int64, logger *slog.Logger) *writer {
+func newWriter(c *sqlite3.Conn, volatile bool, logger *slog.Logger) *writer {
 	w := &writer{
-		conn: c, syncs: !volatile, never: volatile, free: free, logger: logger,
+		conn: c, syncs: !volatile, never: volatile, logger: logger,
 		stopped: make(chan struct{}),
 	}
 	w.wake.L = &w.mu

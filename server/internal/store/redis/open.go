@@ -76,7 +76,7 @@ func connect(base *goredis.UniversalOptions) Clients {
 	// Maintenance notifications are a feature of hosted Redis products. Subscribing to
 	// them takes one command per connection, which other servers reject.
 	base.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-	base.DialTimeout = cmp.Or(base.DialTimeout, 2*time.Second)
+	base.DialTimeout = 2 * time.Second
 	// Callers retry, because they know their deadlines.
 	base.DialerRetries = 1
 
@@ -84,11 +84,11 @@ func connect(base *goredis.UniversalOptions) Clients {
 	appends.MaxRetries = -1
 	appends.ContextTimeoutEnabled = true
 	appends.ReadTimeout = cmp.Or(base.ReadTimeout, time.Second)
-	appends.WriteTimeout = cmp.Or(base.WriteTimeout, time.Second)
+	appends.WriteTimeout = time.Second
 
 	calls := *base
 	calls.ReadTimeout = cmp.Or(base.ReadTimeout, 5*time.Second)
-	calls.WriteTimeout = cmp.Or(base.WriteTimeout, 5*time.Second)
+	calls.WriteTimeout = 5 * time.Second
 	calls.ContextTimeoutEnabled = true
 
 	return Clients{

@@ -211,8 +211,9 @@ func TestConnect_URL(t *testing.T) {
 // wait for a connection while client calls use all of theirs.
 func TestConnect_SeparateConnections(t *testing.T) {
 	t.Parallel()
-	options, err := parseURL(redistest.StartRedis(t).URL() + "?pool_size=1")
+	options, err := parseURL(redistest.StartRedis(t).URL())
 	require.NoError(t, err)
+	options.PoolSize = 1
 	c, log := connect(options), &bytes.Buffer{}
 	c.Logger = slog.New(slog.NewTextHandler(log, nil))
 	s, err := New(c)

@@ -26,10 +26,9 @@ import (
 //	redis://a:26379,b:26379,c:26379/0?master_name=mymaster    Sentinels
 //
 // Any complete URL may contain the user, and any the path and the parameters. These are
-// master_name, sentinel_username, sentinel_password, cluster, pool_size, dial_timeout,
-// read_timeout and write_timeout. With TLS there are also skip_verify and three PEM files:
-// ca has the certificate authorities to trust instead of the system's, and cert and key are
-// the client certificate and its key.
+// master_name, sentinel_username, sentinel_password, cluster and read_timeout. With TLS there
+// are also three PEM files: ca has the certificate authorities to trust instead of the system's,
+// and cert and key are the client certificate and its key.
 //
 // go-redis has its own parsers, but they accept other forms: ParseFailoverURL uses the
 // URL's user for the Sentinels and reads the Redis password from a parameter,
@@ -153,21 +152,11 @@ func readParameter(o *goredis.UniversalOptions, name, value string) error {
 		o.SentinelPassword = value
 	case "cluster":
 		o.IsClusterMode, err = strconv.ParseBool(value)
-	case "skip_verify":
-		var skip bool
-		skip, err = strconv.ParseBool(value)
-		if o.TLSConfig == nil {
-			return errors.New("skip_verify requires rediss://")
-		}
-		o.TLSConfig.InsecureSkipVerify = skip
-	case "pool_size":
-		o.PoolSize, err = notNegative(strconv.Atoi(value))
-	case "dial_timeout":
-		o.DialTimeout, err = notNegative(time.ParseDuration(value))
 	case "read_timeout":
-		o.ReadTimeout, err = notNegative(time.ParseDuration(value))
-	case "write_timeout":
-		o.WriteTimeout, err = notNegative(time.ParseDuration(value))
+		o.ReadTimeout, err = time.ParseDuration(value)
+		if o.ReadTimeout < 0 { // The library would never time out.
+			err = errors.New("is negative")
+		}
 	default:
 		return errors.New("has an unknown parameter" + escape)
 	}
@@ -175,12 +164,4 @@ func readParameter(o *goredis.UniversalOptions, name, value string) error {
 		return errors.New("parameter " + name + " has an invalid value")
 	}
 	return nil
-}
-
-// notNegative adds an error for a negative number: the library would panic, or never time out.
-func notNegative[T int | time.Duration](n T, err error) (T, error) {
-	if err == nil && n < 0 {
-		err = errors.New("is negative")
-	}
-	return n, err
 }

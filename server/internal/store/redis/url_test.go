@@ -13,8 +13,8 @@ func TestParseURL(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]goredis.UniversalOptions{
 		"redis://localhost": {Addrs: []string{"localhost:6379"}},
-		"redis://me:p%40ss@127.0.0.1:7000/3?dial_timeout=3s&pool_size=7": {
-			Addrs: []string{"127.0.0.1:7000"}, Username: "me", Password: "p@ss", DB: 3, DialTimeout: 3 * time.Second, PoolSize: 7,
+		"redis://me:p%40ss@127.0.0.1:7000/3?read_timeout=3s": {
+			Addrs: []string{"127.0.0.1:7000"}, Username: "me", Password: "p@ss", DB: 3, ReadTimeout: 3 * time.Second,
 		},
 		"redis://127.0.0.1:26379,127.0.0.2/2?master_name=main&sentinel_username=u&sentinel_password=s": {
 			Addrs: []string{"127.0.0.1:26379", "127.0.0.2:6379"}, DB: 2, MasterName: "main", SentinelUsername: "u", SentinelPassword: "s",
@@ -29,16 +29,12 @@ func TestParseURL(t *testing.T) {
 		o, err := parseURL(value)
 		require.NoError(t, err)
 		assert.Equal(t, serverName, o.TLSConfig.ServerName, "each node of a cluster has its own")
-		assert.False(t, o.TLSConfig.InsecureSkipVerify)
 	}
 	for _, value := range []string{"rediss://:pw@127.0.0.1:1,127.0.0.2:2,rediss://127.0.0.3:3/", "redis://127.0.0.1:6379?cluster=true"} {
 		o, err := parseURL(value)
 		require.NoError(t, err)
 		assert.IsType(t, &goredis.ClusterClient{}, client(t, o))
 	}
-	o, err := parseURL("rediss://h?skip_verify=true")
-	require.NoError(t, err)
-	assert.True(t, o.TLSConfig.InsecureSkipVerify)
 }
 
 func client(t *testing.T, o *goredis.UniversalOptions) goredis.UniversalClient {
@@ -52,13 +48,11 @@ func TestParseURL_Wrong(t *testing.T) {
 	for _, value := range []string{
 		"", "localhost:6379", "http://localhost", "redis:/localhost", "redis://",
 		"redis://:opensesame@h:port", "redis://:opens/esame@h", "redis://:opens%esame@h", "redis://:opensesame@h/0/1",
-		"redis://:opensesame@h?db=1", "redis://:opensesame@h?pool_size=many", "redis://:opensesame@h?skip_verify=1",
+		"redis://:opensesame@h?db=1", "redis://:opensesame@h?cluster=many", "redis://:opensesame@h?read_timeout=1",
 		"redis://:opensesame@h/-1", "redis://:opensesame@a,rediss://b", "redis://:opensesame@a,b/1", "redis://:opensesame@a,,b",
 		"redis://:opensesame@h?%zz", "redis://me:1?opensesame@h", "redis://me:1?opens,esame@h", "redis://me:1?opens&esame@h",
 		"redis://me:1#opensesame@h", "redis://me:1,opensesame@h", "redis://a,me:1,opensesame@h", "redis://h#",
-		// The library panics if the pool's size is negative, and waits without end if a timeout is.
-		"redis://h?pool_size=-1", "redis://h?dial_timeout=-1s",
-		"redis://h?read_timeout=-1ns", "redis://h?write_timeout=-1ns",
+		"redis://h?read_timeout=-1ns",
 	} {
 		_, err := parseURL(value)
 		if assert.Error(t, err, value) {

@@ -148,9 +148,6 @@ func monitor(ctx context.Context, s *store.Store, logger *slog.Logger, every tim
 			up(true)
 			logger.Info("the store answers again", "store", s.Name(), "away", time.Since(away).Round(time.Millisecond))
 			away = time.Time{}
-			if engine, ok := s.Engine.(interface{ CheckSettings(ctx context.Context) }); ok {
-				engine.CheckSettings(ctx) // A store that was started again may have other settings.
-			}
 		}
 	})
 }

@@ -92,11 +92,6 @@ func (e engine) Name() string            { return e.clients.Name }
 func (e engine) Shared() bool            { return true }
 func (e engine) Run(ctx context.Context) { e.feed.run(ctx) }
 
-// CheckSettings logs a warning for each setting that lets Redis lose acknowledged writes.
-func (e engine) CheckSettings(ctx context.Context) {
-	_ = e.clients.check(ctx, checkWithin) // The error would be that Redis is now too old.
-}
-
 func (e engine) Time(ctx context.Context) (time.Time, error) {
 	now, err := e.client.Time(ctx).Result()
 	return now, failed(err)

@@ -3,10 +3,7 @@ package store
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
-
-	"github.com/gridstand/gridstand/internal/names"
 )
 
 // Account is a player's account as stored. Only Name, Secret and Renamed ever change.
@@ -25,17 +22,6 @@ type Account struct {
 // ErrNameHeld means that the name is held by an account that no longer exists, or by an
 // account that another call is creating.
 var ErrNameHeld = errors.New("the name is taken")
-
-// HeldForms returns the forms under which an engine looks for the holder of a name, in this order:
-// the name in lower case, which only accounts from before names were folded have, and its folded
-// form, unless they are equal.
-func HeldForms(name string) []string {
-	lower, folded := strings.ToLower(name), names.Fold(name)
-	if lower == folded {
-		return []string{folded}
-	}
-	return []string{lower, folded}
-}
 
 // Accounts stores the players' accounts, by ID and by name. An account expires if it is
 // not renewed within the duration passed to Create or Renew; if that is 0, the account

@@ -71,8 +71,7 @@ type DumpedProfile struct {
 	Profile
 }
 
-// HeldName is a form of a name that is taken (see HeldForms). The account that holds it
-// may have expired.
+// HeldName is the folded form of a name that is taken. The account that holds it may have expired.
 type HeldName struct{ Name, AccountID string }
 
 // DumpedKey is an SSH key and the time at which its account expires unless renewed.

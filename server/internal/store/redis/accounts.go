@@ -30,7 +30,7 @@ const (
 //	player:{<id>}:keys              hash: fingerprint of an SSH key → time added and comment
 //	player:ssh-key:{<fingerprint>}  ID of the player that the key is linked to (see type keys)
 //	player-name:{<folded name>}     ID of the player who holds the name and all that look like it
-//	player-name:{<lower-case name>} ID of the player who has held this name since names were not folded
+//	player-name:{<lower-case name>} the same from before names were folded; unused
 //	player-name:folded              1 if all names of that time have their folded form, too
 type accounts struct{ client goredis.UniversalClient }
 
@@ -52,13 +52,11 @@ func (a accounts) Get(ctx context.Context, ids []string) (map[string]store.Accou
 }
 
 func (a accounts) Holder(ctx context.Context, name string) (string, error) {
-	for _, form := range store.HeldForms(name) {
-		holder, err := a.client.Get(ctx, nameKey(form)).Result()
-		if !errors.Is(err, goredis.Nil) {
-			return holder, failed(err)
-		}
+	holder, err := a.client.Get(ctx, nameKey(names.Fold(name))).Result()
+	if errors.Is(err, goredis.Nil) {
+		return "", nil
 	}
-	return "", nil
+	return holder, failed(err)
 }
 
 // foldNames holds the folded form of every name that is held, so that no new account takes a name
@@ -98,16 +96,7 @@ func (a accounts) foldNames(ctx context.Context) error {
 // permanently. It needs these steps because the name and the account may be in different
 // cluster slots.
 func (a accounts) Create(ctx context.Context, account store.Account, keep time.Duration) (store.Account, error) {
-	forms := store.HeldForms(account.Name)
-	if len(forms) == 2 { // An account of early versions may hold this very name, and another one its folded form.
-		switch holder, err := a.client.Get(ctx, nameKey(forms[0])).Result(); {
-		case err == nil:
-			return a.existing(ctx, holder, store.ErrNameHeld)
-		case !errors.Is(err, goredis.Nil):
-			return store.Account{}, failed(err)
-		}
-	}
-	folded := nameKey(forms[len(forms)-1])
+	folded := nameKey(names.Fold(account.Name))
 	claimed, err := a.claim(ctx, folded, account.ID, claimFor)
 	if err != nil {
 		return store.Account{}, err

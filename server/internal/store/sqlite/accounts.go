@@ -55,13 +55,8 @@ func (a accounts) Holder(ctx context.Context, name string) (string, error) {
 
 // holderOf returns the ID of the account that holds a name, or "" if the name is free.
 func holderOf(c *sqlite3.Conn, name string) (string, error) {
-	for _, form := range store.HeldForms(name) {
-		holder, found, err := one(c, "SELECT account FROM names WHERE name = ?", firstText, form)
-		if err != nil || found {
-			return holder, err
-		}
-	}
-	return "", nil
+	holder, _, err := one(c, "SELECT account FROM names WHERE name = ?", firstText, names.Fold(name))
+	return holder, err
 }
 
 func (a accounts) Create(ctx context.Context, account store.Account, keep time.Duration) (store.Account, error) {

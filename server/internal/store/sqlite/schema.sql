@@ -88,9 +88,9 @@ CREATE TABLE accounts (
     renamed INTEGER) STRICT, WITHOUT ROWID;
 CREATE INDEX accounts_expires ON accounts (expires);
 
--- The account that holds each name and those that look like it, in folded form; names from before
--- names were folded also in lower case. An account that was renamed holds several. Names are never
--- released.
+-- The account that holds each name and those that look like it, in folded form; rows of names from
+-- before names were folded, in lower case, are unused. An account that was renamed holds several.
+-- Names are never released.
 CREATE TABLE names (
     name    TEXT PRIMARY KEY,
     account TEXT NOT NULL

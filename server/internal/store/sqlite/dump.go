@@ -58,8 +58,8 @@ func Dump(
 		return ctx.Err()
 	}
 	if isCorrupt(err) {
-		err = fmt.Errorf(`%s has a corrupt page; restore a backup, or save what can be read with "sqlite3 %s .recover | sqlite3 new.db" (%w)`,
-			path, path, err)
+		err = fmt.Errorf("%s has a corrupt page; restore a backup, or save what can be read with "+
+			`"sqlite3 %s .recover | sqlite3 new.db" (%w)`, path, path, err)
 	}
 	return failed(err)
 }
@@ -118,7 +118,8 @@ func dump(c *sqlite3.Conn, now time.Time, put func(store.Item) error) error {
 		WHERE expires IS NULL OR expires > ? ORDER BY id`
 	return each(c, games, func(s *sqlite3.Stmt) error {
 		head := store.DumpedHead{
-			GameID: s.ColumnText(0), Last: idAt(s, 2), Time: store.FromMilli(s.ColumnInt64(4)), Encoded: blob(s, 5), Expires: timeAt(s, 6),
+			GameID: s.ColumnText(0), Last: idAt(s, 2), Time: store.FromMilli(s.ColumnInt64(4)), Encoded: blob(s, 5),
+			Expires: timeAt(s, 6),
 		}
 		return dumpGame(c, head, s.ColumnInt64(1), put)
 	}, now)

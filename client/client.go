@@ -126,7 +126,7 @@ func Dial(config Config) (*Client, error) {
 	}
 	c.closed, c.end = context.WithCancel(context.Background())
 
-	c.wire = &wire{encrypted: config.encrypted(), readTries: maxReadTries}
+	c.wire = &wire{readTries: maxReadTries}
 	if config.Once {
 		c.wire.readTries = 1
 	}
@@ -141,7 +141,7 @@ func Dial(config Config) (*Client, error) {
 		grpc.WithStaticStreamWindowSize(streamWindow),
 		grpc.WithStaticConnWindowSize(connectionWindow),
 		grpc.WithChainUnaryInterceptor(c.wire.unary),
-		grpc.WithChainStreamInterceptor(c.wire.stream),
+		grpc.WithChainStreamInterceptor(stream),
 		// Detect within 25 seconds that a connection has silently died.
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{
 			Time: 15 * time.Second, Timeout: 10 * time.Second, PermitWithoutStream: true,

@@ -139,8 +139,8 @@ var (
 // Errors that originate in this package.
 var (
 	// ErrUnreachable is returned if no connection could be made, or if it broke or the time
-	// of the call ran out before a server answered. CauseOf may return the reason. The error
-	// also matches ErrServerUnavailable.
+	// of the call ran out before a server answered. The error also matches
+	// ErrServerUnavailable.
 	ErrUnreachable = errors.New("no server answers")
 	// ErrUnsettled wraps the error of a call that may have taken effect.
 	ErrUnsettled = errors.New("it is not known whether this took effect")
@@ -203,9 +203,6 @@ type Error struct {
 	Metadata map[string]string
 	// Violations are the refused fields of an ErrInvalid.
 	Violations []Violation
-	// Cause is the cause of an ErrUnreachable, if known. It is also set if a web server
-	// answers.
-	Cause Cause
 	// RetryAfter is how long the server asks the client to wait, or 0 if it does not.
 	RetryAfter time.Duration
 
@@ -299,6 +296,18 @@ func FromError(err error) *Error {
 		}
 	}
 	return e
+}
+
+// plainMessage strips gRPC's wrapping from the message of a failed connection, which leaves Go's own, such as
+// "dial tcp 127.0.0.1:2048: connect: connection refused". If a web server has answered, it strips the page.
+func plainMessage(message string) string {
+	message, _, _ = strings.Cut(message, "\ndata: ")
+	if _, reason, wrapped := strings.Cut(message, `connection error: desc = "`); wrapped {
+		message = strings.TrimPrefix(strings.TrimSuffix(reason, `"`), "transport: ")
+		message = strings.TrimPrefix(message, "Error while dialing: ")
+		message = strings.TrimPrefix(message, "authentication handshake failed: ")
+	}
+	return message
 }
 
 // CurrentVersion returns the version that err contains, if any: the game's current

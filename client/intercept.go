@@ -15,12 +15,9 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// wire records what a client has learned about its connections, to explain why a
-// connection could not be made.
+// wire intercepts the calls of a client.
 type wire struct {
-	encrypted bool
-	readTries int         // how often a call that only reads is tried at most
-	answered  atomic.Bool // whether a server has answered, possibly with an error
+	readTries int // how often a call that only reads is tried at most
 	heard     atomic.Pointer[heard]
 }
 
@@ -54,7 +51,7 @@ func (w *wire) unary(
 			err = status.Error(codes.Unavailable, "the server is unavailable")
 		}
 		w.hear(header)
-		err = w.explain(err)
+		err = converted(err)
 		if err == nil || attempt >= w.readTries || !reads(method) {
 			return err
 		}
@@ -69,7 +66,7 @@ func (w *wire) unary(
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return w.explain(status.FromContextError(ctx.Err()).Err())
+			return converted(status.FromContextError(ctx.Err()).Err())
 		}
 	}
 }
@@ -81,21 +78,18 @@ func reads(method string) bool {
 }
 
 // stream converts the errors of all streams to *Error.
-func (w *wire) stream(
+func stream(
 	ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn,
 	method string, open grpc.Streamer, opts ...grpc.CallOption,
 ) (grpc.ClientStream, error) {
 	stream, err := open(ctx, desc, conn, method, opts...)
 	if err != nil {
-		return nil, w.explain(err)
+		return nil, converted(err)
 	}
-	return errorStream{stream, w}, nil
+	return errorStream{stream}, nil
 }
 
-type errorStream struct {
-	grpc.ClientStream
-	wire *wire
-}
+type errorStream struct{ grpc.ClientStream }
 
 func (s errorStream) RecvMsg(m any) error {
 	err := s.ClientStream.RecvMsg(m)
@@ -104,30 +98,16 @@ func (s errorStream) RecvMsg(m any) error {
 	if errors.Is(err, io.EOF) {
 		err = s.ClientStream.RecvMsg(m)
 	}
-	return s.wire.explain(err)
+	return converted(err)
 }
 
-func (s errorStream) SendMsg(m any) error { return s.wire.explain(s.ClientStream.SendMsg(m)) }
+func (s errorStream) SendMsg(m any) error { return converted(s.ClientStream.SendMsg(m)) }
 
-// explain is like FromError but adds the cause of a failed connection. It returns nil and
-// io.EOF, which ends a stream, unchanged.
-func (w *wire) explain(err error) error {
+// converted returns the *Error for an error of gRPC. It returns nil and io.EOF, which ends a stream,
+// unchanged.
+func converted(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
-		w.answered.Store(true)
 		return err
 	}
-	out := FromError(err)
-	if out.Reason != "" {
-		w.answered.Store(true)
-	}
-	if cause := causeIn(out.Message, w.encrypted); out.unreachable() || out.Reason == "" && cause == CauseNotGridstand {
-		out.Cause = cause
-	}
-	switch out.Cause {
-	case CauseNoPlainText, CauseSilent, CauseNoBackend:
-		if w.answered.Load() {
-			out.Cause = CauseUnknown // The address is right: the server may be restarting.
-		}
-	}
-	return out
+	return FromError(err)
 }

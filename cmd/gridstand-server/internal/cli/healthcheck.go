@@ -88,19 +88,9 @@ func healthcheck(ctx context.Context, address string, encrypted bool) error {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return fmt.Errorf("%s: %w", address, os.ErrDeadlineExceeded)
 	case err != nil:
-		if cause := client.CauseOf(err); cause != client.CauseUnknown {
-			return fmt.Errorf("%s %s (%w)%s", address, cause, err, remedies[cause])
-		}
-		return fmt.Errorf("%s: %w", address, err)
+		return fmt.Errorf("%s: %w; check the address and --tls", address, err)
 	case response.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING:
 		return fmt.Errorf("%s: %s", address, response.GetStatus())
 	}
 	return nil
-}
-
-// remedies maps the cause of a failed connection to advice on which flags to change. It
-// covers only failures in which the server responded.
-var remedies = map[client.Cause]string{
-	client.CauseNoPlainText: "; if it uses TLS, add --tls",
-	client.CauseNoTLS:       "; omit --tls and --tls-cert",
 }

@@ -74,8 +74,8 @@ func TestHealthcheck(t *testing.T) {
 		{"plain", []string{plain.Addr().String()}, ""},
 		{"with TLS", []string{"--tls", encrypted.Addr().String()}, ""},
 		{"with the server's settings", []string{"--tls-cert", c.TLSCert, "--listen", encrypted.Addr().String()}, ""},
-		{"plain to TLS", []string{encrypted.Addr().String()}, "; if it uses TLS, add --tls"},
-		{"TLS to plain", []string{"--tls", plain.Addr().String()}, "; omit --tls and --tls-cert"},
+		{"plain to TLS", []string{encrypted.Addr().String()}, "check the address and --tls"},
+		{"TLS to plain", []string{"--tls", plain.Addr().String()}, "does not look like a TLS handshake; check the address and --tls"},
 	} {
 		t.Log(tt.name)
 		code, stdout, stderr := call(t, append([]string{"healthcheck", "--timeout", "5m"}, tt.args...)...)

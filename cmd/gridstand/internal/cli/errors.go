@@ -10,7 +10,6 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/app"
-	"github.com/gridstand/gridstand/internal/loopback"
 	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/internal/verify"
 )
@@ -68,39 +67,16 @@ func (p *program) explain(err error) string {
 		}
 		return fmt.Sprintf("%v: it %s at %s", err, what, at.UTC().Format(exactTime))
 	}
-	cause := client.CauseOf(err)
-	if cause == client.CauseUnknown && !errors.Is(err, client.ErrUnreachable) {
+	switch {
+	case !errors.Is(err, client.ErrUnreachable):
 		return err.Error()
-	}
-	if p.over != nil {
+	case p.over != nil:
 		return "the game server does not answer; try again in a moment"
 	}
-	server, said := p.server(), strings.TrimSuffix(err.Error(), ".")
-	if cause != client.CauseUnknown {
-		return fmt.Sprintf("%s %s (%s). %s", server, cause, said, remedies[cause])
-	}
-	text := fmt.Sprintf("no server answers at %s (%s). ", server, said)
-	normal, err := client.NormalTarget(server)
-	switch {
-	case err == nil && normal == client.DefaultTarget:
-		return text + "Start one with: " + name + " play --local, where your local games are, or: gridstand-server"
-	case err == nil && loopback.Is(normal):
-		return text + "Start one with: " + name + " play --local --server " + normal
-	default:
-		return text + "Check that it is running and that the address is correct; --server or $GRIDSTAND_SERVER selects another server"
-	}
+	return fmt.Sprintf("the server at %s does not answer (%s). Check the address (--server or $%s), and add --tls if the server uses TLS, "+
+		"or --ca if it has its own certificate authority. To start a server here: %s play --local",
+		p.server(), strings.TrimSuffix(err.Error(), "."), serverVariable, name)
 }
 
 // exactTime is the format of times that a user compares with a clock.
 const exactTime = "2006-01-02 15:04:05 MST"
-
-// remedies maps the cause of a failed connection to advice on which flags to change. It
-// covers only failures in which the server responded.
-var remedies = map[client.Cause]string{
-	client.CauseNoTLS:        "Omit --tls and --ca",
-	client.CauseNoPlainText:  "Try --tls, or --ca if it has its own certificate authority, or another port",
-	client.CauseUntrusted:    "Use --ca if it has its own certificate authority, and --server with the name in the certificate",
-	client.CauseSilent:       "It may be overloaded or suspended: try again later, or restart it",
-	client.CauseNotGridstand: "Check the address and the port; --server or $GRIDSTAND_SERVER selects another server",
-	client.CauseNoBackend:    "Check that the server behind it is running, or try again later",
-}

@@ -339,7 +339,7 @@ func TestSSHHost_Start(t *testing.T) {
 		"no credential":                      {address, missing, nil},
 		"no server":                          {"127.0.0.1:1", away, nil},
 		"a credential and no server":         {"127.0.0.1:1", away, []string{"--credential-file", credential}},
-		"TLS to a server without it":         {address, `id=ssh-server-away .* remedy="Omit --tls`, []string{"--tls"}},
+		"TLS to a server without it":         {address, `id=ssh-server-away error="tls: first record.* remedy=".*--tls`, []string{"--tls"}},
 		"a credential that is sent in clear": {"gridstand.invalid", exposed, []string{"--credential-file", credential}},
 	} {
 		t.Run(name, func(t *testing.T) {

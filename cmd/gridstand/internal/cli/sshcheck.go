@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -72,6 +71,6 @@ func logHostError(log *slog.Logger, err error) {
 			"remedy", "write a new one to the file with "+createCredential+", and restart this host")
 		return
 	}
-	remedy := cmp.Or(remedies[client.CauseOf(err)], "check that the server is running and that --server is correct")
-	log.Warn("the server does not answer; sessions fail until it does", "id", "ssh-server-away", "error", err, "remedy", remedy)
+	log.Warn("the server does not answer; sessions fail until it does", "id", "ssh-server-away", "error", err,
+		"remedy", "check that the server is running, and --server, --tls and --ca")
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -34,7 +33,7 @@ func each[T any](s ui.Stream[T], do func(T) error) error {
 func (p *program) noteRetry(wait time.Duration, err error) {
 	what := err.Error()
 	if errors.Is(err, client.ErrUnreachable) {
-		what = fmt.Sprintf("the server %s (%s)", client.CauseOf(err), what)
+		what = "the server does not answer (" + what + ")"
 	}
 	p.notef("%s; retrying in %.0f s", what, max(wait.Seconds(), 1))
 }

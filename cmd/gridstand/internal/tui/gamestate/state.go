@@ -177,8 +177,8 @@ func (s *State) note(e *pb.Event) {
 	s.Log = s.Log[:min(len(s.Log), LogLimit)]
 }
 
-// ConnectionProblem explains why the stream ended before the game did, or why it cannot be resumed: at once if the
-// cause is known, and otherwise after two tries. It returns "" if there is no such problem.
+// ConnectionProblem explains why the stream ended before the game did or, after two tries, why it cannot be resumed.
+// It returns "" if there is no such problem.
 func (s *State) ConnectionProblem() string {
 	const tries = 2
 	switch c := s.connection; {
@@ -186,7 +186,7 @@ func (s *State) ConnectionProblem() string {
 		return ""
 	case s.Err != nil:
 		return ui.Explain(s.Err, "Open it again to retry.")
-	case c.State == client.Reconnecting && (c.Attempt > tries || client.CauseOf(c.Err) != client.CauseUnknown):
+	case c.State == client.Reconnecting && c.Attempt > tries:
 		return ui.Explain(c.Err, "Retrying …")
 	default:
 		return ""

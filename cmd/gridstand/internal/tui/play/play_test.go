@@ -183,14 +183,12 @@ func TestUnreachable(t *testing.T) {
 	p, d := newPlay(t, s)
 	unreachable := &client.Error{Code: codes.Unavailable, Message: "connection refused"}
 	stopping := &client.Error{Code: codes.Unavailable, Reason: pb.ReasonServerUnavailable, Message: "this server is stopping"}
-	noTLS := &client.Error{Code: codes.Unavailable, Cause: client.CauseNoTLS}
 	for _, step := range []struct {
 		state   client.ConnectionState
 		attempt int
 		err     *client.Error
 		says    string
 	}{
-		{client.Reconnecting, 1, noTLS, "The server answers, but without TLS. Retrying …"},
 		{client.Reconnecting, 1, stopping, ""},
 		{client.Reconnecting, 2, unreachable, ""},
 		{client.Reconnecting, 3, unreachable, "The server does not answer. Retrying …"},

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -255,8 +254,8 @@ const SameKey = "Press the same key to retry."
 // is advice for the user.
 func Explain(err error, todo string) string {
 	switch {
-	case errors.Is(err, client.ErrUnreachable), client.CauseOf(err) != client.CauseUnknown:
-		return fmt.Sprintf("The server %s. %s", client.CauseOf(err), todo)
+	case errors.Is(err, client.ErrUnreachable):
+		return "The server does not answer. " + todo
 	case errors.Is(err, client.ErrBadToken):
 		return "The server no longer accepts your token. Quit and start again."
 	case errors.Is(err, client.ErrKeyNotLinked):

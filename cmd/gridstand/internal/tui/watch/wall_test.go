@@ -144,9 +144,9 @@ func TestWatch_Unavailable(t *testing.T) {
 		server := &tuitest.Server{}
 		env := tuitest.Env(server)
 		d := tuitest.Drive(t, env, New(t.Context(), env, ui.Route{Watch: games}))
-		noTLS := &client.Error{Code: codes.Unavailable, Cause: client.CauseNoTLS}
-		server.Stream("first").Push(client.Update{Connection: client.Connection{State: client.Reconnecting, Err: noTLS}})
-		d.Until("the cause", func() bool { return strings.Contains(d.Screen(), "without TLS") })
+		away := client.Connection{State: client.Reconnecting, Attempt: 3, Err: client.ErrUnreachable}
+		server.Stream("first").Push(client.Update{Connection: away})
+		d.Until("the reason", func() bool { return strings.Contains(d.Screen(), "does not answer") })
 	}
 }
 

@@ -33,9 +33,8 @@ func (p *program) gamesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "games",
 		Short: "List games",
-		Long: `List live games, or with --status waiting the games and races that you can
-join with ` + name + ` join (with --json, only the games). --mine and --player
-list games of any status by default.`,
+		Long: `List live games, or with --status waiting the games that you can join with
+` + name + ` join. --mine and --player list games of any status by default.`,
 	}
 	flags := cmd.Flags()
 	cmd.RunE = p.onServer(func(ctx context.Context, c *client.Client, _ []string) error {
@@ -90,9 +89,6 @@ func (p *program) games(ctx context.Context, c *client.Client, o gamesOptions) e
 	})
 	if err != nil {
 		return err
-	}
-	if status == pb.GameStatus_GAME_STATUS_WAITING && request.GetPlayerId() == "" && !p.flags.json {
-		return p.places(ctx, c, games, more, o)
 	}
 	return list[*pb.Game]{
 		all: games, more: more, row: p.gameRow,

@@ -56,10 +56,7 @@ for another 30 seconds.`,
 		Long: `Give your account another name. Games, rank and streak stay. Games that have
 begun show the old name, which leads to you. A guest can choose a name at any
 time; other names can be changed once in 30 days.`,
-		RunE: p.onAccount(func(ctx context.Context, c *client.Client, player *pb.Player, args []string) error {
-			if err := p.askRename(ctx, player, args[0]); err != nil {
-				return err
-			}
+		RunE: p.onAccount(func(ctx context.Context, c *client.Client, _ *pb.Player, args []string) error {
 			player, err := p.renamed(ctx, c, args[0])
 			if err != nil {
 				return err
@@ -149,15 +146,6 @@ func (p *program) rotate(ctx context.Context, c *client.Client, player *pb.Playe
 	return p.printAccount(c, player)
 }
 
-// askRename asks on the terminal whether to change the account's name. Over SSH, it cannot read a line.
-func (p *program) askRename(ctx context.Context, player *pb.Player, name string) error {
-	if p.over != nil || !p.terminal(p.in) || player.GetName() == name {
-		return nil
-	}
-	question := fmt.Sprintf("Change your name to %q? The next change is possible after 30 days.", client.CleanName(name))
-	return p.confirm(ctx, question, fmt.Errorf("you are still %s", client.CleanName(player.GetName())))
-}
-
 // renamed gives the user's account another name, which is also stored here, and returns the account.
 func (p *program) renamed(ctx context.Context, c *client.Client, name string) (*pb.Player, error) {
 	if _, err := c.Rename(ctx, name); err != nil {
@@ -175,8 +163,7 @@ func (p *program) createAccount(ctx context.Context, c *client.Client, wanted st
 	case strings.EqualFold(player.GetName(), wanted):
 		return p.printAccount(c, player)
 	case player != nil && !replace:
-		return fmt.Errorf("you are %s on this server; --replace permanently gives up that account. To change its name: %s",
-			client.CleanName(player.GetName()), p.typed("account", "rename", "<name>"))
+		return p.keeps(player)
 	}
 	cred, err := client.Create(ctx, c, p.store, wanted)
 	if err != nil {
@@ -215,9 +202,7 @@ func (p *program) adopt(ctx context.Context, c *client.Client, replace bool) err
 		return err
 	}
 	if stored != nil && stored.GetId() != playerID && !replace {
-		if err := p.askReplace(ctx, stored); err != nil {
-			return err
-		}
+		return p.keeps(stored)
 	}
 	cred, err := client.Adopt(ctx, c, p.store, token)
 	if errors.Is(err, client.ErrBadToken) {
@@ -229,15 +214,10 @@ func (p *program) adopt(ctx context.Context, c *client.Client, replace bool) err
 	return p.printAccount(c, account(cred))
 }
 
-// askReplace asks on the terminal whether to give up the stored account. It returns nil if the user agrees.
-func (p *program) askReplace(ctx context.Context, stored *pb.Player) error {
-	kept := fmt.Errorf("you are %s on this server; --replace gives up that account. To return to it later, keep its token: %s",
-		client.CleanName(stored.GetName()), p.typed("account", "token"))
-	if !p.terminal(p.in) {
-		return kept
-	}
-	question := "You are " + client.CleanName(stored.GetName()) + " on this server. Give up that account for the other one?"
-	return p.confirm(ctx, question, kept)
+// keeps returns the error of a command that would replace the stored account.
+func (p *program) keeps(stored *pb.Player) error {
+	return fmt.Errorf("you are %s on this server; --replace gives up that account. To return to it later, keep its token: %s. "+
+		"To change its name: %s", client.CleanName(stored.GetName()), p.typed("account", "token"), p.typed("account", "rename", "<name>"))
 }
 
 // readToken asks for a token on the terminal, or reads it from standard input.

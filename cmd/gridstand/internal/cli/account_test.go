@@ -29,8 +29,7 @@ func TestAccounts(t *testing.T) {
 	bob := newUser(t, server, "bob")
 	bob.fails(exitUsage, "name must be", "account", "new", "b\xffb")
 
-	// If only the token was replaced elsewhere, no other account is created, and an import needs no flag. It
-	// asks before another account is given up.
+	// If only the token was replaced elsewhere, no other account is created, and an import needs no flag.
 	bob.ok("account", "new", "bob")
 	token := strings.TrimSpace(bob.ok("account", "token"))
 	shown := bob.sit("account", "token")
@@ -42,25 +41,10 @@ func TestAccounts(t *testing.T) {
 	cred.Token = cred.PlayerID + "." + client.NewSecret()
 	require.NoError(t, bob.store.Save(server, cred))
 	bob.fails(exitMissing, "was replaced: the server does not know this token. Enter the new one: gridstand account import.", "new")
-	for _, u := range []*person{bob, stale} {
-		s := u.sit("account", "import")
-		s.types(token + "\n")
-		if u == stale {
-			s.types("y\n")
-		}
-		s.ends(exitOK)
-		assert.Equal(t, u == stale, strings.Contains(s.said(), "Give up that account for the other one?"))
-		assert.Contains(t, u.ok("account"), "bob on ")
-	}
-
-	// A name lasts for 30 days, so a terminal asks before it changes.
-	for i, answer := range []string{"\n", "y\n"} {
-		s := bob.sit("account", "rename", "robert")
-		s.types(answer)
-		s.ends([]int{exitFailed, exitOK}[i])
-		assert.Contains(t, s.said(), `Change your name to "robert"? The next change is possible after 30 days. [y/N]`)
-		assert.Contains(t, bob.ok("account"), []string{"bob on ", "robert on "}[i])
-	}
+	s = bob.sit("account", "import")
+	s.types(token + "\n")
+	s.ends(exitOK)
+	assert.Contains(t, bob.ok("account"), "bob on ")
 }
 
 // Ensure that a token that was used over TLS is never sent in clear text, that every

@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -25,16 +24,6 @@ func (p *program) readLine(ctx context.Context) (string, error) {
 		}
 		return strings.TrimSpace(text), err
 	})
-}
-
-// confirm asks the user on the terminal. It returns nil if they agree, and otherwise the error declined.
-func (p *program) confirm(ctx context.Context, question string, declined error) error {
-	fmt.Fprintf(p.err, "%s [y/N] ", question)
-	answer, err := p.readLine(ctx)
-	if errors.Is(err, io.EOF) || err == nil && !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
-		return declined
-	}
-	return err
 }
 
 // askHidden asks for a secret on a terminal without echoing the input.

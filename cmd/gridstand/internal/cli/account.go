@@ -23,9 +23,8 @@ func (p *program) accountCommand() *cobra.Command {
 		},
 		Short: "Show your account; --help: name, token, keys",
 		Long: `Show your account on this server and what you have achieved, or what another
-player has: games and best scores, both also of attempts at challenges, the
-latest scores as bars, the daily games of the last 60 days, and the boards of
-the latest games.
+player has: games and best scores, both also of attempts at challenges, daily
+games and races, and the boards of the latest games.
 
 A command that needs an account creates one, or you create it with
 ` + name + ` account new. Its token, which is stored on this machine, is its
@@ -124,7 +123,7 @@ func (p *program) showAccount(ctx context.Context, c *client.Client, player *pb.
 	if err := p.printAccount(c, player); err != nil {
 		return err
 	}
-	if profileText(profile, p.clock()) == "" {
+	if profileText(profile) == "" {
 		p.notef("No scores yet. Play a game: %s", p.typed("play"))
 	}
 	if err := p.printProfile(ctx, c, profile); err != nil {

@@ -3,9 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"charm.land/lipgloss/v2"
 
@@ -18,8 +16,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// profileDays is the number of days in the calendar of daily games.
-const profileDays = 60
+// racesColumns is the width of the text about races.
+const racesColumns = 60
 
 // Most recent games that a profile shows beside each other, and the maximum width of them.
 const (
@@ -49,7 +47,7 @@ func (p *program) printPlayer(ctx context.Context, c *client.Client, r reference
 // printProfile prints what a player has achieved, and the boards of their latest games beside each other,
 // as many as fit, at least one.
 func (p *program) printProfile(ctx context.Context, c *client.Client, profile *pb.GetProfileResponse) error {
-	if err := p.printf("%s", profileText(profile, p.clock())); err != nil {
+	if err := p.printf("%s", profileText(profile)); err != nil {
 		return err
 	}
 	reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: profile.GetPlayer().GetId(), PageSize: recentGames})
@@ -77,9 +75,9 @@ func (p *program) printProfile(ctx context.Context, c *client.Client, profile *p
 	return nil
 }
 
-// profileText describes what a player has achieved: a line for each variant, the daily games, bars for
-// the latest scores and days, and the races.
-func profileText(profile *pb.GetProfileResponse, now time.Time) string {
+// profileText describes what a player has achieved: a line for each variant, the daily games and the
+// races.
+func profileText(profile *pb.GetProfileResponse) string {
 	var text strings.Builder
 	line := func(label, value string) { fmt.Fprintf(&text, "%-11s %s\n", label, value) }
 	for _, v := range profile.GetVariants() {
@@ -95,22 +93,9 @@ func profileText(profile *pb.GetProfileResponse, now time.Time) string {
 	if len(profile.GetVariants()) > 0 {
 		line("", "Rankings leave out races and daily games.")
 	}
-	if latest := profile.GetLatest(); len(latest) > 1 {
-		var bars []rune
-		bests := bestOf(latest)
-		for _, g := range latest {
-			bars = append(bars, describe.Bar(g.GetScore(), bests[g.GetVariant()]))
-		}
-		label := "scores"
-		for row := range slices.Chunk(bars, profileDays) { // as wide as the calendar
-			line(label, string(row))
-			label = ""
-		}
-	}
 	if d := profile.GetDaily(); d.GetLongestStreak() > 0 {
 		line(dailyWord, fmt.Sprintf("streak %s, longest %s", describe.Plural(d.GetStreak(), "day"),
 			describe.Plural(d.GetLongestStreak(), "day")))
-		line("", calendar(d.GetResults(), now))
 	}
 	if r := profile.GetRaces(); r.GetTotal() > 0 {
 		results := []string{fmt.Sprintf("won %s of %s", describe.Comma(r.GetWon()), describe.Comma(r.GetTotal()))}
@@ -119,36 +104,10 @@ func profileText(profile *pb.GetProfileResponse, now time.Time) string {
 				client.CleanName(rival.GetPlayer().GetName())))
 		}
 		label := "last races" // A profile keeps 50.
-		for row := range strings.SplitSeq(ui.WrapWords(describe.Phrases(results...), profileDays), "\n") {
+		for row := range strings.SplitSeq(ui.WrapWords(describe.Phrases(results...), racesColumns), "\n") {
 			line(label, row)
 			label = ""
 		}
 	}
 	return text.String()
-}
-
-// calendar draws a bar for each of the last days with a daily game, and a dot for each other day.
-func calendar(results []*pb.DailyResult, now time.Time) string {
-	days := slices.Repeat([]rune{'·'}, profileDays)
-	today, bests := now.UTC().Truncate(24*time.Hour), bestOf(results)
-	for _, r := range results {
-		day, err := time.Parse(time.DateOnly, r.GetDay())
-		if i := profileDays - 1 - int(today.Sub(day).Hours()/24); err == nil && i >= 0 && i < profileDays {
-			days[i] = max(days[i], describe.Bar(r.GetScore(), bests[r.GetVariant()]))
-		}
-	}
-	return string(days)
-}
-
-// bestOf returns the best score of each variant.
-func bestOf[R interface {
-	GetVariant() string
-	GetScore() int32
-}](results []R,
-) map[string]int32 {
-	bests := map[string]int32{}
-	for _, r := range results {
-		bests[r.GetVariant()] = max(bests[r.GetVariant()], r.GetScore())
-	}
-	return bests
 }

@@ -3,52 +3,32 @@ package cli
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that a profile has a line for each variant, a bar for each of the latest scores beside the best
-// of its variant, the calendar of daily games, and the races, also for a player of an absurd server.
+// Ensure that a profile has a line for each variant, the streaks of daily games, and the races, also for a player
+// of an absurd server.
 func TestProfileText(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	latest := make([]*pb.FinishedGame, 0, 100)
-	for range 97 {
-		latest = append(latest, &pb.FinishedGame{Variant: "classic", Score: 800})
-	}
-	latest = append(latest, &pb.FinishedGame{Variant: "classic", Score: 0}, &pb.FinishedGame{Variant: "3x3", Score: 80},
-		&pb.FinishedGame{Variant: "3x3", Score: -5})
 	text := profileText(&pb.GetProfileResponse{
 		Variants: []*pb.VariantRecord{{Variant: "classic", Games: 61, BestScore: 12340}, {Variant: "tribolo", Games: 1, Wins: 1}},
-		Latest:   latest,
-		Daily: &pb.DailyRecord{Streak: 2, LongestStreak: 9, Results: []*pb.DailyResult{
-			{Day: "2026-09-21", Variant: "classic", Score: 1}, // 60 days ago
-			{Day: "2026-09-22", Variant: "classic", Score: 50},
-			{Day: "2026-11-19", Variant: "classic", Score: 100},
-			{Day: "2026-11-19", Variant: "vt100", Score: 0},
-			{Day: "2026-11-20", Variant: "vt100", Score: 0},
-			{Day: "2026-11-21", Variant: "vt100"},
-			{Day: "soon"},
-		}},
+		Daily:    &pb.DailyRecord{Streak: 2, LongestStreak: 9},
 		Races: &pb.RaceRecord{Total: 3, Won: 2, Rivals: []*pb.Rival{
 			{Player: &pb.Player{Name: "bob"}, Won: 2, Lost: 1},
 			{Player: &pb.Player{Name: "eve\x1b[2J"}, Won: 1},
 			{Player: &pb.Player{Name: "zoe"}, Lost: 1},
 		}},
-	}, now)
+	})
 	assert.Equal(t, "classic     best 12,340, 61 games\n"+
 		"tribolo     1 game, 1 won\n"+
 		"            Rankings leave out races and daily games.\n"+
-		"scores      "+strings.Repeat("█", 60)+"\n"+
-		"            "+strings.Repeat("█", 37)+"▁█▁\n"+
 		"daily       streak 2 days, longest 9 days\n"+
-		"            ▄"+strings.Repeat("·", profileDays-3)+"█▁\n"+
 		"last races  won 2 of 3, 2–1 against bob, 1–0 against eve2J, 0–1 against\n"+
 		"            zoe\n", text)
-	assert.Empty(t, profileText(&pb.GetProfileResponse{}, now))
+	assert.Empty(t, profileText(&pb.GetProfileResponse{}))
 }
 
 // Ensure that a terminal gets only as many boards beside each other as fit.

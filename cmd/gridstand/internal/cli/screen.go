@@ -3,14 +3,12 @@ package cli
 import (
 	"cmp"
 	"context"
-	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/app"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/internal/loopback"
 )
 
 // show runs the terminal program, starting with the page that start names, until the user
@@ -20,12 +18,12 @@ func (p *program) show(ctx context.Context, c *client.Client, start ui.Route) er
 	if err != nil {
 		return err
 	}
-	site := info.GetWebUrl()
 	env := ui.Env{
 		Server: ui.NewServer(c), Clock: c.Now, Me: c.PlayerID(), Local: p.local.started, Others: p.local.count,
-		Site: cmp.Or(site, p.dialedSite(c)), Command: p.typed,
+		Site: cmp.Or(info.GetWebUrl(), p.dialedSite(c)), Command: p.typed,
 		Reactions: info.GetReactions(),
-		Invite:    func(words ...string) string { return commandFor(p.shared(c, site), words...) },
+		// Others need the link, which names the server.
+		Invite: func(words ...string) string { return commandFor(nil, words[0], "LINK") },
 	}
 	env.SignIn = func(ctx context.Context) (string, error) {
 		cred, _, err := client.LogIn(ctx, c, p.store, "")
@@ -84,10 +82,10 @@ func (p *program) typed(words ...string) string {
 		return p.over.typed(words...)
 	}
 	var flags []string
-	if target, err := client.NormalTarget(p.flags.server); err == nil && p.flags.server != "" {
-		flags = p.serverFlag(target)
+	if s := p.flags.server; s != "" && (s != client.DefaultTarget || p.getenv(serverVariable) != "") {
+		flags = []string{"--server", shellWord(s)}
 	}
-	switch { // --ca may name a file, which other people do not have
+	switch {
 	case p.flags.ca != "": // which implies --tls
 		flags = append(flags, "--ca", shellWord(p.flags.ca))
 	case p.flags.tls:
@@ -113,42 +111,6 @@ func shellWord(text string) string {
 		return text
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
-// serverFlag returns the flag that selects a server that this program uses, or nil if none is
-// needed.
-func (p *program) serverFlag(target string) []string {
-	if other := p.getenv(serverVariable); target != client.DefaultTarget || p.flags.server != "" && other != "" {
-		return []string{"--server", withoutPort(target)}
-	}
-	return nil
-}
-
-// withoutPort returns a target without the default port.
-func withoutPort(target string) string {
-	short := strings.TrimSuffix(target, ":2048")
-	if normal, err := client.NormalTarget(short); err != nil || normal != target {
-		return target
-	}
-	return short
-}
-
-// shared returns the flags that select the server in commands that are meant for other people
-// to run. If the client dials a loopback address, other
-// people have to use the address of a server that --share has started or site, the public address
-// of the server's web pages, at which the server also accepts this program's calls.
-func (p *program) shared(c *client.Client, site string) []string {
-	if p.local.others != "" {
-		return []string{"--server", p.local.others}
-	}
-	flags, encrypted := p.serverFlag(c.Target()), p.usesTLS()
-	if u, err := url.Parse(site); err == nil && u.Host != "" && loopback.Is(c.Target()) {
-		flags, encrypted = []string{"--server", withoutPort(hostPort(u))}, u.Scheme == "https"
-	}
-	if encrypted {
-		flags = append(flags, "--tls")
-	}
-	return flags
 }
 
 // noticeShared warns that others can connect, and tells the user how. On the screen, the game's panel tells how.

@@ -36,8 +36,8 @@ With --now you enter a race that waits for players, or a new one of 3 minutes in
 itself 15 seconds after two people are in it.
 
 Without a terminal it creates the race and prints its id; then every player,
-including the creator, runs ` + name + ` join <race> --wait, which marks them as
-ready and prints the game to play once the race has started.`,
+including the creator, runs ` + name + ` join <race>, which marks them as ready,
+and once more when the race has started, which prints the game to play.`,
 	}
 	flags := cmd.Flags()
 	cmd.RunE = p.onReference(func(ctx context.Context, c *client.Client, r reference) error {
@@ -153,42 +153,21 @@ func (p *program) setTiles(ctx context.Context, c *client.Client, r reference, n
 // onScreen reports whether the command opens the terminal program.
 func (p *program) onScreen() bool { return p.terminal(p.in) && p.terminal(p.out) && !p.flags.json }
 
-// attempt returns the user's attempt at a challenge. It waits for the challenge to open.
-func (p *program) attempt(ctx context.Context, c *client.Client, challengeID string) (client.Game, error) {
-	w := c.WatchChallenge(ctx, client.ChallengeWatchOptions{ChallengeID: challengeID})
-	defer w.Close()
-	for noted := false; ; noted = true {
-		g, err := orGiveUp(ctx, p, "start the attempt", func(ctx context.Context) (client.Game, error) {
-			return c.Attempt(ctx, challengeID)
-		})
-		if !errors.Is(err, client.ErrChallengeNotOpen) {
-			return g, err
-		}
-		if !noted {
-			p.notef("Waiting for the challenge to open.")
-		}
-		var u client.ChallengeUpdate
-		for u.Snapshot == nil { // Such an update says only that the connection was lost or restored.
-			if u, err = w.Next(); err != nil {
-				return client.Game{}, err
-			}
-		}
-	}
-}
-
 // joinChallenge starts or continues the user's attempt at a challenge and prints the game. In a race
-// that has not started, it marks the user as ready and, unless wait is set, prints the race instead.
-func (p *program) joinChallenge(ctx context.Context, c *client.Client, challenge *pb.Challenge, wait bool) error {
+// that has not started, it marks the user as ready and prints the race instead.
+func (p *program) joinChallenge(ctx context.Context, c *client.Client, challenge *pb.Challenge) error {
 	if challenge.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_WAITING {
 		ready, err := p.ready(ctx, c, challenge)
 		switch {
 		case err != nil:
 			return err
-		case ready != nil && !wait:
+		case ready != nil:
 			return p.printChallenge(ctx, c, &pb.GetChallengeResponse{Challenge: ready, Now: timestamppb.New(p.clock())})
 		}
 	}
-	g, err := p.attempt(ctx, c, challenge.GetId())
+	g, err := orGiveUp(ctx, p, "start the attempt", func(ctx context.Context) (client.Game, error) {
+		return c.Attempt(ctx, challenge.GetId())
+	})
 	if err != nil {
 		return err
 	}

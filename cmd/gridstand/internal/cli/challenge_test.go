@@ -204,7 +204,7 @@ func yesterday(c *servertest.Clock) string {
 	return c.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)
 }
 
-// Ensure that a race can be created and joined, that a program can wait for its start, and that a link and a
+// Ensure that a race can be created and joined, and that a link and a
 // rematch can be played.
 func TestChallenges(t *testing.T) {
 	t.Parallel()
@@ -223,11 +223,10 @@ func TestChallenges(t *testing.T) {
 	assert.Regexp(t, `entrant +ada, not ready\nentrant +greedy \(bot\), ready\nentrant +bob, ready\n$`, bob.ok("join", created[1]))
 	bob.env = nil
 	golden(t, "join.json", bob.ok("join", race, "--json"))
-	joined := ada.sit("join", race, "--wait") // Now all are ready.
-	waittest.Until(t, "ada waits", func() bool { return joined.said() == "Waiting for the challenge to open." })
+	ada.ok("join", race) // Now all are ready.
+	ada.fails(exitMissing, "it opens at "+clock.Now().Add(3*time.Second).UTC().Format(exactTime), "join", race)
 	clock.Pass(5 * time.Second)
-	joined.ends(exitOK)
-	assert.Equal(t, race, ada.game(strings.TrimSpace(joined.out.String())).GetChallengeId())
+	assert.Equal(t, race, ada.game(ada.begun(race)).GetChallengeId())
 	late := "the account has not joined the race, and it has started. Watch it: gridstand watch " + race
 	newUser(t, server, "eve").fails(exitFailed, late, "join", race)
 

@@ -35,7 +35,7 @@ func TestHelp_SSH(t *testing.T) {
 		"ssh play.example --json --no-animation --plain --theme",
 		"account", "account end", "account rename",
 		"challenge --limit --private", "daily", "games --status --variant --mine --player",
-		"join --wait", "link", "play --private --seats --turn-limit", "race --now --limit --bot --private",
+		"join", "link", "play --private --seats --turn-limit", "race --now --limit --bot --private",
 		"top --window --me", "variants", "watch --wall",
 	}, all)
 }

@@ -158,7 +158,6 @@ func TestHostileServer(t *testing.T) {
 			{"race"},
 			{"challenge", evilID},
 			{"join", evilID},
-			{"join", evilID, "--wait"},
 			{"top", evilID, "--json"},
 			{"games", "--json"},
 			{"watch", evilID, "--from", "3", "--json"},

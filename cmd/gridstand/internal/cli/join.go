@@ -61,8 +61,7 @@ func bots(v *pb.Variant) []string {
 }
 
 func (p *program) joinCommand() *cobra.Command {
-	var wait bool
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use: "join <link|id>", Short: "Take a seat, enter a race or play a challenge",
 		Long: `Take the first open seat in a game that is waiting for players, and play. Or
 enter a race, or play a challenge, given by its id or a link. A link also
@@ -70,25 +69,19 @@ determines the server, unless --server does.
 
 Without a terminal it takes the seat and prints the game, or it starts or finds
 your attempt at a challenge and prints the id of the game. In a race that has
-not started it marks you as ready and prints the race; with --wait it then waits
-for the start and prints the id of your game.`,
-		RunE: p.onReference(func(ctx context.Context, c *client.Client, r reference) error {
-			return p.join(ctx, c, r, wait)
-		}),
+not started it marks you as ready and prints the race.`,
+		RunE: p.onReference(p.join),
 	}
-	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the start of a race, and show no screen")
-	return cmd
 }
 
-// join takes the first open seat in a game or joins a challenge. If wait is set, it waits for the challenge
-// to open and shows no screen.
-func (p *program) join(ctx context.Context, c *client.Client, r reference, wait bool) error {
+// join takes the first open seat in a game or joins a challenge.
+func (p *program) join(ctx context.Context, c *client.Client, r reference) error {
 	found, g, err := p.challengeOrGame(ctx, c, r)
 	if err != nil {
 		return err
 	}
 	challenge := found.GetChallenge()
-	if p.onScreen() && !wait {
+	if p.onScreen() {
 		route := ui.Route{Join: g.GetId()}
 		if challenge != nil {
 			route = ui.Route{Enter: challenge.GetId()}
@@ -99,7 +92,7 @@ func (p *program) join(ctx context.Context, c *client.Client, r reference, wait 
 		return err
 	}
 	if challenge != nil {
-		if err := p.joinChallenge(ctx, c, challenge, wait); !errors.Is(err, client.ErrNotEntered) {
+		if err := p.joinChallenge(ctx, c, challenge); !errors.Is(err, client.ErrNotEntered) {
 			return err
 		}
 		return fmt.Errorf("%w, and it has started. Watch it: %s", client.ErrNotEntered, p.typed("watch", challenge.GetId()))

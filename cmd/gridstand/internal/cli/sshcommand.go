@@ -55,7 +55,7 @@ Flags of every command:`, annotations, commands)
 var screens = []string{dailyWord, "join", "race", "challenge", "watch"}
 
 // textFlags are the flags with which they print text on a terminal, too.
-var textFlags = []string{"--json", "--wait", "--help", "-h"}
+var textFlags = []string{"--json", "--help", "-h"}
 
 // maxSSHLine is the maximum length of a client's command line, in bytes.
 const maxSSHLine = 256

@@ -48,21 +48,13 @@ func Flag(cmd *cobra.Command, err error) error {
 	return Value("--"+wrong.GetFlag().Name, wrong.GetFlag(), wrong.GetValue(), errors.Unwrap(wrong))
 }
 
-// Secret is the type name of a flag whose value may be secret. Value does not print it.
-const Secret = "secret"
-
 // Value returns the *Error for a value that a flag rejected. name is the flag or variable that the
 // user set, and why is the error that the flag returned.
 func Value(name string, flag *pflag.Flag, value string, why error) error {
-	form := forms[flag.Value.Type()]
-	switch {
-	case form != "":
+	if form := forms[flag.Value.Type()]; form != "" {
 		return Errorf("%s must be %s, not %.40q", name, form, value)
-	case flag.Value.Type() == Secret:
-		return Errorf("%s: %w", name, why)
-	default:
-		return Errorf("%s: %w, not %.40q", name, why, value)
 	}
+	return Errorf("%s: %w, not %.40q", name, why, value)
 }
 
 // forms describes the values of flags, by the name of their type.

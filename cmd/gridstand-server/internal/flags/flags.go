@@ -66,29 +66,13 @@ func Listen(flags *pflag.FlagSet, value *string) {
 
 // Store adds --store and --data.
 func Store(flags *pflag.FlagSet, c *server.Config) {
-	flags.Var((*storeValue)(&c.Store), "store",
+	flags.StringVar(&c.Store, "store", c.Store,
 		"`where` games are kept: \"sqlite:\" is a file in --data, and sqlite:path is any other file; "+
 			"\"memory\" keeps them until the server ends; "+
 			"redis://user:password@host:6379/0 is a Redis, with rediss:// over TLS; "+
 			"several addresses separated by commas are a cluster or, with ?master_name=…, Sentinels; "+
 			"other users of this machine can read the command line, so use GRIDSTAND_STORE if the URL contains a password")
 	flags.StringVar(&c.Data, "data", c.Data, "`directory` of the file with games, unless --store names another file; it is created if it does not exist")
-}
-
-// storeValue implements pflag.Value for --store.
-type storeValue string
-
-func (v *storeValue) String() string { return string(*v) }
-
-// Type prevents usage.Value from printing the value, which may contain a password.
-func (v *storeValue) Type() string { return usage.Secret }
-
-// Set sets the store. The empty string leaves the default.
-func (v *storeValue) Set(s string) error {
-	if s != "" {
-		*v = storeValue(s)
-	}
-	return nil
 }
 
 // Retention adds the flags that set how long games and accounts are kept.

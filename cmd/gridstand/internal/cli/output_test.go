@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"strings"
 	"testing"
 	"time"
 	"unicode"
@@ -85,27 +84,6 @@ func TestASCII(t *testing.T) {
 		p := &program{env: []string{c.env}, terminal: func(any) bool { return c.terminal }}
 		p.flags.plain = c.plain
 		assert.Equal(t, c.want, p.text("%s", "16×11 ⬛🟦"), c)
-	}
-}
-
-// Ensure that errors and notes break between words on a terminal, and nowhere else.
-func TestProgram_LongMessages(t *testing.T) {
-	t.Parallel()
-	const link = "https://play.example/g/kx3fq2lhau3j3mvt67orv2pzel"
-	for on, want := range map[bool]string{
-		true:  "gridstand:\n\"" + link + "/x\"\nis no link to a game, a challenge or a\nplayer\n",
-		false: "gridstand: \"" + link + "/x\" is no link to a game, a challenge or a player\n",
-	} {
-		var stderr bytes.Buffer
-		p := &program{
-			in: strings.NewReader(""), out: io.Discard, err: &stderr, store: client.NewStore(""),
-			terminal: func(any) bool { return on }, width: func() int { return 40 },
-		}
-		assert.Equal(t, exitUsage, p.run(t.Context(), []string{"show", link + "/x"}))
-		assert.Contains(t, stderr.String(), want)
-		stderr.Reset()
-		p.notef("Others watch at http://192.0.2.2:2048/ or with gridstand watch --server 192.0.2.2:2048, and play.")
-		assert.Contains(t, stderr.String(), "gridstand watch --server 192.0.2.2:2048,", "a command stays in one piece")
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
@@ -142,19 +141,8 @@ func (p *program) printf(format string, args ...any) error {
 // notef writes a line to standard error.
 func (p *program) notef(format string, args ...any) { p.message(p.text(format, args...)) }
 
-// command matches the commands in messages, and some of the words that follow them.
-var command = regexp.MustCompile(`\b(gridstand|ssh)( [^\s,;()]*[^\s,;().:])+`)
-
-// message writes lines to standard error. On a terminal, it breaks them between words, but not in
-// commands, which users copy.
-func (p *program) message(text string) {
-	const unbreakable = "\u00a0"
-	if p.terminal(p.err) && p.width() > 0 {
-		text = command.ReplaceAllStringFunc(text, func(words string) string { return strings.ReplaceAll(words, " ", unbreakable) })
-		text = strings.ReplaceAll(ui.WrapWords(text, p.width()), unbreakable, " ")
-	}
-	_, _ = io.WriteString(p.err, text+"\n")
-}
+// message writes a line to standard error. It does not break the line, so that users can copy commands.
+func (p *program) message(text string) { _, _ = io.WriteString(p.err, text+"\n") }
 
 // warnf is like notef. If the terminal program opens, it shows the line again, because its screen
 // hides what was written before.

@@ -4,9 +4,6 @@ package compose
 
 import (
 	"context"
-	"errors"
-	"io"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,7 +12,6 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
-	transcripts "github.com/gridstand/gridstand/internal/testkit/transcript"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/internal/verify"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -64,12 +60,18 @@ func (p *party) goesOn(what string) {
 // seen checks that the next event that the spectator sees is the player's last one.
 func (p *party) seen(what string) {
 	p.t.Helper()
+	e := nextEvent(p.t, p.spectator, what+": the spectator has lost the game")
+	require.Equal(p.t, p.game.GetVersion(), e.GetVersion(), what)
+}
+
+// nextEvent returns the next event of a game.
+func nextEvent(t *testing.T, w *client.Watch, lost string) *pb.Event {
+	t.Helper()
 	for {
-		u, err := p.spectator.Next()
-		require.NoError(p.t, err, "%s: the spectator has lost the game", what)
+		u, err := w.Next()
+		require.NoError(t, err, lost)
 		if u.Event != nil {
-			require.Equal(p.t, p.game.GetVersion(), u.Event.GetVersion(), what)
-			return
+			return u.Event
 		}
 	}
 }
@@ -89,34 +91,20 @@ func (p *party) check(servers ...string) {
 	p.t.Helper()
 	for _, server := range servers {
 		c := dial(p.t, server)
-		events := transcript(p.t, c, p.game.GetId())
-		_, err := verify.Transcript(transcripts.All(events))
+		_, err := verify.Game(waittest.Context(p.t), c, p.game.GetId())
 		require.NoError(p.t, err, server)
 		// All events but the creation were acknowledged.
-		same := slices.EqualFunc(events[1:], p.acked, func(a, b *pb.Event) bool { return proto.Equal(a, b) })
-		assert.True(p.t, same, "%s: an acknowledged move was lost or changed", server)
+		w := c.Watch(waittest.Context(p.t), client.WatchOptions{
+			GameID: p.game.GetId(), AfterVersion: proto.Int32(1), EveryEvent: true,
+		})
+		for _, acked := range p.acked {
+			e := nextEvent(p.t, w, server+": an acknowledged move was lost")
+			assert.True(p.t, proto.Equal(acked, e), "%s: an acknowledged move was changed: %v", server, e)
+		}
+		w.Close()
 		waittest.Until(p.t, "the score is on the leaderboard", func() bool {
 			got, err := c.Leaderboard.GetRank(p.t.Context(), &pb.GetRankRequest{Variant: "6x6", PlayerId: p.player.PlayerID()})
 			return err == nil && got.GetEntry().GetScore() == p.game.GetPosition().GetScores()[0]
 		})
-	}
-}
-
-// transcript returns all events of a finished game.
-func transcript(t *testing.T, c *client.Client, gameID string) []*pb.Event {
-	t.Helper()
-	w := c.Watch(waittest.Context(t), client.WatchOptions{GameID: gameID, AfterVersion: proto.Int32(0), EveryEvent: true})
-	defer w.Close()
-	var events []*pb.Event
-	for {
-		u, err := w.Next()
-		if errors.Is(err, io.EOF) {
-			require.NotEmpty(t, events)
-			return events
-		}
-		require.NoError(t, err, "the transcript of %s", gameID)
-		if u.Event != nil {
-			events = append(events, u.Event)
-		}
 	}
 }

@@ -2,7 +2,6 @@ package contract
 
 import (
 	"crypto/tls"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -133,9 +132,6 @@ func TestWatch(t *testing.T) {
 				}
 				w.end(t)
 			}
-			wanted(t, o.watch(t, s.anyone, from(id, last+1)).refused(t), fmt.Sprint(pb.ReasonVersionConflict, " ", last))
-			wantReason(t, o.watch(t, s.anyone, &pb.WatchRequest{GameId: newID()}).refused(t), pb.ReasonGameNotFound)
-			wantReason(t, o.watch(t, s.with("wrong"), from(id, 0)).refused(t), pb.ReasonBadToken)
 		}
 	}
 }
@@ -220,9 +216,6 @@ func TestWatch_OtherServer(t *testing.T) {
 		e := s.moves(t, who, s.get(t, id), 1)[0]
 		assert.Equal(t, e.GetVersion(), other.get(t, id).GetVersion())
 		assert.Equal(t, e.GetVersion(), other.watch(t, other.anyone, &pb.WatchRequest{GameId: id}).game(t).GetVersion())
-		again, err := b.Move(elsewhere.ctx, slide(id, e.GetVersion()-1, e.GetMoved().GetDirection()))
-		require.NoError(t, err)
-		same(t, e, again.GetEvent())
 		for _, w := range watching {
 			same(t, e, w.event(t))
 		}

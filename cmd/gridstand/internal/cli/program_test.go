@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -22,7 +21,6 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	outputtest "github.com/gridstand/gridstand/internal/testkit/output"
-	"github.com/gridstand/gridstand/internal/testkit/process"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
@@ -48,10 +46,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(actAsClient) != "" {
 		os.Exit(Main())
 	}
-	testmain.Run(m, goleak.Cleanup(func(code int) {
-		process.RemoveBuilt()
-		os.Exit(code)
-	}))
+	testmain.Run(m)
 }
 
 const limit = waittest.Patience

@@ -6,11 +6,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -19,7 +17,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/crypto/ssh"
 
 	"github.com/gridstand/gridstand/client"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
@@ -28,14 +25,9 @@ import (
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
-// logins is the number of logins whose time is measured. The host has room for all of them, because the
-// session of one may end after the next has begun.
-const logins = 20
-
 // TestSSHHost_Load reports the resources that an SSH host needs for 200 sessions (50 with the race
 // detector) that watch a game with two moves per second, and for 50 sessions that watch, in the largest
-// window, a game that moves as often as the limits allow. It also reports how long clients of another
-// address wait for a login meanwhile.
+// window, a game that moves as often as the limits allow.
 func TestSSHHost_Load(t *testing.T) {
 	sessions := 200
 	if process.Race {
@@ -53,7 +45,6 @@ func TestSSHHost_Load(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			server := someServer(t)
 			h, host := startSSHProcess(t, server, tt.sessions)
-			calm := h.logins(logins)
 			c := servertest.Client(t, client.Config{Target: server})
 			_, token, err := c.CreatePlayer(t.Context(), "mover", false)
 			require.NoError(t, err)
@@ -72,14 +63,12 @@ func TestSSHHost_Load(t *testing.T) {
 			for i := range received {
 				waittest.Until(t, fmt.Sprintf("session %d has received %d frames", i, tt.frames), func() bool { return int(received[i].Load()) >= tt.frames })
 			}
-			busy := h.logins(logins)
 			took := time.Since(start)
 			require.NoError(t, host.Process.Signal(os.Interrupt))
 			require.NoError(t, host.Wait(), h.log)
 			used, name := host.ProcessState, fmt.Sprint(tt.sessions, " ", tt.name)
 			t.Logf("figure: memory of %s | %.0f MB | %s", name, float64(used.SysUsage().(*syscall.Rusage).Maxrss)/1000, tt.memory)
 			t.Logf("figure: processors for %s | %.2f | %s", name, (used.UserTime()+used.SystemTime()).Seconds()/took.Seconds(), tt.processors)
-			t.Logf("figure: median login beside %s | %.0f ms | %.0f ms", name, busy.Seconds()*1000, calm.Seconds()*1000)
 		})
 	}
 }
@@ -90,7 +79,7 @@ func startSSHProcess(t *testing.T, server string, perAddress int) (*sshHost, *ex
 	h := &sshHost{t: t, log: &output{}}
 	host := exec.Command(os.Args[0], "ssh-host", "--listen", "127.0.0.1:0", "--server", server,
 		"--host-key", filepath.Join(t.TempDir(), "key"),
-		"--max-sessions-per-address", strconv.Itoa(perAddress), "--max-sessions", strconv.Itoa(perAddress+logins))
+		"--max-sessions-per-address", strconv.Itoa(perAddress))
 	host.Env, host.Stderr = append(os.Environ(), actAsClient+"=1"), h.log
 	require.NoError(t, host.Start())
 	t.Cleanup(func() { _ = host.Process.Kill() })
@@ -107,27 +96,6 @@ func (h *sshHost) watch(game string, columns, rows int, out io.Writer) {
 	require.NoError(h.t, err)
 	require.NoError(h.t, s.RequestPty("xterm-256color", rows, columns, nil))
 	require.NoError(h.t, s.Start("watch "+game))
-}
-
-// logins logs in from another address than other clients, and returns the median time.
-func (h *sshHost) logins(n int) time.Duration {
-	h.t.Helper()
-	from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
-	var took []time.Duration
-	for range n {
-		began := time.Now()
-		conn, err := from.Dial("tcp", h.address)
-		require.NoError(h.t, err)
-		c, channels, requests, err := ssh.NewClientConn(conn, "", sshConfig(nil))
-		require.NoError(h.t, err)
-		s, err := ssh.NewClient(c, channels, requests).NewSession()
-		require.NoError(h.t, err)
-		require.NoError(h.t, s.Run("help"))
-		took = append(took, time.Since(began))
-		require.NoError(h.t, c.Close())
-	}
-	slices.Sort(took)
-	return took[n/2]
 }
 
 // play moves a number of times per second until ctx is done.

@@ -83,19 +83,16 @@ func (h *sshHost) session(key ssh.Signer) *ssh.Session {
 // connect returns a new connection of a client with the given key, or of a guest if it is nil.
 func (h *sshHost) connect(key ssh.Signer) *ssh.Client {
 	h.t.Helper()
-	c, err := ssh.Dial("tcp", h.address, sshConfig(key))
-	require.NoError(h.t, err)
-	h.t.Cleanup(func() { _ = c.Close() })
-	return c
-}
-
-// sshConfig returns the configuration of a client with the given key, or of a guest if it is nil.
-func sshConfig(key ssh.Signer) *ssh.ClientConfig {
 	method := ssh.KeyboardInteractive(func(string, string, []string, []bool) ([]string, error) { return nil, nil })
 	if key != nil {
 		method = ssh.PublicKeys(key)
 	}
-	return &ssh.ClientConfig{User: "ada", Auth: []ssh.AuthMethod{method}, HostKeyCallback: ssh.InsecureIgnoreHostKey()}
+	c, err := ssh.Dial("tcp", h.address, &ssh.ClientConfig{
+		User: "ada", Auth: []ssh.AuthMethod{method}, HostKeyCallback: ssh.InsecureIgnoreHostKey(),
+	})
+	require.NoError(h.t, err)
+	h.t.Cleanup(func() { _ = c.Close() })
+	return c
 }
 
 // run runs a command without a terminal.

@@ -23,18 +23,10 @@ import (
 
 // hostile is a script that injects HTML into the names of players, variants and bots that the page
 // reads.
-const hostile = `
+var hostile = `
 const markup = '<img class=hacked src=x onerror="window.hacked=1"><script>window.hacked=1</scr' + 'ipt>';
-const spoil = (text) => text.replace(/"(ada|[^"]*everyone knows[^"]*|3x3|greedy|[^"]*by arrow keys[^"]*)"/g, () => JSON.stringify(markup));
-const original = window.fetch;
-window.fetch = async (...request) => {
-	const response = await original(...request);
-	if (!response.body) return response;
-	const spoiled = response.body.pipeThrough(new TextDecoderStream())
-		.pipeThrough(new TransformStream({transform: (text, out) => out.enqueue(spoil(text))}))
-		.pipeThrough(new TextEncoderStream());
-	return new Response(spoiled, {status: response.status, headers: response.headers});
-};`
+` + rewriting("", `(text) => text
+	.replace(/"(ada|[^"]*everyone knows[^"]*|3x3|greedy|[^"]*by arrow keys[^"]*)"/g, () => JSON.stringify(markup))`)
 
 // unlucky is a script that makes the browser deny access to storage and the clipboard and report that
 // it is offline. It records what the page copies with the legacy command, which succeeds if

@@ -166,19 +166,32 @@ func before(tab *browsertest.Tab, script string) {
 	browsertest.Call(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 }
 
-// changing returns a script that runs a statement on each response, got, of a method that the page calls.
-func changing(method, statement string) string {
+// rewriting returns a script that passes what the page reads from addresses with the given part through a
+// function: each record of a stream, and the body of any other response.
+func rewriting(part, function string) string {
 	return fmt.Sprintf(`
 {
-	const original = window.fetch;
+	const [original, rewrite] = [window.fetch, %[2]s];
 	window.fetch = async (...request) => {
 		const response = await original(...request);
-		if (!request[0].endsWith(%q)) return response;
-		const got = await response.json();
-		%s;
-		return Response.json(got);
+		if (!String(request[0]).includes(%[1]q) || !response.body) return response;
+		let rest = "";
+		const rewritten = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new TransformStream({
+			transform(text, out) {
+				const records = (rest + text).split("\n\n");
+				rest = records.pop();
+				for (const r of records) out.enqueue(rewrite(r) + "\n\n");
+			},
+			flush: (out) => rest && out.enqueue(rewrite(rest)),
+		})).pipeThrough(new TextEncoderStream());
+		return new Response(rewritten, {status: response.status, headers: response.headers});
 	};
-}`, method, statement)
+}`, part, function)
+}
+
+// changing returns a script that runs a statement on each response, got, of a method that the page calls.
+func changing(method, statement string) string {
+	return rewriting(method, "(text) => { const got = JSON.parse(text); "+statement+"; return JSON.stringify(got); }")
 }
 
 // block makes a tab fail to load the files that match a pattern.

@@ -45,24 +45,8 @@ window.stopTimers = () => {
 };`
 
 // altering is a script that changes the new tile of version 3 in the events that the page reads.
-const altering = `
-{
-	const original = window.fetch;
-	window.fetch = async (...request) => {
-		const response = await original(...request);
-		if (!String(request[0]).includes("/events") || !response.body) return response;
-		let rest = "";
-		const altered = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new TransformStream({
-			transform(text, out) {
-				const records = (rest + text).split("\n\n");
-				rest = records.pop();
-				for (const r of records)
-					out.enqueue((r.startsWith("id: 3\n") ? r.replace(/("spawned":{[^}]*"value":)2/, "$14") : r) + "\n\n");
-			},
-		})).pipeThrough(new TextEncoderStream());
-		return new Response(altered, {status: response.status, headers: response.headers});
-	};
-}`
+var altering = rewriting("/events",
+	`(r) => r.startsWith("id: 3\n") ? r.replace(/("spawned":{[^}]*"value":)2/, "$14") : r`)
 
 // TestJourney_Replay: a visitor verifies a finished game, replays it with the keys and at every speed,
 // and beats its score on the same tiles. The page refuses a game that was altered.

@@ -153,25 +153,3 @@ func TestChallengeTime(t *testing.T) {
 		assert.False(t, ok, name)
 	}
 }
-
-func TestAttempt(t *testing.T) {
-	t.Parallel()
-	f := &fake{createGame: func(n int, r *pb.CreateGameRequest) (*pb.Game, error) {
-		assert.Equal(t, challengeID, r.GetChallengeId())
-		assert.Empty(t, r.GetRequestId())
-		switch n {
-		case 1:
-			return nil, refuse(codes.ResourceExhausted, pb.ReasonRateLimited)
-		case 2:
-			return gameAt(1), nil
-		default:
-			return nil, refuse(codes.FailedPrecondition, pb.ReasonChallengeNotOpen)
-		}
-	}}
-	c := f.client(t)
-	game, err := c.Attempt(waittest.Context(t), challengeID)
-	require.NoError(t, err)
-	assert.Equal(t, gameID, game.GetId())
-	_, err = c.Attempt(waittest.Context(t), challengeID)
-	require.ErrorIs(t, err, client.ErrChallengeNotOpen)
-}

@@ -189,8 +189,14 @@ func TestMove_WrongReply(t *testing.T) {
 		"another game":    {GameId: otherID, Version: 4, Position: position()},
 		"a later version": eventAt(5),
 	} {
-		f := &fake{move: func(int, context.Context, *pb.MoveRequest) (*pb.Event, error) { return event, nil }}
-		_, err := f.client(t).Seat(knownAt(3)).Move(waittest.Context(t), 3, client.Slide(pb.Direction_DIRECTION_UP), false)
+		f := &fake{
+			move: func(int, context.Context, *pb.MoveRequest) (*pb.Event, error) { return event, nil },
+			undo: func(int, *pb.UndoRequest) (*pb.Event, error) { return event, nil },
+		}
+		seat := f.client(t).Seat(knownAt(3))
+		_, err := seat.Move(waittest.Context(t), 3, client.Slide(pb.Direction_DIRECTION_UP), false)
+		assert.ErrorIs(t, err, client.ErrBadStream, name)
+		_, err = seat.Undo(waittest.Context(t), 3, nil)
 		assert.ErrorIs(t, err, client.ErrBadStream, name)
 	}
 }

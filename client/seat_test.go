@@ -16,54 +16,40 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that Join is repeated until its outcome is known, and returns a refusal
-// immediately.
-func TestJoin(t *testing.T) {
+// Ensure that these calls, too, are repeated until their outcome is known, and return a refusal immediately.
+func TestRepeated(t *testing.T) {
 	t.Parallel()
-	f := &fake{join: func(n int, r *pb.JoinGameRequest) (*pb.Game, error) {
-		assert.Equal(t, gameID, r.GetGameId())
-		switch {
-		case r.Seat != nil && r.GetSeat() == 2:
-			return nil, refuse(codes.FailedPrecondition, pb.ReasonSeatTaken)
-		case n < 3:
-			return nil, storageAway()
-		}
-		return gameAt(5), nil
-	}}
-	c := f.client(t)
-	g, err := c.Join(waittest.Context(t), gameID, nil)
-	require.NoError(t, err)
-	assert.EqualValues(t, 5, g.GetVersion())
-	assert.Equal(t, 3, f.made("join"))
-	taken := int32(2)
-	_, err = c.Join(waittest.Context(t), gameID, &taken)
-	require.ErrorIs(t, err, client.ErrSeatTaken)
-	assert.Equal(t, 4, f.made("join"))
-}
-
-// Ensure that Undo repeats the same call until its outcome is known.
-func TestUndo(t *testing.T) {
-	t.Parallel()
-	f := &fake{undo: func(n int, r *pb.UndoRequest) (*pb.Event, error) {
-		if n == 1 {
-			return nil, storageAway()
-		}
-		assert.EqualValues(t, 3, r.GetVersion())
-		if r.ToVersion == nil {
-			return nil, refuse(codes.FailedPrecondition, pb.ReasonUndoNotAllowed)
-		}
-		return eventAt(3 + r.GetToVersion()), nil
-	}}
-	seat := f.client(t).Seat(knownAt(3))
-	first, second := int32(1), int32(2)
-	e, err := seat.Undo(waittest.Context(t), 3, &first)
-	require.NoError(t, err)
-	assert.EqualValues(t, 4, e.GetVersion())
-	assert.Equal(t, 2, f.made("undo"))
-	_, err = seat.Undo(waittest.Context(t), 3, nil)
-	require.ErrorIs(t, err, client.ErrUndoNotAllowed)
-	_, err = seat.Undo(waittest.Context(t), 3, &second)
-	require.ErrorIs(t, err, client.ErrBadStream)
+	answer := func(n int) error {
+		return []error{storageAway(), nil, refuse(codes.FailedPrecondition, pb.ReasonGameOver)}[n-1]
+	}
+	f, seat := &fake{
+		join: func(n int, r *pb.JoinGameRequest) (*pb.Game, error) {
+			assert.Equal(t, []any{gameID, int32(1)}, []any{r.GetGameId(), r.GetSeat()})
+			return gameAt(4), answer(n)
+		},
+		undo: func(n int, r *pb.UndoRequest) (*pb.Event, error) {
+			assert.Equal(t, []any{gameID, int32(3), int32(1)}, []any{r.GetGameId(), r.GetVersion(), r.GetToVersion()})
+			return eventAt(4), answer(n)
+		},
+		createGame: func(n int, r *pb.CreateGameRequest) (*pb.Game, error) {
+			assert.Equal(t, []string{challengeID, ""}, []string{r.GetChallengeId(), r.GetRequestId()})
+			return gameAt(4), answer(n)
+		},
+	}, int32(1)
+	c, ctx := f.client(t), waittest.Context(t)
+	type versioned interface{ GetVersion() int32 }
+	for name, call := range map[string]func() (versioned, error){
+		"join":       func() (versioned, error) { return c.Join(ctx, gameID, &seat) },
+		"undo":       func() (versioned, error) { return c.Seat(knownAt(3)).Undo(ctx, 3, &seat) },
+		"createGame": func() (versioned, error) { return c.Attempt(ctx, challengeID) },
+	} {
+		got, err := call()
+		require.NoError(t, err, name)
+		assert.EqualValues(t, 4, got.GetVersion(), name)
+		_, err = call()
+		require.ErrorIs(t, err, client.ErrGameOver, name)
+		assert.Equal(t, 3, f.made(name), name)
+	}
 }
 
 // Ensure that a bot that plays a seat to the end waits for its turns, chooses again when

@@ -18,16 +18,14 @@ func TestClose_LogNotEmptied(t *testing.T) {
 	var log bytes.Buffer
 	path := filepath.Join(t.TempDir(), "store.db")
 	s := mustOpen(t, Options{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	d := s.Engine.(*engine).db
-	require.NoError(t, d.write(t.Context(), func(c *sqlite3.Conn) error { return exec(c, "CREATE TABLE test (n)") }))
 	other, err := sqlite3.OpenConn(path, sqlite3.OpenReadOnly)
 	require.NoError(t, err)
 	require.NoError(t, exec(other, "BEGIN"))
-	require.NoError(t, exec(other, "SELECT * FROM test"))
-	require.NoError(t, insert(t.Context(), d, 1))
+	require.NoError(t, exec(other, "SELECT * FROM hidden"))
+	require.NoError(t, s.Boards.Hide(t.Context(), "ann"))
 	require.ErrorContains(t, s.Close(), "another program reads the file")
 	assert.Contains(t, log.String(), "level=ERROR")
 	assert.Contains(t, log.String(), "id=log-not-emptied log="+path+walSuffix)
 	require.NoError(t, other.Close())
-	assert.Equal(t, []int{1}, rows(t, openDB(t, Options{Path: path})))
+	requireHidden(t, path, "ann")
 }

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -25,9 +24,7 @@ func TestOpen_Again(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "new", "store.db")
 	s := mustOpen(t, Options{Path: path})
-	d := s.Engine.(*engine).db
-	require.NoError(t, d.write(t.Context(), func(c *sqlite3.Conn) error { return exec(c, "CREATE TABLE test (n INTEGER PRIMARY KEY)") }))
-	require.NoError(t, insert(t.Context(), d, 1))
+	require.NoError(t, s.Boards.Hide(t.Context(), "ann"))
 	assert.Equal(t, "sqlite:"+path, s.Name())
 	if runtime.GOOS != "windows" {
 		for name, want := range map[string]os.FileMode{"": 0o700, "store.db": 0o600, "store.db-wal": 0o600, "store.db-shm": 0o600, "store.db.lock": 0o600} {
@@ -39,7 +36,7 @@ func TestOpen_Again(t *testing.T) {
 	require.NoError(t, s.Close())
 	assert.NoFileExists(t, path+"-wal")
 	require.NoError(t, os.Chmod(path, 0o644)) // as cp does when it restores a backup
-	assert.Equal(t, []int{1}, rows(t, openDB(t, Options{Path: path})))
+	requireHidden(t, path, "ann")
 	if runtime.GOOS != "windows" {
 		info, err := os.Stat(path)
 		require.NoError(t, err)
@@ -61,14 +58,20 @@ func TestOpen_Memory(t *testing.T) {
 // copyFile copies a file like cp: if the target exists, its content is overwritten.
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
-	in, err := os.Open(from)
+	content, err := os.ReadFile(from)
 	require.NoError(t, err)
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	require.NoError(t, err)
-	_, err = io.Copy(out, in)
-	require.NoError(t, err)
-	require.NoError(t, out.Close())
+	require.NoError(t, os.WriteFile(to, content, 0o600))
+}
+
+// asKilled returns the path of a copy of a store as a killed server leaves it, with those of its other files
+// that have the given suffixes. Reading the store has released SQLite's locks: nothing else may use it then.
+func asKilled(t *testing.T, path string, suffixes ...string) string {
+	t.Helper()
+	killed := filepath.Join(t.TempDir(), "store.db")
+	for _, suffix := range append(suffixes, "") {
+		copyFile(t, path+suffix, killed+suffix)
+	}
+	return killed
 }
 
 // requireUntouched requires that a file that is not a store has the content and the mode from before, and
@@ -97,12 +100,9 @@ func TestOpen_Created(t *testing.T) {
 	_, err := Open(Options{Path: path, Beside: true})
 	require.ErrorIs(t, err, errNoTables)
 	require.ErrorIs(t, Dump(t.Context(), path, nil), errNoTables)
-	killed := filepath.Join(t.TempDir(), "store.db")
 	s := openStore(t, Options{Path: path})
 	require.NoError(t, s.Boards.Hide(t.Context(), "ann"))
-	copyFile(t, path, killed)
-	copyFile(t, path+walSuffix, killed+walSuffix)
-	requireHidden(t, killed, "ann")
+	requireHidden(t, asKilled(t, path, walSuffix), "ann")
 }
 
 // Ensure that files that are not stores, that hold only a part of one, or that a newer version of the
@@ -119,11 +119,8 @@ func TestOpen_Refused(t *testing.T) {
 		c, err := sqlite3.OpenConn(path)
 		require.NoError(t, err)
 		require.NoError(t, sqlitex.ExecuteScript(c, test.script, nil))
-		if name == "its log" { // as a killed program leaves it
-			killed := filepath.Join(t.TempDir(), "store.db")
-			copyFile(t, path, killed)
-			copyFile(t, path+walSuffix, killed+walSuffix)
-			path = killed
+		if name == "its log" {
+			path = asKilled(t, path, walSuffix)
 		}
 		require.NoError(t, c.Close())
 		require.NoError(t, os.Chmod(path, 0o644))

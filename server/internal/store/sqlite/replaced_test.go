@@ -86,15 +86,13 @@ func TestOpen_LogOfAnotherFile(t *testing.T) {
 // most rows are only in the write-ahead log.
 func crashed(t *testing.T, n int) string {
 	t.Helper()
-	path, copied := filepath.Join(t.TempDir(), "store.db"), filepath.Join(t.TempDir(), "store.db")
+	path := filepath.Join(t.TempDir(), "store.db")
 	s := mustOpen(t, Options{Path: path})
 	newTable(t, s.Engine.(*engine).db)
 	insertRows(t, s.Engine.(*engine).db, 1, n)
-	for _, part := range []string{"", walSuffix} {
-		copyFile(t, path+part, copied+part) // From here on, nothing else may use this store.
-	}
+	killed := asKilled(t, path, walSuffix)
 	_ = s.Close()
-	return copied
+	return killed
 }
 
 func newTable(t *testing.T, d *db) {

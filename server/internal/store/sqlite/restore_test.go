@@ -13,23 +13,16 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// newStore creates a store with a hidden player, and returns its path. If killed is set, its
-// write-ahead log stays next to it.
+// newStore creates a store with a hidden player, and returns its path. If killed is set, the
+// player is only in its write-ahead log.
 func newStore(t *testing.T, player string, killed bool) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "store.db")
 	s := mustOpen(t, Options{Path: path})
 	require.NoError(t, s.Boards.Hide(t.Context(), player))
-	var log []byte
+	defer func() { require.NoError(t, s.Close()) }()
 	if killed {
-		var err error
-		log, err = os.ReadFile(path + walSuffix)
-		require.NoError(t, err)
-		require.NotEmpty(t, log)
-	}
-	require.NoError(t, s.Close())
-	if killed {
-		require.NoError(t, os.WriteFile(path+walSuffix, log, 0o600))
+		return asKilled(t, path, walSuffix)
 	}
 	return path
 }

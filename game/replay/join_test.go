@@ -43,24 +43,17 @@ func TestJoin_Refused(t *testing.T) {
 	assert.Empty(t, over.Winners())
 }
 
-// Ensure that a game is ranked while players hold at most one seat, and unranked once a player,
-// human or program, takes a second one. A private game is never ranked.
+// Ensure that a game with an open seat is unranked once a player takes a second seat. A private game is never
+// ranked.
 func TestJoin_Ranked(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		name   string
-		seats  []replay.Seat
-		joins  replay.Player
-		ranked bool
-	}{
-		{"the first player", []replay.Seat{botSits, {}, botSits}, bob, true},
-		{"a program", []replay.Seat{annSits, {}, botSits}, deep, false},
-		{"the same player again", []replay.Seat{annSits, {}, bobSits}, ann, false},
-	} {
-		assert.Equal(t, tt.ranked, apply(t, open(t, tt.seats...), 1, replay.Joined{Player: tt.joins}).Ranked, tt.name)
-	}
 	sd := seed(7)
-	private := created(t, "tribolo", sd)
-	private.Private, private.Seats = true, []replay.Seat{{}, botSits, botSits}
-	assert.False(t, apply(t, begin(t, private, sd), 0, replay.Joined{Player: bob}).Ranked)
+	c := created(t, "tribolo", sd)
+	c.Seats = []replay.Seat{{}, {}, botSits}
+	for _, c.Private = range []bool{false, true} {
+		once := apply(t, begin(t, c, sd), 0, replay.Joined{Player: bob})
+		assert.Equal(t, !c.Private, once.Ranked)
+		assert.False(t, apply(t, once, 1, replay.Joined{Player: bob}).Ranked)
+		assert.False(t, apply(t, begin(t, c, sd), 0, replay.Joined{Player: deep}).Ranked, "a program")
+	}
 }

@@ -84,25 +84,6 @@ func TestNow_Alone(t *testing.T) {
 	})
 }
 
-// Ensure that a server finds a race that it has created since it last read the list of races: a player who
-// waits there with others stays, and any other player gets into the oldest race.
-func TestNow_JustCreated(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		first := env.enterNow(env.Challenges, ann)
-		env.forward(time.Second)
-		own := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute, Creator: eve})
-		env.join(own, bob)
-		assert.Equal(t, own.ID, env.enterNow(env.Challenges, bob).ID, "eve waits there, too")
-
-		_, err := env.Leave(t.Context(), first.ID, ann.ID, "")
-		require.NoError(t, err)
-		env.forward(challenge.AbsentAfter + time.Second)
-		alone := env.race()
-		assert.Equal(t, alone.ID, env.enterNow(env.Challenges, player("dan")).ID)
-	})
-}
-
 // Ensure that a race is absent as soon as its last player leaves it, although a bot remains, until that player
 // comes back to it.
 func TestNow_Back(t *testing.T) {
@@ -142,11 +123,11 @@ func TestNow_Starting(t *testing.T) {
 }
 
 // Ensure that a player who waits with others stays in that race while it starts and until it opens, for
-// example if the call is repeated.
+// example if the call is repeated, also if this server has created it since it last read the list of races.
 func TestNow_AboutToOpen(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
-		older := env.race() // of ann
+		older := env.enterNow(env.Challenges, ann) // It reads the list of races.
 		env.forward(time.Second)
 		own := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute, Creator: bob})
 		env.join(own, eve)

@@ -148,10 +148,6 @@ func TestGame_AttemptAltered(t *testing.T) {
 		{"version 1: the commitment is ", func(s *server) { // another seed, used consistently
 			s.last().Seed, s.challenge.Seed, s.challenge.SeedCommitment = other.SeedBytes(), other.SeedBytes(), otherCommitment[:]
 		}},
-		{
-			"version 7: position.twenty48.tiles[5] is ",
-			func(s *server) { s.events[6].GetPosition().GetTwenty48().Tiles[5] *= 2 },
-		},
 		{"version 7: position.scores[0] is ", func(s *server) { s.events[6].Position.Scores[0]++ }},
 		{"but SHA-256 of its seed is ", func(s *server) { s.challenge.Seed = other.SeedBytes() }},
 		{"the commitment of the challenge is ", func(s *server) { s.challenge.SeedCommitment = otherCommitment[:] }},

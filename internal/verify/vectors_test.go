@@ -18,7 +18,6 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/tribolo"
 	"github.com/gridstand/gridstand/game/twenty48"
-	"github.com/gridstand/gridstand/game/variants"
 )
 
 // TestVectors recomputes the test vectors of docs/verify.md, which other authors use to write
@@ -41,7 +40,7 @@ func TestVectors(t *testing.T) {
 	v.numbers()
 	v.slides()
 	for _, variant := range []string{"classic", "3x3", "5x5", "6x6", "twos", "restless", "vt100"} {
-		v.printf("start of %s: %s\n", variant, board(v.create(variant).State.Position))
+		v.printf("start of %s: %s\n", variant, board(start(t, variant, v.seed, replay.Attempt{}).State.Position))
 	}
 	v.classic()
 	v.tribolo(regexp.MustCompile(`(?m)^ *\d+ (?:blue|red|green) +(\d+),(\d+) takes`).FindAllStringSubmatch(stands.String(), -1))
@@ -125,24 +124,9 @@ func (v *vectors) slides() {
 	}
 }
 
-// create creates a game of the given variant in which one player has all seats.
-func (v *vectors) create(variant string) *replay.Event {
-	rules, ok := variants.Current(variant)
-	require.True(v.t, ok, variant)
-	seats := make([]replay.Seat, rules.Seats)
-	for i := range seats {
-		seats[i].Player = replay.Player{ID: otherID, Name: "ada"}
-	}
-	e, err := replay.Start(gameID, replay.Entry{Seat: game.NoSeat, Action: replay.Created{
-		Variant: rules.ID, Revision: rules.Revision, Commitment: v.seed.Commitment(), Seats: seats,
-	}}, v.seed, noon)
-	require.NoError(v.t, err)
-	return e
-}
-
 func (v *vectors) classic() {
 	v.printf("game of classic\n")
-	e := v.create("classic")
+	e := start(v.t, "classic", v.seed, replay.Attempt{})
 	var states []*replay.State
 	for _, what := range []string{
 		"created", "moved left", "moved down", "moved left", "moved up", "undone to 4", "moved up", "undone to 4", "undone to 3",
@@ -172,7 +156,7 @@ func (v *vectors) classic() {
 
 // tribolo plays the moves that stand on the page.
 func (v *vectors) tribolo(moves [][]string) {
-	e := v.create("tribolo")
+	e := start(v.t, "tribolo", v.seed, replay.Attempt{})
 	v.printf("start of tribolo\n%sfirst to move: %s\ngame of tribolo\n", e.State.Position.(*tribolo.Position).Board(), seatName(e.State.Turn()))
 	for _, m := range moves {
 		seat := e.State.Turn()

@@ -143,24 +143,33 @@ type points struct {
 
 func (p points) Scores() []int32 { return []int32{p.score} }
 
-// Ensure that of equal results the one is better that ranks first: attempts that the close ended keep the order
-// of the roster, whenever that was logged. Without points, nobody wins.
+// Ensure that of equal results the one is better that ranks first: that of the attempt that ended earlier. Running
+// ones and those that the close ended keep the order of the roster, whenever that was logged. Without points, nobody
+// wins.
 func TestRaceOf(t *testing.T) {
 	t.Parallel()
-	for score, want := range map[int32][2]*profilev1.Race{
-		0: {{Level: []string{"bob"}}, {Level: []string{"ada"}}},
-		4: {{Won: true, Worse: []string{"bob"}}, {Better: []string{"ada"}}},
+	first, second := &profilev1.Race{Won: true, Worse: []string{"bob"}}, &profilev1.Race{Better: []string{"ada"}}
+	for _, tt := range []struct {
+		status   replay.Status
+		close    int64
+		score    int32
+		of, then *profilev1.Race
+	}{
+		{replay.Finished, 10, 0, &profilev1.Race{Level: []string{"bob"}}, &profilev1.Race{Level: []string{"ada"}}},
+		{replay.Finished, 10, 4, first, second},
+		{replay.Active, 20, 4, first, second},
+		{replay.Finished, 20, 4, &profilev1.Race{Won: true, Worse: []string{"ada"}}, &profilev1.Race{Better: []string{"bob"}}},
 	} {
-		race, final := &challenge.Challenge{CloseTime: time.UnixMilli(10)}, []*replay.State(nil)
+		race, states := &challenge.Challenge{CloseTime: time.UnixMilli(tt.close)}, []*replay.State(nil)
 		for i, id := range []string{"ada", "bob"} {
 			race.Entrants = append(race.Entrants, challenge.Entrant{Player: replay.Player{ID: id}})
-			final = append(final, &replay.State{
-				Status: replay.Finished, Position: points{score: score}, UpdateTime: time.UnixMilli(12 - int64(i)), Ranked: true,
+			states = append(states, &replay.State{
+				Status: tt.status, Position: points{score: tt.score}, UpdateTime: time.UnixMilli(12 - int64(i)), Ranked: true,
 			})
 		}
-		for i, of := range want {
+		for i, of := range []*profilev1.Race{tt.of, tt.then} {
 			of.TimeMs = 12
-			assert.True(t, proto.Equal(of, raceOf(race, race.Results(final), i)), of)
+			assert.True(t, proto.Equal(of, raceOf(race, race.Results(states), i)), of)
 		}
 	}
 }

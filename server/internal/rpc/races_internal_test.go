@@ -18,7 +18,6 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/id"
-	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/challenge"
@@ -379,30 +378,4 @@ func TestCreateChallenge_NoVariant(t *testing.T) {
 		_, err = create(ann, s, &pb.CreateChallengeRequest{PreviousChallengeId: raceID(1)})
 		assert.Same(t, errVariantNotFound, s.toStatus(t.Context(), "", err))
 	})
-}
-
-// Ensure that of equal scores, the one of the attempt that ended earlier ranks first, and that running ones and
-// those which the race's close ends keep the order of the roster, in whatever order players move and servers end them.
-func TestRankEntrants_Ties(t *testing.T) {
-	t.Parallel()
-	closed, seed := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), replaytest.Seed(t, 1)
-	c := &challenge.Challenge{CloseTime: closed}
-	var states []*replay.State
-	for i, after := range []time.Duration{3 * time.Millisecond, 2 * time.Millisecond, time.Millisecond, -time.Millisecond} {
-		c.Entrants = append(c.Entrants, challenge.Entrant{Bot: "greedy", GameID: string(rune('a' + i))})
-		created := replay.Entry{Seat: game.NoSeat, Action: replaytest.Created(t, "classic", replay.Player{}, seed)}
-		e, err := replay.Start(id.Derive([]byte{byte(i)}), created, seed, closed.Add(after))
-		require.NoError(t, err)
-		states = append(states, e.State)
-	}
-	for status, want := range map[replay.Status]string{replay.Active: "abcd", replay.Finished: "dabc"} {
-		var order string
-		for _, state := range states {
-			state.Status = status
-		}
-		for _, line := range rankEntrants(c, challengeAt(c, closed).GetEntrants(), states, nil) {
-			order += line.GetGameId()
-		}
-		assert.Equal(t, want, order)
-	}
 }

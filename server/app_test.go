@@ -110,6 +110,6 @@ func TestStart_Metrics(t *testing.T) {
 			`grpc_server_handled_total{grpc_code="Canceled",grpc_method="Watch",grpc_service="gridstand.v1.GameService",grpc_type="server_stream"} 1`)
 	})
 	stop()
-	_, _, err = fetch(t, &http.Transport{}, url)
+	_, _, err = servertest.Do(t, &http.Transport{}, http.MethodGet, url, "")
 	assert.Error(t, err)
 }

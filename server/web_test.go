@@ -3,7 +3,6 @@ package server_test
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"io"
 	"net/http"
 	"os"
 	"testing"
@@ -20,25 +19,6 @@ import (
 	"github.com/gridstand/gridstand/proto/gridstand/v1/gridstandv1connect"
 	"github.com/gridstand/gridstand/server"
 )
-
-// fetch requests a page through the given transport, on its own connection. Names and values of headers
-// alternate.
-func fetch(t *testing.T, transport *http.Transport, url string, headers ...string) (*http.Response, string, error) {
-	t.Helper()
-	transport.DisableKeepAlives = true
-	request, err := http.NewRequestWithContext(waittest.Context(t), http.MethodGet, url, http.NoBody)
-	require.NoError(t, err)
-	for i := 0; i < len(headers); i += 2 {
-		request.Header.Set(headers[i], headers[i+1])
-	}
-	response, err := (&http.Client{Transport: transport}).Do(request)
-	if err != nil {
-		return nil, "", err
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	return response, string(body), err
-}
 
 // trusting returns a TLS configuration that trusts a's certificates and offers the given
 // protocols.
@@ -87,7 +67,8 @@ func TestStart_WebTLS(t *testing.T) {
 	for name, protocols := range map[string][]string{
 		"a browser": {"h2", "http/1.1"}, "an old browser": {"http/1.1"}, "a script": nil,
 	} {
-		response, body, err := fetch(t, &http.Transport{TLSClientConfig: trusting(t, authority, protocols...), ForceAttemptHTTP2: len(protocols) == 2}, url)
+		transport := &http.Transport{TLSClientConfig: trusting(t, authority, protocols...), ForceAttemptHTTP2: len(protocols) == 2}
+		response, body, err := servertest.Do(t, transport, http.MethodGet, url, "")
 		require.NoError(t, err, name)
 		assert.Equal(t, http.StatusOK, response.StatusCode, name)
 		assert.Equal(t, 1, response.ProtoMajor, name)
@@ -114,6 +95,7 @@ func TestStart_WebWrongScheme(t *testing.T) {
 	response, body := servertest.Get(t, "http://"+secret.Addr().String())
 	assert.Equal(t, http.StatusBadRequest, response.StatusCode)
 	assert.Contains(t, body, "HTTPS server")
-	_, _, err := fetch(t, &http.Transport{TLSClientConfig: trusting(t, authority)}, "https://"+open.Addr().String())
+	transport := &http.Transport{TLSClientConfig: trusting(t, authority)}
+	_, _, err := servertest.Do(t, transport, http.MethodGet, "https://"+open.Addr().String(), "")
 	assert.ErrorContains(t, err, "server gave HTTP response to HTTPS client")
 }

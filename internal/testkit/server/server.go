@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -66,17 +67,26 @@ func Start(t testing.TB, c server.Config) (*server.Server, func()) {
 // returns the answer and its body.
 func Get(t testing.TB, url string, headers ...string) (*http.Response, string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(waittest.Context(t), http.MethodGet, url, http.NoBody)
+	response, body, err := Do(t, &http.Transport{}, http.MethodGet, url, "", headers...)
+	require.NoError(t, err)
+	return response, body
+}
+
+// Do is like Get but sends any request, through a transport that is used for nothing else.
+func Do(t testing.TB, transport *http.Transport, method, url, body string, headers ...string) (*http.Response, string, error) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(waittest.Context(t), method, url, strings.NewReader(body))
 	require.NoError(t, err)
 	for i := 0; i < len(headers); i += 2 {
-		request.Header.Set(headers[i], headers[i+1])
+		request.Header.Add(headers[i], headers[i+1])
 	}
 	request.Close, request.Host = true, request.Header.Get("Host")
-	response, err := http.DefaultClient.Do(request)
-	require.NoError(t, err)
-	body, err := io.ReadAll(response.Body)
-	require.NoError(t, errors.Join(err, response.Body.Close()))
-	return response, string(body)
+	response, err := (&http.Client{Transport: transport}).Do(request)
+	if err != nil {
+		return nil, "", err
+	}
+	answer, err := io.ReadAll(response.Body)
+	return response, string(answer), errors.Join(err, response.Body.Close())
 }
 
 // Client returns a client, which is closed when the test ends.

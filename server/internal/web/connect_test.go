@@ -53,21 +53,10 @@ func start(t *testing.T, changes ...func(*server.Config)) started {
 // values alternately.
 func (s started) do(t *testing.T, method, path, body string, headers ...string) (*http.Response, []byte) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, s.base+path, strings.NewReader(body))
+	transport := &http.Transport{DisableCompression: true}
+	response, answer, err := servertest.Do(t, transport, method, s.base+path, body, headers...)
 	require.NoError(t, err)
-	for i := 0; i < len(headers); i += 2 {
-		if headers[i] == "Host" {
-			request.Host = headers[i+1]
-		}
-		request.Header.Add(headers[i], headers[i+1])
-	}
-	transport := &http.Transport{DisableCompression: true, DisableKeepAlives: true}
-	response, err := (&http.Client{Transport: transport}).Do(request)
-	require.NoError(t, err)
-	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	return response, answer
+	return response, []byte(answer)
 }
 
 // raw sends bytes over a connection of its own and returns the response.

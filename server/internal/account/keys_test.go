@@ -47,11 +47,9 @@ func TestKeys_Create(t *testing.T) {
 func TestKeys_Invalid(t *testing.T) {
 	t.Parallel()
 	keys := account.NewKeys(nil, account.New(nil, keep)) // panics on any access to the store
-	for _, name := range []string{"", " a", "ä", "--help"} {
-		_, err := keys.Create(t.Context(), name, fingerprint, false)
-		requireField(t, err, "name")
-	}
-	_, err := keys.Create(t.Context(), "admin", fingerprint, false)
+	_, err := keys.Create(t.Context(), "--help", fingerprint, false)
+	requireField(t, err, "name")
+	_, err = keys.Create(t.Context(), "admin", fingerprint, false)
 	require.ErrorIs(t, err, account.ErrNameReserved)
 	for _, name := range []string{"", "SHA256:", "sha256" + fingerprint[6:], fingerprint[:49], fingerprint + "=", fingerprint + "\n", fingerprint[:49] + "h"} {
 		assert.False(t, account.ValidFingerprint(name), name)

@@ -2,7 +2,6 @@ package front
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -17,25 +16,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/limits"
 )
-
-// Ensure that an address opens new connections at the rate of its calls, and that a client that sends more
-// than it may pays for it before its address connects again.
-func TestCharge(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFront(t, limits.Limits{limits.ReadsPerAddressPerSecond: 1})
-		connects := func(address string) bool {
-			_, exceeded := f.enter(&fakeConn{peer: &net.TCPAddr{IP: net.ParseIP(address), Port: 1}})
-			require.Contains(t, []string{"", "reads_per_address_per_second"}, exceeded)
-			return exceeded == ""
-		}
-		_, c := f.connect(t, clientAddress)
-		_, _ = c.Read(make([]byte, 20*bytesPerRead))
-		assert.False(t, connects(clientAddress))
-		time.Sleep(2 * time.Second) //nolint:forbidigo // The bubble's clock is fake.
-		assert.True(t, connects(clientAddress))
-	})
-}
 
 // pages is a store of endless games.
 type pages struct{ store.Games }

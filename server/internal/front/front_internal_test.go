@@ -385,7 +385,8 @@ func TestTap_Free(t *testing.T) {
 	}
 }
 
-// Ensure that what a client sends counts as reads unless it is part of a request or comes from a proxy.
+// Ensure that what a client sends counts as reads unless it is part of a request or comes from a proxy, and that the
+// client pays for it before its address opens new connections, at the rate of its calls.
 func TestConn_Read(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -410,6 +411,13 @@ func TestConn_Read(t *testing.T) {
 		_, proxy := f.connect(t, proxyAddress)
 		_, _ = proxy.Read(make([]byte, bytesPerRead))
 		assert.InDelta(t, Burst, proxy.budget.reads.Tokens(), 0)
+		_, other := f.connect(t, otherAddress)
+		_, _ = other.Read(make([]byte, 20*bytesPerRead))
+		for _, want := range []string{"reads_per_address_per_second", ""} {
+			_, exceeded := f.enter(&fakeConn{peer: other.RemoteAddr()})
+			assert.Equal(t, want, exceeded)
+			time.Sleep(2 * time.Second) //nolint:forbidigo // The bubble's clock is fake.
+		}
 	})
 }
 

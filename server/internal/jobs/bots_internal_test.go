@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,8 +18,6 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
 	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
-	"github.com/gridstand/gridstand/server/internal/gamelog"
-	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
@@ -33,15 +30,6 @@ func (faulty) Name() string { return "faulty" }
 func (faulty) Choose(_ context.Context, p game.Position) (game.Move, error) {
 	return p.LegalMoves()[1000], nil
 }
-
-// plain is a match.Jobs whose methods do nothing.
-type plain struct{}
-
-func (plain) Hold(context.Context, string, time.Time) error { return nil }
-func (plain) Appended(context.Context, *replay.State)       {}
-func (plain) Attended(context.Context, *match.Match)        {}
-func (plain) Watched(*match.Match)                          {}
-func (plain) Changed(*match.Match)                          {}
 
 // Ensure that a simpler bot moves in place of one that panics, so that a player in a game
 // without clocks does not wait forever, and that a game that is put in quarantine is not logged.
@@ -63,26 +51,15 @@ func TestBots_Fault(t *testing.T) {
 		s := storetest.OnSQLite(t, sqlite.Options{Memory: true})
 		var logged bytes.Buffer
 		logger := slog.New(slog.NewTextHandler(&logged, nil))
-		hub := match.NewHub(match.Config{
-			Log: gamelog.New(s.Games), Feed: s.Feed, Jobs: plain{}, Delivered: func(int) {},
-			ServerID: "server", Idle: time.Hour,
-		})
-		ctx, cancel := context.WithCancel(t.Context())
-		var group sync.WaitGroup
-		group.Go(func() { hub.Run(ctx) })
-		defer group.Wait()
-		defer cancel()
-
+		ctx, m := t.Context(), newManager(s, s.Queue)
+		hub := newHub(m, s, "here")
 		ann := replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}
 		seed := replaytest.Seed(t, 1) // with which the bot in the second seat moves first
 		created := replaytest.Created(t, "tribolo", ann, seed)
 		created.Seats = []replay.Seat{{Player: ann}, {Bot: "minimax"}, {Bot: "minimax"}}
-		state, err := hub.Create(ctx, id.New(), created, seed, time.Time{})
-		require.NoError(t, err)
+		served := begin(t, m, hub, id.New(), created, seed)
+		state := served.State()
 		require.Equal(t, "minimax", state.BotToMove())
-		m, err := hub.Acquire(ctx, state.ID)
-		require.NoError(t, err)
-		defer m.Release()
 		if !tt.moves && !tt.logged {
 			tail, err := s.Games.Tail(ctx, state.ID)
 			require.NoError(t, err)
@@ -104,7 +81,7 @@ func TestBots_Fault(t *testing.T) {
 		if tt.moves {
 			want++
 		}
-		assert.Equal(t, want, m.State().Version, logged.String())
+		assert.Equal(t, want, served.State().Version, logged.String())
 		assert.Equal(t, len(tt.faulty), strings.Count(logged.String(), "id=bot-panicked"))
 		assert.Equal(t, tt.logged, strings.Contains(logged.String(), "id=bot-not-moved"))
 	}

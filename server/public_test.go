@@ -25,7 +25,8 @@ func TestStart_PublicPort(t *testing.T) {
 	http2.SetUnencryptedHTTP2(true)
 	get := func(t *testing.T, address, path string, protocols *http.Protocols, headers ...string) (int, string) {
 		t.Helper()
-		response, body, err := servertest.Do(t, &http.Transport{Protocols: protocols}, http.MethodGet, "http://"+address+path, "", headers...)
+		transport := &http.Transport{Protocols: protocols}
+		response, body, err := servertest.Do(t, transport, http.MethodGet, "http://"+address+path, "", headers...)
 		if err != nil {
 			return 0, ""
 		}

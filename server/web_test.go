@@ -67,7 +67,8 @@ func TestStart_WebTLS(t *testing.T) {
 	for name, protocols := range map[string][]string{
 		"a browser": {"h2", "http/1.1"}, "an old browser": {"http/1.1"}, "a script": nil,
 	} {
-		transport := &http.Transport{TLSClientConfig: trusting(t, authority, protocols...), ForceAttemptHTTP2: len(protocols) == 2}
+		transport := &http.Transport{TLSClientConfig: trusting(t, authority, protocols...)}
+		transport.ForceAttemptHTTP2 = len(protocols) == 2
 		response, body, err := servertest.Do(t, transport, http.MethodGet, url, "")
 		require.NoError(t, err, name)
 		assert.Equal(t, http.StatusOK, response.StatusCode, name)

@@ -35,8 +35,8 @@ func start(t testing.TB, variant string, seed game.Seed, of replay.Attempt) *rep
 	t.Helper()
 	created := replaytest.Created(t, variant, replay.Player{}, seed)
 	created.Attempt = of
-	for i := range created.Seats {
-		created.Seats[i] = replay.Seat{Player: replay.Player{ID: otherID[i:] + otherID[:i], Name: []string{"ada", "bob", "eve"}[i]}}
+	for i, name := range []string{"ada", "bob", "eve"}[:len(created.Seats)] {
+		created.Seats[i] = replay.Seat{Player: replay.Player{ID: otherID[i:] + otherID[:i], Name: name}}
 	}
 	e, err := replay.Start(gameID, replay.Entry{Seat: game.NoSeat, Action: created}, seed, noon)
 	require.NoError(t, err)

@@ -73,7 +73,9 @@ func Get(t testing.TB, url string, headers ...string) (*http.Response, string) {
 }
 
 // Do is like Get but sends any request, through a transport that is used for nothing else.
-func Do(t testing.TB, transport *http.Transport, method, url, body string, headers ...string) (*http.Response, string, error) {
+func Do(
+	t testing.TB, transport *http.Transport, method, url, body string, headers ...string,
+) (*http.Response, string, error) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(waittest.Context(t), method, url, strings.NewReader(body))
 	require.NoError(t, err)

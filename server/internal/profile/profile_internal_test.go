@@ -148,7 +148,8 @@ func (p points) Scores() []int32 { return []int32{p.score} }
 // wins.
 func TestRaceOf(t *testing.T) {
 	t.Parallel()
-	first, second := &profilev1.Race{Won: true, Worse: []string{"bob"}}, &profilev1.Race{Better: []string{"ada"}}
+	won := func(loser string) *profilev1.Race { return &profilev1.Race{Won: true, Worse: []string{loser}} }
+	lost := func(winner string) *profilev1.Race { return &profilev1.Race{Better: []string{winner}} }
 	for _, tt := range []struct {
 		status   replay.Status
 		close    int64
@@ -156,9 +157,9 @@ func TestRaceOf(t *testing.T) {
 		of, then *profilev1.Race
 	}{
 		{replay.Finished, 10, 0, &profilev1.Race{Level: []string{"bob"}}, &profilev1.Race{Level: []string{"ada"}}},
-		{replay.Finished, 10, 4, first, second},
-		{replay.Active, 20, 4, first, second},
-		{replay.Finished, 20, 4, &profilev1.Race{Won: true, Worse: []string{"ada"}}, &profilev1.Race{Better: []string{"bob"}}},
+		{replay.Finished, 10, 4, won("bob"), lost("ada")},
+		{replay.Active, 20, 4, won("bob"), lost("ada")},
+		{replay.Finished, 20, 4, won("ada"), lost("bob")},
 	} {
 		race, states := &challenge.Challenge{CloseTime: time.UnixMilli(tt.close)}, []*replay.State(nil)
 		for i, id := range []string{"ada", "bob"} {

@@ -15,30 +15,9 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-func TestStore_OneCredentialPerTarget(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "a", "b", "credentials.json")
-	s := client.NewStore(path)
-	assert.Equal(t, path, s.Path())
-	_, ok, err := s.Load("x:1")
-	require.NoError(t, err)
-	assert.False(t, ok)
-
-	ada := client.Credential{PlayerID: "p", Name: "ada", Token: "p.s"}
-	bob := client.Credential{Name: "bob", Pending: "secret", Previous: &ada}
-	require.NoError(t, s.Save("x:1", ada))
-	require.NoError(t, s.Save("y:1", bob))
-	for target, want := range map[string]client.Credential{"x:1": ada, "y:1": bob} {
-		got, ok, err := client.NewStore(path).Load(target)
-		require.NoError(t, err)
-		assert.True(t, ok)
-		assert.Equal(t, want, got)
-	}
-}
-
 func TestStore_ReadableByOwnerOnly(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "config")
+	dir := filepath.Join(t.TempDir(), "new", "config")
 	path := filepath.Join(dir, "credentials.json")
 	require.NoError(t, client.NewStore(path).Save("x:1", client.Credential{Name: "ada"}))
 	modes := func() (os.FileMode, os.FileMode) {

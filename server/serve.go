@@ -70,10 +70,10 @@ func (n *node) serve(ctx context.Context) error {
 	}
 	lists := newStage(ctx, fail)
 	lists.run(n.recovery.Directory.Run)
+	lists.run(n.recovery.Monitor.Run) // until the last append
 	matches := newStage(ctx, fail)
 	matches.run(n.hub.Run)
 	background := newStage(ctx, fail)
-	background.run(n.recovery.Monitor.Run)
 	background.run(func(ctx context.Context) { n.recovery.Run(ctx, n.hub) })
 	background.run(func(ctx context.Context) { n.jobs.Run(ctx, n.hub) })
 	calls := newStage(ctx, fail)
@@ -94,17 +94,13 @@ func (n *node) serve(ctx context.Context) error {
 	}
 	n.health.Shutdown()
 	background.stop()
-	leaving := newStage(ctx, fail)
-	leaving.run(n.recovery.Monitor.RunStopping)
 	// Cancel the matches first, so that they end their watch streams. Wait for them later,
 	// because the calls in progress need them.
 	matches.cancel()
 	n.drain()
-	leaving.cancel() // Its last heartbeat may take a second if the store does not answer.
 	calls.stop()
 	matches.stop()
 	lists.stop()
-	leaving.stop()
 	n.recovery.Monitor.Leave(ctx)
 	base.stop()
 	n.close()

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"time"
 
@@ -41,9 +39,7 @@ const (
 type bots struct {
 	pace   time.Duration
 	logger *slog.Logger
-	// retry makes games due again at the next poll.
-	retry func(gameIDs ...string)
-	make  func(name string, v game.Variant, o bot.Options) (bot.Bot, error) // bot.New, except in tests
+	make   func(name string, v game.Variant, o bot.Options) (bot.Bot, error) // bot.New, except in tests
 	// thinking limits the number of bots that think concurrently. If there are several
 	// processors, one is left free, so that players' moves are not delayed. The games from one
 	// source have at most half of the places, which also bounds how many of their bots wait before
@@ -83,11 +79,11 @@ type source struct {
 	thinking *semaphore.Weighted // the source's places among the bots that think
 }
 
-func newBots(pace time.Duration, logger *slog.Logger, retry func(gameIDs ...string)) *bots {
+func newBots(pace time.Duration, logger *slog.Logger) *bots {
 	addresses, _ := lru.New[string, string](maxAddresses) // fails only for a size below 1
 	places := max(1, runtime.GOMAXPROCS(0)-1)
 	return &bots{
-		pace: pace, logger: logger, retry: retry, make: bot.New, scheduled: map[string]scheduled{}, sources: map[string]*source{},
+		pace: pace, logger: logger, make: bot.New, scheduled: map[string]scheduled{}, sources: map[string]*source{},
 		places: places, thinking: semaphore.NewWeighted(int64(places)), addresses: addresses,
 	}
 }
@@ -102,8 +98,8 @@ func (b *bots) source(state *replay.State) string {
 	return state.Creator.ID
 }
 
-// start lets bots move until stop is called. stop waits for bots that are moving, and makes
-// the games of bots that have not moved due again.
+// start lets bots move until stop is called, which waits for bots that are moving. Other servers move
+// those that have not moved when the leases of their games expire.
 func (b *bots) start(ctx context.Context, hub *match.Hub) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	b.mu.Lock()
@@ -115,7 +111,6 @@ func (b *bots) start(ctx context.Context, hub *match.Hub) (stop func()) {
 		b.hub = nil
 		b.mu.Unlock()
 		b.group.Wait()
-		b.retry(slices.Collect(maps.Keys(b.scheduled))...)
 	}
 }
 
@@ -148,7 +143,7 @@ func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 	b.group.Go(func() {
 		err := b.moveAfter(ctx, hub, state, next.source, b.pace-waited)
 		b.mu.Lock()
-		if b.scheduled[state.ID] == next && (err == nil || ctx.Err() == nil) {
+		if b.scheduled[state.ID] == next {
 			delete(b.scheduled, state.ID)
 			if next.source.games--; next.source.games == 0 {
 				delete(b.sources, next.source.id)
@@ -160,9 +155,6 @@ func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 			if _, damaged := errors.AsType[*gamelog.DamagedError](err); !damaged {
 				b.logger.Warn("bot did not move; its game will be retried",
 					"id", "bot-not-moved", "game", state.ID, "error", err)
-			}
-			if !errors.Is(err, errPanicked) && !errors.Is(err, replay.ErrUnknown) {
-				b.retry(state.ID)
 			}
 		}
 	})

@@ -65,7 +65,7 @@ func TestBots_Fault(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, s.Games.Quarantine(ctx, state.ID, tail.Last, time.Hour))
 		}
-		b := newBots(0, logger, func(...string) {})
+		b := newBots(0, logger)
 		b.make = func(name string, v game.Variant, o bot.Options) (bot.Bot, error) {
 			if slices.Contains(tt.faulty, name) {
 				return faulty{}, nil

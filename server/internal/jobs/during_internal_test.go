@@ -34,10 +34,11 @@ type dead struct{ *Manager }
 func (dead) Appended(context.Context, *replay.State) {}
 
 // Ensure that a game has a job while an entry is appended whose follow-up work it is for, that no server processes
-// it then, although it was due, and that it is due soon after that.
+// it then, although it was due, and that it is due soon after that. If the append takes longer than the job is
+// held, so that another server postpones it, the entry is refused and the job held again.
 func TestManager_JobDuringAppend(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, kept *store.Store) {
+	storetest.EachClock(t, func(t *testing.T, kept *store.Store, forward func(time.Duration)) {
 		ctx, s, games := t.Context(), *kept, &slow{kept.Games, func() {}}
 		s.Games = games
 		m := newManager(&s, s.Queue)
@@ -67,7 +68,27 @@ func TestManager_JobDuringAppend(t *testing.T) {
 		event, err := served.Do(ctx, match.Call{PlayerID: player.ID, Seat: game.NoSeat, Action: replay.Resigned{}})
 		require.NoError(t, err)
 		require.Equal(t, replay.Finished, event.State.Status)
-		assert.False(t, scheduled().IsZero())
-		assert.Less(t, time.Until(scheduled()), leaseFor)
+		now, err := s.Time(ctx)
+		require.NoError(t, err)
+		assert.WithinRange(t, scheduled(), now, now.Add(leaseFor))
+		require.NoError(t, s.Queue.Remove(ctx, gameID))
+
+		var appends []time.Time // when the appends arrive
+		games.before = func() {
+			if len(appends) == 0 {
+				forward(leaseFor)
+				assert.NotEmpty(t, poll())
+			}
+			at, err := s.Time(ctx)
+			require.NoError(t, err)
+			appends = append(appends, at)
+		}
+		served = begin(t, m, hub, id.New(), replaytest.Created(t, "classic", player, seed), seed)
+		require.Len(t, appends, 2)
+		gameID, appends = served.State().ID, nil
+		_, err = served.Do(ctx, match.Call{PlayerID: player.ID, Seat: game.NoSeat, Action: replay.Resigned{}})
+		require.NoError(t, err)
+		require.Len(t, appends, 2)
+		assert.WithinRange(t, scheduled(), appends[1], appends[1].Add(leaseFor))
 	})
 }

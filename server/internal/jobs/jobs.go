@@ -41,24 +41,20 @@ type Manager struct {
 
 // New returns a Manager, which works while Run is running.
 func New(c Config) *Manager {
-	jobs := &queue{Queue: c.Queue, missing: &c.Monitor.Missing, logger: c.Logger, retries: map[string]struct{}{}}
-	m := &Manager{Config: c, queue: jobs}
-	m.bots = newBots(c.BotPace, c.Logger, m.queue.retry)
-	return m
+	return &Manager{Config: c, queue: &queue{c.Queue, c.Logger}, bots: newBots(c.BotPace, c.Logger)}
 }
 
-const (
-	// beginIn is the delay after which a game is processed whose creation was not completed. It is
-	// longer than a call may take to append the first entry.
-	beginIn = reclaimWithin
-	// answerWithin limits the time that the reply to a move waits for follow-up work, such as
-	// recording a result.
-	answerWithin = time.Second
-)
+// answerWithin limits the time that the reply to a move waits for follow-up work, such as
+// recording a result.
+const answerWithin = time.Second
 
 // Hold implements match.Jobs.
-func (m *Manager) Hold(ctx context.Context, gameID string, latest time.Time) error {
-	return m.queue.Hold(ctx, gameID, leaseFor, latest)
+func (m *Manager) Hold(ctx context.Context, gameID string, last, latest time.Time) (time.Time, error) {
+	if !latest.IsZero() {
+		latest = latest.Add(time.Millisecond)
+	}
+	due, err := m.queue.Hold(ctx, gameID, leaseFor, last, latest)
+	return due.Add(-time.Millisecond), err
 }
 
 // Creates records the address from which a player creates games. Bots in the games from one
@@ -69,9 +65,6 @@ func (m *Manager) Creates(playerID, address string) { m.bots.addresses.Add(playe
 func (m *Manager) Create(
 	ctx context.Context, hub *match.Hub, gameID string, created replay.Created, seed game.Seed, notAfter time.Time,
 ) (*replay.State, error) {
-	if err := m.queue.Hold(ctx, gameID, beginIn, time.Time{}); err != nil {
-		return nil, err
-	}
 	state, err := hub.Create(ctx, gameID, created, seed, notAfter)
 	if err == nil {
 		err = m.Plan(ctx, state)
@@ -88,11 +81,8 @@ func (m *Manager) Plan(ctx context.Context, state *replay.State) error {
 	if err := m.Directory.Put(ctx, directory.Of(state, 0)); err != nil {
 		return err
 	}
-	delay := min(leaseFor, m.overdueAt(state).Sub(state.UpdateTime))
-	if state.IsAttempt() {
-		delay = challenge.Countdown // A race may be about to open, and its bots move then even if this server dies.
-	}
-	return m.queue.EnqueueBy(ctx, state.UpdateTime.Add(delay), state.ID)
+	// If it is an attempt, a race may be about to open, and its bots move then even if this server dies.
+	return m.queue.EnqueueBy(ctx, state.UpdateTime.Add(challenge.Countdown), state.ID)
 }
 
 // Appended implements match.Jobs. It records a result before the player who ended the
@@ -139,5 +129,4 @@ func (m *Manager) Run(ctx context.Context, hub *match.Hub) {
 	periodic.Run(ctx, pollEvery, func() { m.queue.poll(ctx, handle) })
 	group.Wait()
 	stopBots()
-	m.queue.handOver(ctx)
 }

@@ -20,12 +20,16 @@ const desertedFor = 10 * time.Minute
 // match.announceEvery.
 const unviewedFor = 30 * time.Second
 
+// longestHold is the longest time for which a server holds a job. An earlier version held it for longer than
+// leaseFor.
+const longestHold = 10 * time.Second
+
 // Attended implements match.Jobs. It postpones the end of a game that waits for players until
 // desertedFor after they have left, but not beyond challenge.WaitsFor. If the store does not answer, the next
 // call does it.
 //
 // It never postpones the job of a game that starts on another server: before that one appends the
-// entry, it enqueues the job, which is then due within leaseFor unless it has been processed after the
+// entry, it holds the job, which is then due within longestHold unless it has been processed after the
 // entry, and has changed if that happens after Attended has read its time.
 func (m *Manager) Attended(ctx context.Context, served *match.Match) {
 	id := served.State().ID
@@ -34,7 +38,7 @@ func (m *Manager) Attended(ctx context.Context, served *match.Match) {
 		return
 	}
 	now, err := m.Engine.Time(ctx)
-	if err != nil || !at.After(now.Add(leaseFor)) {
+	if err != nil || !at.After(now.Add(longestHold)) {
 		return
 	}
 	tip, err := served.Confirm(ctx)

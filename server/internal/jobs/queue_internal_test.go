@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
@@ -36,92 +35,48 @@ func polls(t *testing.T, s *queue, handle handler) func() []string {
 	}
 }
 
-// Ensure that the next poll processes a failed job again, unless a newer server may know the game's rules.
+// Ensure that another server processes a job that failed, and one whose server died, when the lease expires.
 func TestQueue_Retry(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, on *store.Store) {
-		s := newManager(on, on.Background.Queue).queue
-		failure := replay.ErrUnknown
-		poll := polls(t, s, func(context.Context, store.Job) (time.Time, error) { return time.Time{}, failure })
-		require.NoError(t, s.EnqueueBy(t.Context(), store.AtOnce, "g"))
-		assert.Equal(t, []string{"g"}, poll())
-		assert.Empty(t, poll())
-		failure = errors.New("failed")
-		require.NoError(t, s.EnqueueBy(t.Context(), store.AtOnce, "g"))
-		assert.Equal(t, []string{"g"}, poll())
-		assert.Equal(t, []string{"g"}, poll())
-		s.handOver(t.Context())
-		other := newManager(on, on.Background.Queue).queue
-		assert.Equal(t, []string{"g"}, polls(t, other, func(context.Context, store.Job) (time.Time, error) { return time.Time{}, nil })())
-		ids, err := s.Due(t.Context(), -ever, ever, 1)
-		require.NoError(t, err)
-		assert.Empty(t, ids)
-	})
-}
-
-// recorded holds one job that is due, and the games that are enqueued.
-type recorded struct {
-	store.Queue
-	enqueued []string
-}
-
-func (q *recorded) EnqueueBy(_ context.Context, _ time.Time, gameIDs ...string) error {
-	q.enqueued = append(q.enqueued, gameIDs...)
-	return nil
-}
-
-func (q *recorded) Lease(_ context.Context, _ int, d time.Duration) ([]store.Job, error) {
-	return []store.Job{{GameID: "g", Leased: time.Now(), Expires: time.Now().Add(d)}}, nil
-}
-
-// Ensure that a job that runs out of time stays leased for seconds, on all servers, while one that a stopping
-// server interrupts is due at once.
-func TestQueue_Slow(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		jobs := &recorded{}
-		for _, stops := range []bool{false, true} {
-			logger, retries := slog.New(slog.DiscardHandler), map[string]struct{}{}
-			s := &queue{Queue: jobs, logger: logger, missing: new(atomic.Bool), retries: retries}
-			ctx, stop := context.WithCancel(t.Context())
-			defer stop()
-			began := time.Now()
-			s.poll(ctx, func(ctx context.Context, job store.Job) (time.Time, error) {
-				if stops {
-					stop()
-				}
-				<-ctx.Done()
-				assert.Equal(t, !stops, time.Since(began) == leaseFor/2)
-				return time.Time{}, ctx.Err()
-			})
-			s.handOver(ctx)
-			assert.Equal(t, stops, len(jobs.enqueued) > 0)
+	storetest.EachClock(t, func(t *testing.T, on *store.Store, forward func(time.Duration)) {
+		failing, other := newManager(on, on.Queue).queue, newManager(on, on.Queue).queue
+		handle := func(err error) handler {
+			return func(context.Context, store.Job) (time.Time, error) { return time.Time{}, err }
+		}
+		fail, work := polls(t, failing, handle(errors.New("failed"))), polls(t, other, handle(nil))
+		for _, lease := range []func() []string{fail, func() (ids []string) {
+			jobs, err := on.Queue.Lease(t.Context(), 1, leaseFor)
+			require.NoError(t, err)
+			return convert.All(jobs, func(job store.Job) string { return job.GameID })
+		}} {
+			require.NoError(t, on.Queue.EnqueueBy(t.Context(), store.AtOnce, "g"))
+			assert.Equal(t, []string{"g"}, lease())
+			forward(leaseFor - time.Second)
+			assert.Empty(t, work())
+			forward(time.Second)
+			assert.Equal(t, []string{"g"}, work())
+			forward(leaseFor)
+			assert.Empty(t, work())
 		}
 	})
 }
 
-// Ensure that a job that a missing server has leased is processed, even if this server stops before its
-// next poll.
-func TestQueue_Reclaim(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, on *store.Store) {
-		m := newManager(on, on.Background.Queue)
-		s := m.queue
-		done := func(context.Context, store.Job) (time.Time, error) { return time.Time{}, nil }
-		poll := polls(t, s, done)
-		require.NoError(t, s.EnqueueBy(t.Context(), store.AtOnce, "g"))
-		_, err := s.Lease(t.Context(), 1, leaseFor)
-		require.NoError(t, err)
-		assert.Empty(t, poll())
-		m.Monitor.Missing.Store(true)
-		assert.Equal(t, []string{"g"}, poll())
+// leased holds one job that is due.
+type leased struct{ store.Queue }
 
-		require.NoError(t, s.EnqueueBy(t.Context(), store.AtOnce, "g"))
-		_, err = s.Lease(t.Context(), 1, leaseFor)
-		require.NoError(t, err)
-		m.Monitor.Missing.Store(true)
-		s.handOver(t.Context())
-		other := newManager(on, on.Background.Queue).queue
-		assert.Equal(t, []string{"g"}, polls(t, other, done)())
+func (leased) Lease(_ context.Context, _ int, d time.Duration) ([]store.Job, error) {
+	return []store.Job{{GameID: "g", Leased: time.Now(), Expires: time.Now().Add(d)}}, nil
+}
+
+// Ensure that a job runs out of time before its lease expires.
+func TestQueue_Slow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &queue{Queue: leased{}, logger: slog.New(slog.DiscardHandler)}
+		s.poll(t.Context(), func(ctx context.Context, job store.Job) (time.Time, error) {
+			<-ctx.Done()
+			assert.True(t, time.Now().Before(job.Expires))
+			return time.Time{}, ctx.Err()
+		})
 	})
 }

@@ -56,7 +56,7 @@ func TestBots_InTurn(t *testing.T) {
 // games.
 func TestBots_Source(t *testing.T) {
 	t.Parallel()
-	m := &Manager{bots: newBots(0, slog.New(slog.DiscardHandler), nil)}
+	m := &Manager{bots: newBots(0, slog.New(slog.DiscardHandler))}
 	of := func(playerID string) string {
 		return m.bots.source(&replay.State{Creator: replay.Player{ID: playerID}})
 	}
@@ -73,7 +73,7 @@ func TestBots_Source(t *testing.T) {
 // Ensure that one player's waiting bots do not take all places.
 func TestBots_Full(t *testing.T) {
 	t.Parallel()
-	b := newBots(0, slog.New(slog.DiscardHandler), nil)
+	b := newBots(0, slog.New(slog.DiscardHandler))
 	for n := range maxScheduled {
 		assert.False(t, b.full("flooder"))
 		b.scheduled[strconv.Itoa(n)] = scheduled{1, nil}

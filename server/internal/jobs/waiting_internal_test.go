@@ -134,7 +134,8 @@ func TestManager_Attended_Started(t *testing.T) {
 			q.read = func() {}
 			switch when {
 			case "before":
-				require.NoError(t, m.Hold(ctx, gameID, time.Time{}))
+				_, err := m.Hold(ctx, gameID, began, time.Time{})
+				require.NoError(t, err)
 			case "during":
 				q.read = func() { start(gameID) }
 			case "after":

@@ -14,7 +14,7 @@ import (
 //
 // Errors: store.ErrTooEarly before the deadline, or an error from the store or the context.
 func (m *Monitor) Credit(ctx context.Context, state *replay.State) (time.Duration, error) {
-	b, err := m.send(ctx)
+	b, err := m.send(ctx, false)
 	switch {
 	case err != nil:
 		return 0, err
@@ -27,7 +27,7 @@ func (m *Monitor) Credit(ctx context.Context, state *replay.State) (time.Duratio
 // Outage returns the last outage, and the time until which it is the last. It sends a heartbeat
 // first, so that an outage that has ended is known.
 func (m *Monitor) Outage(ctx context.Context) (store.Span, time.Time, error) {
-	b, err := m.send(ctx)
+	b, err := m.send(ctx, false)
 	if err != nil {
 		return store.Span{}, time.Time{}, err
 	}

@@ -1,21 +1,9 @@
-// Package liveness detects outages, missing servers and rollbacks of the store by heartbeats, and
-// repairs what they leave behind.
+// Package liveness detects outages and rollbacks of the store by heartbeats, and repairs what they
+// leave behind.
 //
 // Every server records a heartbeat in the store every half second. The store compares it with the
-// other stored heartbeats, by its own clock (store.Heartbeats).
-//
-// The other servers see a server in these states:
-//
-//	 first heartbeat         no heartbeat for 1.5 s
-//	─────────────────▶ alive ──────────────────────▶ missing
-//	                   │   ▲                            │
-//	             Leave │   └────────────────────────────┘
-//	                   ▼              heartbeat
-//	                  left
-//
-// When a server becomes missing, Monitor.Missing is set on the first of the other servers
-// whose heartbeat finds it so, even if the reply to that one is lost. A server that does not come
-// back is forgotten after eight days, or earlier if more than 256 servers are stored.
+// other stored heartbeats, by its own clock (store.Heartbeats). A server that does not come back is
+// forgotten after eight days, or earlier if more than 256 servers are stored.
 //
 // An outage is a period of more than three seconds in which no server sent a heartbeat. The first
 // heartbeat after it stores it in place of the previous one, or together with it if that ended less

@@ -1,7 +1,6 @@
 package liveness
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -18,9 +17,8 @@ const (
 	interval = 500 * time.Millisecond
 	// timeout is how long the store may take to answer a heartbeat.
 	timeout = time.Second
-	// missingAfter is how long a server may go without a heartbeat before other servers
-	// take over its leases.
-	missingAfter = 1500 * time.Millisecond
+	// A server whose last heartbeat was within runningWithin counts as running.
+	runningWithin = 1500 * time.Millisecond
 	// A period longer than outageAfter in which no server sends a heartbeat counts as an outage.
 	outageAfter = 3 * time.Second
 	// An outage that begins within outageJoins of the end of another continues it: a server that
@@ -49,13 +47,10 @@ type Config struct {
 // concurrent use.
 type Monitor struct {
 	Config
-	// Missing is set when other servers have stopped sending heartbeats. Package jobs clears it when it has
-	// taken over their leases.
-	Missing atomic.Bool
 	// last is the last heartbeat, or nil before the first.
 	last      atomic.Pointer[store.HeartbeatResult]
 	suspicion atomic.Pointer[suspicion]
-	// refused reports whether the store refused the last heartbeat that it answered. Only sendEvery uses it.
+	// refused reports whether the store refused the last heartbeat that it answered. Only Run uses it.
 	refused bool
 }
 
@@ -64,18 +59,7 @@ func New(c Config) *Monitor { return &Monitor{Config: c} }
 
 // Run sends heartbeats until ctx is done.
 func (m *Monitor) Run(ctx context.Context) {
-	m.sendEvery(ctx, store.Heartbeat{MissingAfter: missingAfter})
-}
-
-// RunStopping is Run for a server that is stopping. It leaves missing servers to others, which can
-// take over their leases.
-func (m *Monitor) RunStopping(ctx context.Context) { m.sendEvery(ctx, store.Heartbeat{}) }
-
-func (m *Monitor) sendEvery(ctx context.Context, b store.Heartbeat) {
-	periodic.Run(ctx, interval, func() {
-		_, err := m.sendWith(ctx, b)
-		m.reportRefusal(err)
-	})
+	periodic.Run(ctx, interval, func() { m.reportRefusal(m.Check(ctx)) })
 }
 
 // reportRefusal logs when the store, which answers, begins to refuse writes, and when it accepts them again.
@@ -100,20 +84,15 @@ func (m *Monitor) reportRefusal(err error) {
 
 // Check returns nil if the store accepts writes, or the error that it returns for a heartbeat.
 func (m *Monitor) Check(ctx context.Context) error {
-	_, err := m.send(ctx)
+	_, err := m.send(ctx, false)
 	return err
 }
 
-// send sends a heartbeat and returns its result, which contains any outage that began before it. It leaves
-// missing servers to Run: package jobs takes over their leases only while that is running.
-func (m *Monitor) send(ctx context.Context) (*store.HeartbeatResult, error) {
-	return m.sendWith(ctx, store.Heartbeat{})
-}
-
-// sendWith is send with the given MissingAfter, if it is set, and Leaves.
-func (m *Monitor) sendWith(ctx context.Context, beat store.Heartbeat) (*store.HeartbeatResult, error) {
+// send sends a heartbeat and returns its result, which contains any outage that began before it. leaves is
+// set in the last one.
+func (m *Monitor) send(ctx context.Context, leaves bool) (*store.HeartbeatResult, error) {
 	last := m.last.Load()
-	b, err := m.record(ctx, last, beat)
+	b, err := m.record(ctx, last, leaves)
 	switch {
 	case err != nil:
 		return nil, err
@@ -121,7 +100,7 @@ func (m *Monitor) sendWith(ctx context.Context, beat store.Heartbeat) (*store.He
 		if m.last.CompareAndSwap(last, nil) {
 			m.suspect(last).confirm(m.Logger)
 		}
-		return m.sendWith(ctx, beat) // The next one is stored like a first heartbeat.
+		return m.send(ctx, leaves) // The next one is stored like a first heartbeat.
 	}
 	// Two concurrent heartbeats may return in either order. Keep only the result of the one
 	// that returns first.
@@ -132,7 +111,7 @@ func (m *Monitor) sendWith(ctx context.Context, beat store.Heartbeat) (*store.He
 	return b, nil
 }
 
-// report logs the findings of a heartbeat and sets Missing if servers are missing.
+// report logs an outage that a heartbeat has ended.
 func (m *Monitor) report(b, last *store.HeartbeatResult) {
 	switch o := b.Outage; {
 	case o.To.IsZero() || !o.To.Equal(b.Now):
@@ -141,19 +120,18 @@ func (m *Monitor) report(b, last *store.HeartbeatResult) {
 	default:
 		m.Logger.Warn("no server sent a heartbeat; running clocks get a full turn", "id", "outage-credited", "for", o.To.Sub(o.From))
 	}
-	if b.Missing > 0 {
-		m.Missing.Store(true)
-		m.Logger.Info("taking over the bots and clocks of servers without a recent heartbeat", "servers", b.Missing)
-	}
 }
 
-// record stores a heartbeat with the given MissingAfter, if it is set, and Leaves. last is the previous
-// one, or nil for the first.
-func (m *Monitor) record(ctx context.Context, last *store.HeartbeatResult, b store.Heartbeat) (*store.HeartbeatResult, error) {
+// record stores a heartbeat. last is the previous one, or nil for the first.
+func (m *Monitor) record(
+	ctx context.Context, last *store.HeartbeatResult, leaves bool,
+) (*store.HeartbeatResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	b.ServerID, b.OutageAfter, b.Joins, b.Keep, b.MaxServers = m.ServerID, outageAfter, outageJoins, clockRuns, maxServers
-	b.MissingAfter = cmp.Or(b.MissingAfter, clockRuns)
+	b := store.Heartbeat{
+		ServerID: m.ServerID, Leaves: leaves,
+		OutageAfter: outageAfter, Joins: outageJoins, Keep: clockRuns, MaxServers: maxServers,
+	}
 	if last != nil {
 		b.Acknowledged = last.At
 	}
@@ -161,15 +139,15 @@ func (m *Monitor) record(ctx context.Context, last *store.HeartbeatResult, b sto
 	return &result, err
 }
 
-// Leave records that this server has shut down cleanly, so that other servers do not take over its
-// leases. It must be called after Run and RunStopping have returned and after the last append.
+// Leave records that this server has shut down cleanly, so that it does not count as running. It must be
+// called after Run has returned and after the last append.
 func (m *Monitor) Leave(ctx context.Context) {
 	if m.last.Load() == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
-	if _, err := m.sendWith(ctx, store.Heartbeat{Leaves: true}); err != nil {
+	if _, err := m.send(ctx, true); err != nil {
 		m.Logger.Debug("cannot record that this server has shut down", "error", err)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -77,7 +76,7 @@ func TestMonitor_Suspicion(t *testing.T) {
 	m.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	send := func() {
 		t.Helper()
-		_, err := m.send(t.Context())
+		_, err := m.send(t.Context(), false)
 		require.NoError(t, err)
 	}
 	send()
@@ -154,34 +153,5 @@ func TestMonitor_Refused(t *testing.T) {
 			}}})
 			m.Run(ctx)
 		})
-	}
-}
-
-// Ensure that only the heartbeats of Run look for missing servers, because nothing takes over from those that
-// another heartbeat reports while the server is stopping.
-func TestMonitor_MissingAfter(t *testing.T) {
-	t.Parallel()
-	h := &script{result: store.HeartbeatResult{At: at(0)}}
-	m := monitor(h, "a")
-	once, stop := context.WithCancel(t.Context())
-	stop()
-	m.Run(once)
-	m.RunStopping(once)
-	require.NoError(t, m.Check(t.Context()))
-	m.Leave(t.Context())
-	after := convert.All(h.sent, func(b store.Heartbeat) time.Duration { return b.MissingAfter })
-	assert.Equal(t, []time.Duration{missingAfter, clockRuns, clockRuns, clockRuns}, after)
-}
-
-// Ensure that a server takes over from servers that have become missing.
-func TestMonitor_Missing(t *testing.T) {
-	t.Parallel()
-	h := &script{result: store.HeartbeatResult{At: at(0)}}
-	m := monitor(h, "a")
-	for _, missing := range []int{0, 1, 2, 0} {
-		h.result.Missing = missing
-		_, err := m.send(t.Context())
-		require.NoError(t, err)
-		assert.Equal(t, missing > 0, m.Missing.Swap(false))
 	}
 }

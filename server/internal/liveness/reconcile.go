@@ -47,7 +47,7 @@ func (r *Recovery) reconcile(ctx context.Context) error {
 		return err
 	}
 	for id, server := range stored.Servers {
-		if id < r.Monitor.ServerID && !server.Left && stored.Now.Sub(server.At) < missingAfter {
+		if id < r.Monitor.ServerID && !server.Left && stored.Now.Sub(server.At) < runningWithin {
 			return nil // The other server does it.
 		}
 	}

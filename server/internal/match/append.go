@@ -30,12 +30,8 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 		<-m.writing
 		return nil, errOvertaken
 	}
-	if err := m.hub.prepare(ctx, m.id, draft); err != nil {
-		<-m.writing
-		return nil, err
-	}
 	now := m.hub.ticks.Load()
-	err := m.hub.Log.Append(ctx, draft)
+	err := m.hub.attempt(ctx, m.id, draft)
 	// If Watchers is negative, an earlier attempt appended the entry, and more entries may follow it.
 	if err == nil && draft.Watchers >= 0 {
 		m.confirmedAt.Store(now)
@@ -66,16 +62,29 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	}
 }
 
-// prepare makes sure that the follow-up work of a draft gets done even if this server dies after the
-// append, by a job that another server or the next start can pick up. There is such work if the entry
-// ends the game, makes it a bot's turn, or is not a move and therefore may have started a clock. After
-// any other move, the next deadline is later than the scheduled one.
-func (h *Hub) prepare(ctx context.Context, gameID string, draft *gamelog.Draft) error {
+// attempt appends a draft. It first makes sure that the follow-up work of the draft gets done even if this
+// server dies after the append, by a job that another server or the next start can pick up. There is such
+// work if the entry ends the game, makes it a bot's turn, or is not a move and therefore may have started a
+// clock. After any other move, the next deadline is later than the scheduled one.
+//
+// An entry with such work is refused once the job may have been processed without it, because the server that
+// did so may have postponed the job by days. The outcome is then store.ErrUnsettled: another attempt holds the
+// job again.
+func (h *Hub) attempt(ctx context.Context, gameID string, draft *gamelog.Draft) error {
 	next := draft.Event.State
 	if _, move := draft.Event.Entry.Action.(replay.Moved); move && next.Status != replay.Finished && next.BotToMove() == "" {
-		return nil
+		return h.Log.Append(ctx, draft)
 	}
-	return h.Jobs.Hold(ctx, gameID, draft.NotAfter)
+	var err error
+	if draft.HeldUntil, err = h.Jobs.Hold(ctx, gameID, next.UpdateTime, draft.NotAfter); err != nil {
+		return err
+	}
+	err = h.Log.Append(ctx, draft)
+	limit := draft.NotAfter.Truncate(time.Millisecond)
+	if errors.Is(err, store.ErrTooLate) && (limit.IsZero() || draft.HeldUntil.Before(limit)) {
+		return fmt.Errorf("%w: the append took too long", store.ErrUnsettled)
+	}
+	return err
 }
 
 // settle retries an append whose outcome is unknown until the store reports whether the log
@@ -90,11 +99,7 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) e
 			return store.ErrUnsettled
 		case <-time.After(wait.NextBackOff()):
 		}
-		// The job may have run already, so hold it again.
-		if h.prepare(ctx, gameID, draft) != nil {
-			continue
-		}
-		err := h.Log.Append(ctx, draft)
+		err := h.attempt(ctx, gameID, draft)
 		if _, conflict := errors.AsType[*store.ConflictError](err); err == nil || conflict || errors.Is(err, store.ErrBroken) {
 			return err
 		}

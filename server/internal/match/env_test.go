@@ -135,11 +135,11 @@ type work struct {
 	attended int
 }
 
-func (w *work) Hold(_ context.Context, gameID string, _ time.Time) error {
+func (w *work) Hold(_ context.Context, gameID string, _, latest time.Time) (time.Time, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.soon = append(w.soon, gameID)
-	return w.err
+	return latest, w.err
 }
 
 func (w *work) Appended(_ context.Context, final *replay.State) {

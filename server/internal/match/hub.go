@@ -22,8 +22,10 @@ var ErrStopping = errors.New("the server is stopping")
 // show.
 type Jobs interface {
 	// Hold schedules the game to be processed seconds later by any server that is running then, even if it
-	// was due earlier, but not after the time latest unless that is zero. It returns once the job is stored.
-	Hold(ctx context.Context, gameID string, latest time.Time) error
+	// was due earlier, but at once after the time latest unless that is zero. It returns once the job is
+	// stored, with the last time at which no server has processed it. last is the time of the game's last
+	// entry.
+	Hold(ctx context.Context, gameID string, last, latest time.Time) (time.Time, error)
 	// Appended is called with the state after each entry that this server appended. It must return
 	// within a second. If the game is over, Appended tries to record the result.
 	Appended(ctx context.Context, state *replay.State)
@@ -347,7 +349,7 @@ func (h *Hub) Create(
 		return nil, err
 	}
 	draft.NotAfter = notAfter
-	err = h.Log.Append(ctx, draft)
+	err = h.attempt(ctx, gameID, draft)
 	if errors.Is(err, store.ErrUnsettled) {
 		err = h.settle(ctx, gameID, draft)
 	}

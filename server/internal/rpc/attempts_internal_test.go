@@ -52,7 +52,7 @@ func TestBeginAttempt_Closed(t *testing.T) {
 		now, err := kept.Time(t.Context())
 		require.NoError(t, err)
 		log := gamelog.New(kept.Games)
-		s := New(Config{Hub: match.NewHub(match.Config{Log: log}), Planner: noPlanner{}})
+		s := New(Config{Hub: match.NewHub(match.Config{Log: log, Jobs: noJobs{}}), Planner: noPlanner{}})
 		c := &challenge.Challenge{
 			ID: raceID(0), Kind: replay.Link, Variant: "classic", Revision: 1, Seed: game.NewSeed(), OpenTime: now.Add(-time.Hour), CloseTime: now,
 		}

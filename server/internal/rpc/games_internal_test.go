@@ -34,6 +34,10 @@ func (l *noLists) Write(context.Context, []store.Listing, time.Duration) error {
 // noJobs does nothing with a new game.
 type noJobs struct{ match.Jobs }
 
+func (noJobs) Hold(_ context.Context, _ string, _, latest time.Time) (time.Time, error) {
+	return latest, nil
+}
+
 func (noJobs) Appended(context.Context, *replay.State) {}
 
 // Ensure that a player who joins their own game again writes nothing: the lists have the game.

@@ -8,8 +8,8 @@ import (
 // Heartbeats stores the heartbeats of the running servers, and the last outage, which follows
 // from them. Times are by the store's clock, to the millisecond.
 type Heartbeats interface {
-	// Record stores a server's heartbeat, and detects outages and missing servers. If the store
-	// went back in time, Record only reports that.
+	// Record stores a server's heartbeat, and detects outages. If the store went back in time, Record
+	// only reports that.
 	Record(ctx context.Context, b Heartbeat) (HeartbeatResult, error)
 	// Servers returns the stored servers and the store's time.
 	Servers(ctx context.Context) (ServersNow, error)
@@ -25,11 +25,8 @@ type Heartbeat struct {
 	// the first. If the store has an older one or none, it went back in time.
 	Acknowledged time.Time
 	// Leaves is set in the last heartbeat of a server that shuts down cleanly. Until another
-	// one, the server does not count as missing.
+	// one, the server does not count as running.
 	Leaves bool
-	// MissingAfter is how long a server may go without a heartbeat before it counts as
-	// missing.
-	MissingAfter time.Duration
 	// OutageAfter is how long the store may go without a heartbeat before that counts as an
 	// outage. If it begins within Joins of the end of the last one, both count as one, because
 	// what became due in the first may not have been processed in between.
@@ -50,10 +47,6 @@ type HeartbeatResult struct {
 	// RolledBack reports that the store went back in time. The heartbeat is then not stored, and
 	// only At, Run and, on Redis, Now are set.
 	RolledBack bool
-	// Missing is the number of servers that have become missing since the last heartbeat of any server. On
-	// an engine that servers share, the server's next heartbeats repeat it until one acknowledges that it was
-	// reported, because replies may be lost.
-	Missing int
 	// Run identifies the store's process; it is "" if unknown, or if it is the server's own.
 	// If it changes, the store may have lost acknowledged writes.
 	Run string

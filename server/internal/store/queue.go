@@ -23,11 +23,13 @@ var AtOnce = time.UnixMilli(0)
 // A leased job is stored like a scheduled one: its time is the end of the lease. If that
 // time changes, the lease has ended.
 type Queue interface {
-	// Hold schedules the game's job after the given delay, even if it is already due earlier
-	// or leased, but not after the time latest, unless that is zero. A server calls it before it
-	// appends to the game, so that no server processes the job without the entry. latest is the
-	// latest time of that entry: a call that comes later cannot postpone the job.
-	Hold(ctx context.Context, gameID string, delay time.Duration, latest time.Time) error
+	// Hold schedules the game's job, even if it is already due earlier or leased, and returns its
+	// time: after the given delay from now or, if that is later, from the time last, but not after the
+	// time latest unless that is zero. A server calls it before it appends to the game: if it appends
+	// only before the returned time, no server processes the job without the entry. last is the time of
+	// the game's last entry, before which no entry can be, even if the clock goes back. latest is the time
+	// from which the entry is refused: a call that comes later cannot postpone the job.
+	Hold(ctx context.Context, gameID string, delay time.Duration, last, latest time.Time) (time.Time, error)
 	// EnqueueBy schedules the games' jobs for the given time, unless they are already due
 	// earlier. An existing lease remains in effect if it ends earlier.
 	EnqueueBy(ctx context.Context, at time.Time, gameIDs ...string) error
@@ -45,7 +47,4 @@ type Queue interface {
 	// the lease has already ended, that is, if the job's time is not job.Expires, Ack does
 	// nothing.
 	Ack(ctx context.Context, job Job, next time.Time) error
-	// Due returns up to n games whose jobs are due, or whose leases expire, between from
-	// and to, both relative to now.
-	Due(ctx context.Context, from, to time.Duration, n int) ([]string, error)
 }

@@ -1,25 +1,22 @@
--- Records a server's heartbeat, and detects an outage, a rollback and missing servers.
+-- Records a server's heartbeat, and detects an outage and a rollback.
 --
 -- KEYS[1]  heartbeats:{beat}, a hash: server → 'at at' or 'at at mark': its last
 --          heartbeat in Unix milliseconds, twice because earlier versions stored two
---          times; the mark is 'left' if it shut down cleanly, or 'missing', a server
---          and its heartbeat if that one reported it missing
+--          times; the mark is 'left' if it shut down cleanly, or, by earlier versions,
+--          'missing ...'
 -- KEYS[2]  outages:{beat}, a sorted set: 'from to' by to, in Unix milliseconds. It
 --          contains only the last outage; earlier versions stored several
 -- ARGV[1]  the server
 -- ARGV[2]  its last acknowledged heartbeat, 0 before the first
--- ARGV[3]  how many milliseconds without a heartbeat make a server missing
--- ARGV[4]  how many milliseconds without a heartbeat make an outage
--- ARGV[5]  how many milliseconds after the last outage another one continues it
--- ARGV[6]  how many milliseconds servers are kept
--- ARGV[7]  the maximum number of servers to keep
--- ARGV[8]  1 if the server shuts down cleanly, else 0
+-- ARGV[3]  how many milliseconds without a heartbeat make an outage
+-- ARGV[4]  how many milliseconds after the last outage another one continues it
+-- ARGV[5]  how many milliseconds servers are kept
+-- ARGV[6]  the maximum number of servers to keep
+-- ARGV[7]  1 if the server shuts down cleanly, else 0
 --
--- Reply: {now, from, to, at, rollback, missing, run}: the time in Unix milliseconds;
--- the last outage, or zeros; the stored heartbeat; 1 if Redis went back in time, else
--- 0; the number of servers that have become missing, also if an earlier heartbeat that
--- ARGV[2] does not acknowledge has reported them, because its reply may have been lost;
--- and the ID of the Redis process, '' if unknown.
+-- Reply: {now, from, to, at, rollback, run}: the time in Unix milliseconds; the last
+-- outage, or zeros; the stored heartbeat; 1 if Redis went back in time, else 0; and
+-- the ID of the Redis process, '' if unknown.
 --
 -- Invariant: a server's at decreases only if all data in Redis is rolled back. That
 -- server's heartbeats then change nothing until it sends one with ARGV[2] = 0, so it
@@ -28,7 +25,7 @@
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local own, acknowledged = ARGV[1], tonumber(ARGV[2])
-local missing_after, outage_after, joins, kept = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local outage_after, joins, kept = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local function text(n) return string.format('%.0f', n) end
 
 -- Use pcall because the servers' Redis user may lack permission to call INFO.
@@ -36,30 +33,21 @@ local info = redis.pcall('INFO', 'server')
 local run = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
 
 local mine = tonumber(string.match(redis.call('HGET', KEYS[1], own) or '', '^%d+') or 0)
-if acknowledged > mine then return {text(now), '0', '0', text(mine), '1', '0', run} end
+if acknowledged > mine then return {text(now), '0', '0', text(mine), '1', run} end
 
 local servers = redis.call('HGETALL', KEYS[1])
-local newest, missing, oldest, oldest_at = 0, 0, nil, now
+local newest, oldest, oldest_at = 0, nil, now
 local beat = math.max(now, mine)
 for i = 1, #servers, 2 do
-  local id, value = servers[i], servers[i + 1]
-  local at = tonumber(string.match(value, '^%d+'))
+  local id, at = servers[i], tonumber(string.match(servers[i + 1], '^%d+'))
   newest = math.max(newest, at)
-  if id ~= own then
-    if at < oldest_at then oldest, oldest_at = id, at end
-    if now - at > missing_after and string.find(value, '^%d+ %d+$') then
-      value = value .. ' missing ' .. own .. ' ' .. text(beat)
-      redis.call('HSET', KEYS[1], id, value)
-    end
-    local by, reported = string.match(value, ' missing (%S+) (%d+)$')
-    if by == own and tonumber(reported) > acknowledged then missing = missing + 1 end
-  end
+  if id ~= own and at < oldest_at then oldest, oldest_at = id, at end
 end
-if oldest and (now - oldest_at > kept or #servers / 2 > tonumber(ARGV[7])) then
+if oldest and (now - oldest_at > kept or #servers / 2 > tonumber(ARGV[6])) then
   redis.call('HDEL', KEYS[1], oldest)
 end
 
-redis.call('HSET', KEYS[1], own, text(beat) .. ' ' .. text(beat) .. (ARGV[8] == '1' and ' left' or ''))
+redis.call('HSET', KEYS[1], own, text(beat) .. ' ' .. text(beat) .. (ARGV[7] == '1' and ' left' or ''))
 
 local from, to = string.match(redis.call('ZRANGE', KEYS[2], -1, -1)[1] or '0 0', '^(%d+) (%d+)$')
 if newest > 0 and now - newest > outage_after then
@@ -68,4 +56,4 @@ if newest > 0 and now - newest > outage_after then
   redis.call('DEL', KEYS[2])
   redis.call('ZADD', KEYS[2], to, from .. ' ' .. to)
 end
-return {text(now), from, to, text(beat), '0', text(missing), run}
+return {text(now), from, to, text(beat), '0', run}

@@ -24,8 +24,8 @@ type heartbeats struct{ client goredis.UniversalClient }
 
 func (h heartbeats) Record(ctx context.Context, b store.Heartbeat) (store.HeartbeatResult, error) {
 	args := []any{
-		b.ServerID, store.Milli(b.Acknowledged), b.MissingAfter.Milliseconds(), b.OutageAfter.Milliseconds(),
-		b.Joins.Milliseconds(), b.Keep.Milliseconds(), b.MaxServers, b.Leaves,
+		b.ServerID, store.Milli(b.Acknowledged), b.OutageAfter.Milliseconds(), b.Joins.Milliseconds(),
+		b.Keep.Milliseconds(), b.MaxServers, b.Leaves,
 	}
 	reply, err := heartbeatScript.Run(ctx, h.client, []string{serversKey, outagesKey}, args...).StringSlice()
 	var result store.HeartbeatResult
@@ -37,7 +37,7 @@ func (h heartbeats) Record(ctx context.Context, b store.Heartbeat) (store.Heartb
 
 // parseHeartbeat reads the reply of heartbeat.lua.
 func parseHeartbeat(reply []string) (b store.HeartbeatResult, err error) {
-	if len(reply) != 7 {
+	if len(reply) != 6 {
 		return b, fmt.Errorf("heartbeat.lua returned %d values", len(reply))
 	}
 	number := func(i int) int64 {
@@ -46,7 +46,7 @@ func parseHeartbeat(reply []string) (b store.HeartbeatResult, err error) {
 		return n
 	}
 	b.Now, b.Outage = store.FromMilli(number(0)), store.Span{From: store.FromMilli(number(1)), To: store.FromMilli(number(2))}
-	b.At, b.RolledBack, b.Missing, b.Run = store.FromMilli(number(3)), number(4) == 1, int(number(5)), reply[6]
+	b.At, b.RolledBack, b.Run = store.FromMilli(number(3)), number(4) == 1, reply[5]
 	return b, err
 }
 

@@ -22,9 +22,12 @@ const queueKey = "due"
 
 type queue struct{ client goredis.UniversalClient }
 
-func (q queue) Hold(ctx context.Context, gameID string, delay time.Duration, latest time.Time) error {
-	args := []any{gameID, delay.Milliseconds(), milliText(latest)}
-	return failed(holdScript.Run(ctx, q.client, []string{queueKey}, args...).Err())
+func (q queue) Hold(
+	ctx context.Context, gameID string, delay time.Duration, last, latest time.Time,
+) (time.Time, error) {
+	args := []any{gameID, delay.Milliseconds(), store.Milli(last), milliText(latest)}
+	at, err := holdScript.Run(ctx, q.client, []string{queueKey}, args...).Int64()
+	return time.UnixMilli(at), failed(err)
 }
 
 func (q queue) EnqueueBy(ctx context.Context, at time.Time, gameIDs ...string) error {
@@ -80,17 +83,4 @@ func (q queue) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job, 
 
 func (q queue) Ack(ctx context.Context, job store.Job, next time.Time) error {
 	return failed(ackScript.Run(ctx, q.client, []string{queueKey}, job.GameID, job.Expires.UnixMilli(), milliText(next)).Err())
-}
-
-func (q queue) Due(ctx context.Context, from, to time.Duration, n int) ([]string, error) {
-	now, err := q.client.Time(ctx).Result()
-	var ids []string
-	if err == nil {
-		ids, err = q.client.ZRangeByScore(ctx, queueKey, &goredis.ZRangeBy{
-			Min:   strconv.FormatInt(now.Add(from).UnixMilli(), 10),
-			Max:   strconv.FormatInt(now.Add(to).UnixMilli(), 10),
-			Count: int64(n),
-		}).Result()
-	}
-	return ids, failed(err)
 }

@@ -45,11 +45,6 @@ func recordHeartbeat(c *sqlite3.Conn, b store.Heartbeat, now time.Time) (r store
 		return store.HeartbeatResult{At: mine, RolledBack: true}, nil
 	}
 	r.Now = now
-	if err := exec(c, "UPDATE servers SET missing = 1 WHERE NOT missing AND NOT stopped AND time < ? AND id <> ?",
-		now.Add(-b.MissingAfter), b.ServerID); err != nil {
-		return r, err
-	}
-	r.Missing = c.Changes()
 	if err := exec(c, `DELETE FROM servers WHERE id = (SELECT id FROM servers WHERE id <> ?1 ORDER BY time LIMIT 1) AND (time < ?2 OR ?3)`,
 		b.ServerID, now.Add(-b.Keep), stored > b.MaxServers); err != nil {
 		return r, err

@@ -23,7 +23,7 @@ func TestHeartbeats_FileGone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	var log bytes.Buffer
 	s := openStore(t, Options{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	heartbeat := store.Heartbeat{ServerID: "a", MissingAfter: time.Second, OutageAfter: 3 * time.Second, Keep: time.Hour, MaxServers: 10}
+	heartbeat := store.Heartbeat{ServerID: "a", OutageAfter: 3 * time.Second, Keep: time.Hour, MaxServers: 10}
 	send := func() error {
 		_, err := s.Background.Heartbeats.Record(t.Context(), heartbeat)
 		return err
@@ -63,7 +63,7 @@ func TestHeartbeats_FileGone(t *testing.T) {
 func TestQueue_LeaseNothing(t *testing.T) {
 	t.Parallel()
 	d := openDB(t, Options{Memory: true})
-	require.NoError(t, queue{d}.Hold(t.Context(), "later", time.Hour, time.Time{}))
+	require.NoError(t, queue{d}.EnqueueBy(t.Context(), time.Now().Add(time.Hour), "later"))
 	release := block(t, d)
 	defer release()
 	jobs, err := queue{d}.Lease(waittest.Context(t), 10, time.Hour)

@@ -16,13 +16,19 @@ type queue struct{ db *db }
 
 // Hold implements store.Queue. If the job is due at that time already, which may be the end of a lease, its
 // time changes by a millisecond.
-func (q queue) Hold(ctx context.Context, gameID string, delay time.Duration, latest time.Time) error {
-	const hold = "INSERT INTO jobs VALUES (?, ?) ON CONFLICT DO UPDATE SET due = excluded.due - (due = excluded.due)"
-	at := q.db.now().Add(delay)
-	if !latest.IsZero() && latest.Before(at) {
-		at = latest
+func (q queue) Hold(
+	ctx context.Context, gameID string, delay time.Duration, last, to time.Time,
+) (at time.Time, err error) {
+	const hold = `INSERT INTO jobs VALUES (?, ?)
+		ON CONFLICT DO UPDATE SET due = excluded.due - (due = excluded.due) RETURNING due`
+	until := latest(q.db.now(), last).Add(delay)
+	if !to.IsZero() && to.Before(until) {
+		until = to
 	}
-	return q.exec(ctx, hold, gameID, at)
+	err = q.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
+		return query(c, hold, func(s *sqlite3.Stmt) { at = timeAt(s, 0) }, gameID, until)
+	})
+	return at, err
 }
 
 // exec runs a statement.
@@ -85,12 +91,4 @@ func (q queue) Ack(ctx context.Context, job store.Job, next time.Time) error {
 		return q.exec(ctx, "DELETE FROM jobs WHERE game = ? AND due = ?", job.GameID, job.Expires)
 	}
 	return q.exec(ctx, "UPDATE jobs SET due = ? WHERE game = ? AND due = ?", next, job.GameID, job.Expires)
-}
-
-func (q queue) Due(ctx context.Context, from, to time.Duration, n int) ([]string, error) {
-	return readOne(ctx, q.db, func(c *sqlite3.Conn) ([]string, error) {
-		now := q.db.now()
-		return all(c, "SELECT game FROM jobs WHERE due BETWEEN ? AND ? ORDER BY due LIMIT ?",
-			firstText, now.Add(from), now.Add(to), n)
-	})
 }

@@ -32,7 +32,7 @@ CREATE TABLE servers (
     id      TEXT    NOT NULL PRIMARY KEY,
     time    INTEGER NOT NULL,
     stopped INTEGER NOT NULL, -- 1 if it shut down cleanly
-    missing INTEGER NOT NULL  -- 1 if it was reported as missing
+    missing INTEGER NOT NULL  -- always 0; earlier versions set it
 ) STRICT, WITHOUT ROWID;
 
 -- The last outage. Only files that an earlier version wrote have several rows.

@@ -13,7 +13,6 @@ import (
 
 // These are the limits in the tests' heartbeats.
 const (
-	missingAfter   = 30 * time.Second
 	outageAfter    = time.Minute
 	outageJoins    = 2 * time.Minute
 	keepHeartbeats = 24 * time.Hour
@@ -56,7 +55,7 @@ func (h heartbeats) send(b store.Heartbeat) store.HeartbeatResult {
 
 // limited sets a heartbeat's limits to the constants above.
 func limited(b store.Heartbeat) store.Heartbeat {
-	b.MissingAfter, b.OutageAfter, b.Joins, b.Keep, b.MaxServers = missingAfter, outageAfter, outageJoins, keepHeartbeats, maxServers
+	b.OutageAfter, b.Joins, b.Keep, b.MaxServers = outageAfter, outageJoins, keepHeartbeats, maxServers
 	return b
 }
 
@@ -87,6 +86,17 @@ func Heartbeats(t *testing.T, open Open) {
 		require.NoError(t, err)
 		servers := map[string]store.ServerHeartbeat{"a": {At: second.At.UTC()}, "b": {At: b.At.UTC()}}
 		assert.Equal(t, servers, stored.Servers)
+	})
+	t.Run("a server that shuts down has left until its next heartbeat", func(t *testing.T) {
+		h := newHeartbeats(t, open(t))
+		for _, leaves := range []bool{false, true, false} {
+			h.send(store.Heartbeat{ServerID: "a", Leaves: leaves})
+			h.send(store.Heartbeat{ServerID: "b"})
+			stored, err := h.Servers(t.Context())
+			require.NoError(t, err)
+			assert.Equal(t, leaves, stored.Servers["a"].Left)
+			assert.False(t, stored.Servers["b"].Left)
+		}
 	})
 	t.Run("a heartbeat does not go back if the clock does", func(t *testing.T) {
 		h := newHeartbeats(t, open(t))
@@ -124,42 +134,6 @@ func rollbacks(t *testing.T, h heartbeats) {
 
 // HeartbeatTimes tests the clock-dependent part of the contract of store.Heartbeats.
 func HeartbeatTimes(t *testing.T, open OpenClock) {
-	t.Run("a missing server is reported once, and one that left is not", func(t *testing.T) {
-		s, forward := open(t)
-		h := newHeartbeats(t, s)
-		left := h.send(store.Heartbeat{ServerID: "left"})
-		h.send(store.Heartbeat{ServerID: "dead"})
-		h.send(store.Heartbeat{ServerID: "left", Acknowledged: left.At, Leaves: true})
-		forward(missingAfter)
-		h.send(store.Heartbeat{ServerID: "late"})
-		forward(time.Second)
-		b := h.send(store.Heartbeat{ServerID: "a"})
-		assert.Equal(t, 1, b.Missing)
-		if s.Shared() {
-			b = h.send(store.Heartbeat{ServerID: "a"})
-			assert.Equal(t, 1, b.Missing, "the reply to the first heartbeat may have been lost")
-		}
-		overtaken := again(b)
-		forward(time.Millisecond)
-		b = h.send(again(b))
-		assert.Zero(t, b.Missing)
-		if s.Shared() {
-			forward(missingAfter)
-			assert.Equal(t, 1, h.send(overtaken).Missing)
-			b = h.send(again(b))
-			assert.Equal(t, 1, b.Missing, "the reply to a heartbeat that arrived late may have been lost")
-			assert.Zero(t, h.send(again(b)).Missing)
-		}
-		stored, err := h.Servers(t.Context())
-		require.NoError(t, err)
-		assert.Len(t, stored.Servers, 4)
-		assert.True(t, stored.Servers["left"].Left)
-		assert.False(t, stored.Servers["dead"].Left)
-		h.send(store.Heartbeat{ServerID: "left"})
-		stored, err = h.Servers(t.Context())
-		require.NoError(t, err)
-		assert.False(t, stored.Servers["left"].Left, "the server is back")
-	})
 	t.Run("old servers are removed", func(t *testing.T) {
 		s, forward := open(t)
 		h := newHeartbeats(t, s)

@@ -13,8 +13,7 @@ import (
 )
 
 // queue is the store.Queue under test, with helpers that take times relative to the start
-// of the test. The tests use times that are hours apart, because they call Due with wide
-// ranges.
+// of the test. The tests use times that are hours apart, because they compare them roughly.
 type queue struct {
 	store.Queue
 	t     *testing.T
@@ -34,12 +33,39 @@ func newQueue(t *testing.T, s *store.Store, due map[string]time.Duration) queue 
 	return q
 }
 
-// at checks that exactly the given games have jobs that are due at about the given time.
-func (q queue) at(in time.Duration, want ...string) {
+// at checks that the given games have jobs that are due at about the given time.
+func (q queue) at(in time.Duration, gameIDs ...string) {
 	q.t.Helper()
-	got, err := q.Due(q.t.Context(), in-10*time.Minute, in+10*time.Minute, 100)
+	for _, id := range gameIDs {
+		at, err := q.Scheduled(q.t.Context(), id)
+		require.NoError(q.t, err)
+		assert.WithinDuration(q.t, q.began.Add(in), at, 10*time.Minute, id)
+	}
+}
+
+// none checks that a game has no job.
+func (q queue) none(gameID string) {
+	q.t.Helper()
+	at, err := q.Scheduled(q.t.Context(), gameID)
 	require.NoError(q.t, err)
-	assert.ElementsMatch(q.t, want, got, "due in %v", in)
+	assert.Zero(q.t, at)
+}
+
+// hold holds a game's job, and checks that Hold returns its time. 0 is no last entry, and no latest time.
+func (q queue) hold(id string, delay, last, latest time.Duration) error {
+	q.t.Helper()
+	after := func(d time.Duration) time.Time {
+		if d == 0 {
+			return time.Time{}
+		}
+		return q.began.Add(d)
+	}
+	held, err := q.Hold(q.t.Context(), id, delay, after(last), after(latest))
+	require.NoError(q.t, err)
+	at, err := q.Scheduled(q.t.Context(), id)
+	require.NoError(q.t, err)
+	assert.True(q.t, held.Equal(at), "%v, want %v", held, at)
+	return err
 }
 
 // lease leases jobs, and returns them and the IDs of their games.
@@ -71,13 +97,19 @@ func queueSchedules(t *testing.T, open Open) {
 		middle   []string
 	}{
 		{"Hold", func(t *testing.T, q queue, id string) error {
-			return q.Hold(t.Context(), id, middle, time.Time{})
+			return q.hold(id, middle, 0, 0)
+		}, nil, []string{"early", "late", "new"}},
+		{"Hold after the last entry", func(t *testing.T, q queue, id string) error {
+			return q.hold(id, early, -time.Hour, 0)
+		}, []string{"early", "late", "new"}, nil},
+		{"Hold after a last entry in the future", func(t *testing.T, q queue, id string) error {
+			return q.hold(id, early, early, 0)
 		}, nil, []string{"early", "late", "new"}},
 		{"Hold until the latest time", func(t *testing.T, q queue, id string) error {
-			return q.Hold(t.Context(), id, middle, q.began.Add(early))
+			return q.hold(id, middle, 0, early)
 		}, []string{"early", "late", "new"}, nil},
 		{"Hold before the latest time", func(t *testing.T, q queue, id string) error {
-			return q.Hold(t.Context(), id, early, q.began.Add(middle))
+			return q.hold(id, early, 0, middle)
 		}, []string{"early", "late", "new"}, nil},
 		{"EnqueueBy", func(t *testing.T, q queue, id string) error {
 			return q.EnqueueBy(t.Context(), q.began.Add(middle), id)
@@ -110,9 +142,9 @@ func queueSchedules(t *testing.T, open Open) {
 		for _, id := range []string{"leased", "due", "later", "later"} {
 			require.NoError(t, q.Remove(t.Context(), id))
 		}
-		_, ids := q.lease(10, time.Hour)
-		assert.Empty(t, ids)
-		q.at(time.Hour)
+		for _, id := range []string{"leased", "due", "later"} {
+			q.none(id)
+		}
 	})
 	t.Run("Scheduled returns the time of a job, which Ack can change", func(t *testing.T) {
 		q := newQueue(t, open(t), map[string]time.Duration{"a": time.Hour})
@@ -136,10 +168,6 @@ func queueLeases(t *testing.T, open Open) {
 		assert.Equal(t, []string{"a", "b"}, ids)
 		q.at(2*time.Hour, "a", "b")
 		q.at(time.Hour, "later")
-		due, err := q.Due(t.Context(), 0, 5*time.Hour, 2)
-		require.NoError(t, err)
-		assert.Len(t, due, 2, "of three jobs")
-
 		_, ids = q.lease(2, 0)
 		assert.Equal(t, []string{"c"}, ids)
 		_, ids = q.lease(2, time.Hour)
@@ -182,7 +210,7 @@ func queueAcks(t *testing.T, open Open) {
 	}
 	// A server calls Hold like this before it appends. Here the delay equals the
 	// duration of the lease, and the store's clock may still show the same millisecond.
-	hold := func(t *testing.T, q queue) error { return q.Hold(t.Context(), "g", leased, time.Time{}) }
+	hold := func(_ *testing.T, q queue) error { return q.hold("g", leased, 0, 0) }
 	// Another server leases the job again when the lease has ended.
 	leaseAgain := func(t *testing.T, q queue) error {
 		err := q.EnqueueBy(t.Context(), store.AtOnce, "g")
@@ -217,12 +245,10 @@ func queueAcks(t *testing.T, open Open) {
 				at = q.began.Add(c.next)
 			}
 			require.NoError(t, q.Ack(t.Context(), jobs[0], at))
-			for _, in := range []time.Duration{-time.Hour, time.Hour, leased, next, 6 * time.Hour} {
-				if c.want == in {
-					q.at(in, "g")
-				} else {
-					q.at(in)
-				}
+			if c.want == 0 {
+				q.none("g")
+			} else {
+				q.at(c.want, "g")
 			}
 			q.at(8*time.Hour, "other")
 		})
@@ -233,7 +259,7 @@ func queueAcks(t *testing.T, open Open) {
 func QueueTimes(t *testing.T, open OpenClock) {
 	s, forward := open(t)
 	q := newQueue(t, s, nil)
-	require.NoError(t, q.Hold(t.Context(), "g", time.Hour, time.Time{}))
+	require.NoError(t, q.hold("g", time.Hour, 0, 0))
 	g := []string{"g"}
 	for _, c := range []struct {
 		wait time.Duration

@@ -47,13 +47,13 @@ func check(t *testing.T, env *env) {
 		}
 	}
 	unrecorded := func() []string {
-		scheduled := env.scheduled(ctx, t, century)
+		scheduled := env.scheduled(ctx, t)
 		return slices.DeleteFunc(slices.Clone(over), func(gameID string) bool { return !slices.Contains(scheduled, gameID) })
 	}
 	// If a server failed to record a result, the job is leased for a few more seconds.
 	require.NoError(t, env.ports().Queue.EnqueueBy(ctx, store.AtOnce, unrecorded()...))
 	waittest.Until(t, "all results are recorded", func() bool { return len(unrecorded()) == 0 })
-	assert.Subset(t, env.scheduled(ctx, t, century), open, "an open game is not scheduled")
+	assert.Subset(t, env.scheduled(ctx, t), open, "an open game is not scheduled")
 	readLists(ctx, t, reader)
 	// A server queues corrections of lists. When it stops, it writes them only if the store is fast.
 	waittest.Until(t, "the lists are corrected", func() bool { return env.listsCurrent(ctx, t, logs) })

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"testing"
 	"time"
@@ -69,15 +68,15 @@ func (env *env) length(t *testing.T, gameID string) int64 {
 	return tail.Length
 }
 
-// century is longer than any delay in these tests.
-const century = 100 * 365 * 24 * time.Hour
-
-// scheduled returns the games that are due within the given time.
-func (env *env) scheduled(ctx context.Context, t *testing.T, within time.Duration) []string {
+// scheduled returns the games that have a job.
+func (env *env) scheduled(ctx context.Context, t *testing.T) []string {
 	t.Helper()
-	games, err := env.ports().Queue.Due(ctx, -century, within, math.MaxInt32)
-	require.NoError(t, err)
-	return games
+	queue := env.ports().Queue
+	return slices.DeleteFunc(env.gameIDs(ctx, t), func(gameID string) bool {
+		at, err := queue.Scheduled(ctx, gameID)
+		require.NoError(t, err)
+		return at.IsZero()
+	})
 }
 
 // boards returns the leaderboards that are current at the given time, by name.

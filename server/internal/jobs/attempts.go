@@ -13,14 +13,9 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-const (
-	// waitingAttemptEvery is how often an attempt at a race that has not started is
-	// processed, to end the attempt if the race no longer exists, or started without it.
-	waitingAttemptEvery = 10 * time.Minute
-	// dailiesEvery is how often today's and tomorrow's daily games are created if they do
-	// not exist. Requests for daily games also create them.
-	dailiesEvery = 10 * time.Minute
-)
+// waitingAttemptEvery is how often an attempt at a race that has not started is
+// processed, to end the attempt if the race no longer exists, or started without it.
+const waitingAttemptEvery = 10 * time.Minute
 
 // waitsForOpen reports whether the game is an attempt without moves, which means that its
 // challenge may not be open yet.
@@ -63,14 +58,4 @@ func (m *Manager) advanceAttempt(ctx context.Context, served *match.Match, state
 		return job.Leased.Add(retryOverdueIn), nil // A move arrived in time, or the deadline has not passed. Process the attempt again.
 	}
 	return time.Time{}, m.record(ctx, state)
-}
-
-// createDailies creates today's and tomorrow's daily games if they are missing.
-func (m *Manager) createDailies(ctx context.Context) {
-	for _, variant := range m.Challenges.Dailies {
-		if _, _, _, err := m.Challenges.Daily(ctx, variant, ""); err != nil && ctx.Err() == nil {
-			m.Logger.Warn("cannot create the daily games of today and tomorrow; will retry",
-				"id", "daily-not-created", "variant", variant, "error", err)
-		}
-	}
 }

@@ -124,7 +124,6 @@ func (m *Manager) Run(ctx context.Context, hub *match.Hub) {
 	stopBots := m.bots.start(ctx, hub)
 	var group sync.WaitGroup
 	group.Go(func() { periodic.Run(ctx, showEvery, func() { m.startShowcase(ctx, hub) }) })
-	group.Go(func() { periodic.Run(ctx, dailiesEvery, func() { m.createDailies(ctx) }) })
 	handle := func(ctx context.Context, job store.Job) (time.Time, error) { return m.process(ctx, hub, job) }
 	periodic.Run(ctx, pollEvery, func() { m.queue.poll(ctx, handle) })
 	group.Wait()

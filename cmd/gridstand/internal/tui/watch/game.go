@@ -19,7 +19,6 @@ import (
 type game struct {
 	gamestate.State
 	past  past
-	curve curve
 	since time.Time // when the page started to show it
 	asked bool      // whether the best score of the player was requested
 }

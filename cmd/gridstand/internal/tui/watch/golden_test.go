@@ -81,16 +81,9 @@ func TestGolden(t *testing.T) {
 		p.game.show(307)
 		return p
 	})
-	tuitest.Golden(t, "curve", func(env *ui.Env) ui.Page {
-		p := shown(t, env, tuitest.Game(tuitest.Board(4, 4)))
-		p.game.curve = someCurve(1)
-		p.game.show(602)
-		return p
-	})
-	tuitest.Golden(t, "curve-tribolo", func(env *ui.Env) ui.Page {
+	tuitest.Golden(t, "tribolo", func(env *ui.Env) ui.Page {
 		p := New(t.Context(), env, ui.Route{Watch: []string{"triboloabcdefghijklmnopqrs"}}).(*page)
 		followTribolo(t, p.game)
-		p.game.curve = someCurve(3)
 		p.game.show(613)
 		return p
 	})
@@ -109,17 +102,4 @@ func TestGolden(t *testing.T) {
 		}
 		return w
 	})
-}
-
-// someCurve returns the scores of a game at version 613.
-func someCurve(seats int) curve {
-	c := curve{asked: true}
-	for v := int32(1); v <= 613; v++ {
-		var scores []int32
-		for seat := range int32(seats) {
-			scores = append(scores, v*v/int32(100)+v*(seat*37%100)/8)
-		}
-		c.scores = append(c.scores, scores)
-	}
-	return c
 }

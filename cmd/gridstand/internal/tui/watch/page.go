@@ -64,7 +64,7 @@ func (p *page) Continue(then ui.Then) tea.Cmd {
 		p.replay = false
 		return tea.Batch(cmd, p.seek(1), p.play())
 	}
-	return tea.Batch(cmd, p.askBest(), p.loadCurve())
+	return tea.Batch(cmd, p.askBest())
 }
 
 // check requests another game if it is time to, and checks again after checkTime.

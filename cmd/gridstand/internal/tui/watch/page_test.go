@@ -121,7 +121,6 @@ func TestReplay_Steps(t *testing.T) {
 	assert.EqualValues(t, 614, at(p))
 	d.Shows("move 613 of 614", "12,344")
 	assert.NotContains(t, d.Screen(), "12,348")
-	assert.False(t, p.game.curve.asked, "the scores of a live game are not complete")
 	from.Push(client.Update{Event: tuitest.Moved(616, pb.Direction_DIRECTION_LEFT, aBoard(), 12352)})
 	until(d, p, 616)
 	assert.EqualValues(t, 614, at(p), "the board stays at its version")
@@ -188,7 +187,7 @@ func TestReplay_Undo(t *testing.T) {
 	d.Press("left").Shows("move 610 of 611 (undone)", "undone, back to move 610")
 }
 
-// Ensure that a finished game is replayed from its start to its end, with the scores of all its versions.
+// Ensure that a finished game is replayed from its start to its end.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	s := &tuitest.Server{Past: history(5)}
@@ -200,8 +199,7 @@ func TestReplay(t *testing.T) {
 	g.Result = &pb.Result{Reason: pb.Result_REASON_NO_MOVES}
 	s.Stream(tuitest.GameID).Push(client.Update{Game: g})
 	close(s.Stream(tuitest.GameID))
-	d.Until("the start and the curve", func() bool { return p.game.past.at == 1 && p.game.curve.scores != nil })
-	assert.Equal(t, [][]int32{{1}, {2}, {3}, {4}, {5}}, p.game.curve.scores)
+	d.Until("the start", func() bool { return p.game.past.at == 1 })
 	assert.Contains(t, d.Screen(), "▶ replay 1×")
 	d.Press("+").Shows("▶ replay 2×")
 	d.Press("+", "+", "+")

@@ -22,7 +22,7 @@ const (
 	pastLimit = 1000
 	// pastChunk is the number of versions that are loaded at a time.
 	pastChunk = 250
-	// loadTimeout is the time limit for loading one chunk, or a curve.
+	// loadTimeout is the time limit for loading one chunk.
 	loadTimeout = 15 * time.Second
 )
 

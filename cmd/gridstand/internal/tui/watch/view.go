@@ -190,7 +190,7 @@ func (x *panel) large(text string) string {
 // progress draws the panel of a game in progress.
 func (x *panel) progress() string {
 	t, width, why := x.env.Theme, x.PanelWidth, ""
-	tall, curve := x.Wide && x.PanelHeight >= tallPanel, x.game.sparklines(t, width)
+	tall := x.Wide && x.PanelHeight >= tallPanel
 	if x.chooser != nil {
 		why = x.chooser.why
 	}
@@ -202,14 +202,14 @@ func (x *panel) progress() string {
 	}
 	switch {
 	case x.Tribolo() != nil && tall:
-		return x.stack(x.SeatBlocks(t, width, x.env.Me, x.PanelHeight >= 20), x.TurnText(t, false), curve, why)
+		return x.stack(x.SeatBlocks(t, width, x.env.Me, x.PanelHeight >= 20), x.TurnText(t, false), why)
 	case x.Tribolo() != nil:
-		return x.stack(x.SeatLines(t, width, x.env.Me)+"\n"+x.TurnText(t, false), curve)
+		return x.stack(x.SeatLines(t, width, x.env.Me) + "\n" + x.TurnText(t, false))
 	case tall:
-		return x.stack(ui.Lines(false, x.large(x.Player()), why), ui.Cards(t, width, x.scores()...), curve)
+		return x.stack(ui.Lines(false, x.large(x.Player()), why), ui.Cards(t, width, x.scores()...))
 	default:
 		name := t.Accent().Bold(true).Render(x.Player()) + "  " + why
-		return x.stack(name+"\n"+ui.Inline(t, width, x.scores()...), curve)
+		return x.stack(name + "\n" + ui.Inline(t, width, x.scores()...))
 	}
 }
 

@@ -160,7 +160,7 @@ func TestHostile(t *testing.T) {
 					size := tuitest.Sizes[i%2]
 					env.Width, env.Height, env.Theme.Profile = size[0], size[1], []colorprofile.Profile{colorprofile.ASCII, colorprofile.TrueColor}[i/2%2]
 					if name == "rules" {
-						d.Page.Own().Cover(lobby.Rules(s.variants[0]))
+						d.Page.Own().Ask(lobby.Rules(s.variants[0]))
 					}
 					tuitest.Harmless(t, env, d.Page)
 					d.Press(key)

@@ -35,7 +35,7 @@ func (m *Model) open(r ui.Route, old *ui.Tasks) tea.Cmd {
 	return m.request(r, old)
 }
 
-// rules shows the rules of a variant over the current page.
+// rules shows the rules of a variant over the current page, unless it has a dialog by then.
 func (m *Model) rules(id string) tea.Cmd {
 	own := m.top().Own()
 	return ui.Call(own, m.env.Server.Variants, func(variants []*pb.Variant, err error) tea.Cmd {
@@ -43,10 +43,13 @@ func (m *Model) rules(id string) tea.Cmd {
 		if err == nil && v == nil {
 			err = client.ErrVariantNotFound
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return own.Fail(err)
+		case own.Dialog != nil: // The user has opened another one since.
+			return nil
 		}
-		return own.Cover(lobby.Rules(v))
+		return own.Ask(lobby.Rules(v))
 	})
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/lobby"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -125,31 +124,26 @@ func TestModel_Open(t *testing.T) {
 	}
 }
 
-// Ensure that the rules of a variant cover the page and its dialog until a key, also if they are requested
-// twice, that a dialog which the page has withdrawn beneath them does not return, and that the page says why
-// there are none.
+// Ensure that the rules of a variant cover the page until a key, but no dialog that the user has opened since,
+// that the page does not withdraw them, and that it says why there are none.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	page := newFakePage(t.Context())
 	m := newModel(t, page)
-	question := &ui.Question{Title: "Sure?"}
-	page.Ask(question)
-	for range 2 {
-		_, cmd := m.Update(ui.OpenMsg{Route: ui.Route{Rules: "classic"}})
-		m.Update(cmd())
-	}
-	assert.Contains(t, m.View().Content, "Two equal tiles that meet become one")
-	m.Update(tuitest.Key("q"))
-	assert.Equal(t, question, page.Dialog)
-	m.Update(tuitest.Key("n"))
-	assert.Nil(t, page.Dialog)
-	page.Ask(question)
-	page.Cover(lobby.Rules(tuitest.Variants()[0]))
+	_, cmd := m.Update(ui.OpenMsg{Route: ui.Route{Rules: "classic"}})
+	m.Update(cmd())
 	page.Withdraw()
-	assert.NotNil(t, page.Dialog, "the user reads it")
-	m.Update(tuitest.Key("n"))
+	assert.Contains(t, m.View().Content, "Two equal tiles that meet become one", "the user reads it")
+	m.Update(tuitest.Key("q"))
 	assert.Nil(t, page.Dialog)
-	_, cmd := m.Update(ui.OpenMsg{Route: ui.Route{Rules: "unknown"}})
+	question := &ui.Question{Title: "Sure?"}
+	_, cmd = m.Update(ui.OpenMsg{Route: ui.Route{Rules: "classic"}})
+	page.Ask(question)
+	m.Update(cmd())
+	assert.Equal(t, question, page.Dialog)
+	page.Withdraw()
+	assert.Nil(t, page.Dialog)
+	_, cmd = m.Update(ui.OpenMsg{Route: ui.Route{Rules: "unknown"}})
 	m.Update(cmd())
 	assert.Contains(t, m.View().Content, "The server has no such variant.")
 	assert.Empty(t, page.got)

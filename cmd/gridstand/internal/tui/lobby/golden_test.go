@@ -15,7 +15,7 @@ func TestScreens(t *testing.T) {
 		"quiet": func(env *ui.Env) ui.Page { return quiet(t, env) },
 		"new": func(env *ui.Env) ui.Page {
 			p := loaded(t, env, triboloID)
-			p.Dialog = newForm(tuitest.Variants(), "tribolo", false)
+			p.askNew(false)
 			return p
 		},
 		"rules": func(env *ui.Env) ui.Page {

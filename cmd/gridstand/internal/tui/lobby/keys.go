@@ -18,7 +18,7 @@ func (p *page) Keys() ui.KeyTable {
 	cursor := &p.cursors[p.pane]
 	moves := func(rows int) func() tea.Cmd { return selects(func() { cursor.move(rows) }) }
 	opens := func(r ui.Route) func() tea.Cmd { return ui.Run(ui.Open(r)) }
-	begin := func(race bool) func() tea.Cmd { return func() tea.Cmd { return p.beginForm(race) } }
+	begin := func(race bool) func() tea.Cmd { return func() tea.Cmd { return p.askNew(race) } }
 	what, route := p.opens()
 	period := ui.On("right", "← →", "day, week, all", true, selects(func() { p.turn(0, 1) }))
 	variant := ui.On("v", "v", "variant", true, selects(p.nextVariant))
@@ -70,16 +70,6 @@ func (p *page) follows() tea.Cmd {
 		return ui.Open(ui.Route{Follow: player})
 	}
 	return p.Refuse("No player is selected.")
-}
-
-// beginForm opens the form if the variants are known. Unless the player has chosen the leaderboard's variant,
-// it offers classic: the selected game may be of any, and a newcomer comes to play 2048.
-func (p *page) beginForm(race bool) tea.Cmd {
-	f := newForm(p.lists.Variants, cmp.Or(p.variant, "classic"), race)
-	if f == nil {
-		return p.Refuse("The variants are still loading. " + ui.SameKey)
-	}
-	return p.Ask(f)
 }
 
 // opens returns the label of the Enter key and the route that it opens.

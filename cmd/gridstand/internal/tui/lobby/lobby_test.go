@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
@@ -52,6 +53,9 @@ func TestKeyRemoved(t *testing.T) {
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	bob := &pb.Player{Id: "bob", Name: "bob"}
+	race := &pb.CreateChallengeRequest{
+		Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: "6x6", Limit: durationpb.New(3 * time.Minute),
+	}
 	for name, c := range map[string]struct {
 		keys []string
 		want ui.Route
@@ -70,7 +74,9 @@ func TestKeys(t *testing.T) {
 		"rules of the selected game": {[]string{"v", "r"}, ui.Route{Rules: "tribolo"}},
 		"follow a player":            {[]string{"end", "f"}, ui.Route{Follow: bob}},
 		"follow the best player":     {[]string{"tab", "tab", "f"}, ui.Route{Follow: bob}},
-		"rules of a new game":        {[]string{"n", "right", "r"}, ui.Route{Rules: "6x6"}},
+		"new game":                   {[]string{"n", "1"}, ui.Route{New: &ui.NewGame{Variant: "classic"}}},
+		"against bots":               {[]string{"n", "4"}, ui.Route{New: &ui.NewGame{Variant: "tribolo"}}},
+		"new race":                   {[]string{"R", "2"}, ui.Route{NewChallenge: &ui.NewChallenge{Request: race}}},
 	} {
 		_, d := open(t, nil)
 		d.Press("d") // has no effect without a daily game
@@ -79,40 +85,25 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// Ensure that the form creates the game or the race as entered, that esc closes it, and that q closes
-// the lobby.
-func TestForm(t *testing.T) {
+// Ensure that a new game of Tribolo with others has open seats, that a race offers only variants of 2048, and
+// that esc and q close the list.
+func TestNew(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, nil)
-	d.Press("n", "up")
-	assert.Contains(t, d.Screen(), "▸ variant", "up on the first field keeps the focus there")
-	d.Press("esc")
-	require.Nil(t, p.Dialog)
-	d.Press("n")
-	require.Equal(t, "classic", p.Dialog.(*form).variant().GetId(), "also if a game of another variant is selected")
-	d.Press("right", "left", "left", "down", "right", "right", "down", "right", "down", "down", "left", "down", "right", "enter")
+	d.Press("n").Shows("1 classic: 4×4, a new tile", "3 Tribolo with others", "gridstand play --help")
+	d.Press("3")
 	g := d.Leave().(ui.OpenMsg).Route.New
-	require.NotNil(t, g)
 	assert.Equal(t, "tribolo", g.Variant)
-	assert.True(t, g.Options.Private)
-	assert.Equal(t, 30*time.Second, g.Options.TurnLimit)
 	require.Len(t, g.Options.Seats, 3)
 	assert.NotNil(t, g.Options.Seats[0].GetCaller())
-	assert.Equal(t, "random", g.Options.Seats[1].GetBot())
-	assert.Equal(t, "minimax", g.Options.Seats[2].GetBot())
-	d.Press("enter")
-	assert.Equal(t, g, d.Leave().(ui.OpenMsg).Route.New, "the form is still open")
-
-	p, d = open(t, nil)
-	d.Press("R")
-	require.NotNil(t, p.Dialog)
-	d.Press("right", "down", "right", "down", "right", "enter")
-	r := d.Leave().(ui.OpenMsg).Route.NewChallenge.Request
-	assert.Equal(t, pb.ChallengeKind_CHALLENGE_KIND_RACE, r.GetKind())
-	assert.Equal(t, "6x6", r.GetVariant(), "only variants of 2048")
-	assert.Equal(t, 5*time.Minute, r.GetLimit().AsDuration())
-	assert.True(t, r.GetPrivate())
-	d.Press("esc", "q")
+	assert.NotNil(t, g.Options.Seats[1].GetOpen())
+	assert.NotNil(t, g.Options.Seats[2].GetOpen())
+	d.Press("R", "3")
+	assert.Contains(t, d.Screen(), "2 6x6", "the list is still open: no race has a third variant")
+	assert.NotContains(t, d.Screen(), "Tribolo with others")
+	d.Press("q")
+	assert.Nil(t, p.Dialog)
+	d.Press("n", "esc", "q")
 	assert.Equal(t, ui.BackMsg{}, d.Leave())
 }
 

@@ -20,7 +20,7 @@ func TestRules(t *testing.T) {
 		env := tuitest.Env(&tuitest.Server{})
 		p := New(t.Context(), env)
 		rules := Rules(translate.Variant(v))
-		p.Own().Cover(rules)
+		p.Own().Ask(rules)
 		content := ansi.Strip(rules.Text(env, 100))
 		for _, text := range []string{v.Summary, v.Manual} {
 			assert.Contains(t, strings.Join(strings.Fields(content), " "), text)

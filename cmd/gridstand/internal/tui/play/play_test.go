@@ -328,7 +328,7 @@ func TestRefusals(t *testing.T) {
 	s.OnResign = func() (*pb.Event, error) { return tuitest.Ended(614, pb.Result_REASON_RESIGNED), nil }
 	d.Press("n", "g")
 	help := ui.NewHelp(p.Keys, false)
-	p.Cover(help)
+	p.Ask(help)
 	d.Until("the result", p.Over)
 	assert.Equal(t, help, p.Dialog, "the user reads it")
 	d.Press("x").Shows("w replay")

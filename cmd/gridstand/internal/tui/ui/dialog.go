@@ -51,15 +51,19 @@ func (q *Question) Keys() KeyTable {
 	return KeyTable{convert.All(append(slices.Clone(q.Choices), no), Key.Closing)}
 }
 
-// Content implements Dialog. It truncates choices that do not fit.
+// Content implements Dialog. It truncates choices that do not fit, and leaves out the text in a low window.
 func (q *Question) Content(env *Env) (title, text string) {
 	const most = 48 // columns
 	width := max(env.Width-FrameWidth, 0)
 	choices := convert.All(q.Keys()[0], func(k Key) string {
 		return ansi.Truncate(Choice(env.Theme, k.Help().Key, k.Help().Desc), width, "…")
 	})
-	blocks := []string{Wrap(q.Text, min(width, most)), strings.Join(choices, "\n")}
-	return q.Title, strings.Join(nonEmpty(blocks), "\n\n")
+	list := strings.Join(choices, "\n")
+	text = strings.Join(nonEmpty([]string{Wrap(q.Text, min(width, most)), list}), "\n\n")
+	if lipgloss.Height(text)+FrameHeight > env.Height {
+		text = list
+	}
+	return q.Title, text
 }
 
 // Choice draws a key followed by a description of what it does.

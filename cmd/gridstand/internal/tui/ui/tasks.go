@@ -19,7 +19,6 @@ type Tasks struct {
 	cancel context.CancelFunc
 	// Dialog is the page's open dialog, or nil. The program shows it over the page and passes keys to it.
 	Dialog Dialog
-	below  Dialog // what Dialog covers, or nil
 	// Notice says what the user's last key did, or why it failed. The program shows it in place of the page's
 	// status until the next key.
 	Notice string
@@ -198,25 +197,15 @@ func (t *Tasks) Stop() {
 
 // Ask opens a dialog.
 func (t *Tasks) Ask(d Dialog) tea.Cmd {
-	t.Dialog, t.below = d, nil
-	return nil
-}
-
-// Cover opens a text over the open dialog, if any, which stays.
-func (t *Tasks) Cover(d *Text) tea.Cmd {
-	if _, twice := t.Dialog.(*Text); !twice {
-		t.below = t.Dialog
-	}
 	t.Dialog = d
 	return nil
 }
 
-// Withdraw closes the open dialog, or the one that a text covers, but no text, which the user is reading.
+// Withdraw closes the open dialog, unless it is a text, which the user is reading.
 func (t *Tasks) Withdraw() {
 	if _, reading := t.Dialog.(*Text); !reading {
 		t.Dialog = nil
 	}
-	t.below = nil
 }
 
 // Answer passes a key to the open dialog.
@@ -227,7 +216,7 @@ func (t *Tasks) Answer(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	cmd, closes := d.Keys().Press(msg)
 	if closes && t.Dialog == d { // else its action has opened another one
-		t.Dialog, t.below = t.below, nil
+		t.Dialog = nil
 	}
 	return cmd
 }

@@ -207,7 +207,7 @@ func TestContest_Command(t *testing.T) {
 		daily := tuitest.DailyGame()
 		daily.Variant = variant
 		snapshot(c, daily, tuitest.Noon)
-		assert.Equal(t, want, c.Command())
+		assert.Equal(t, want, c.InviteCommand())
 	}
 
 	env := tuitest.Env(&tuitest.Server{})

@@ -46,20 +46,6 @@ func New(ctx context.Context, env *ui.Env, id string, watching bool) ui.Page {
 
 func (p *page) Init() tea.Cmd { return tea.Batch(p.Load(), p.Watch()) }
 
-func (p *page) ClosingMessage() string {
-	if p.Challenge == nil || p.Closed() {
-		return ""
-	}
-	command, hint := p.Command(), "Come back"
-	switch {
-	case p.watching && p.playable():
-		hint = "Return to your own board"
-	case p.watching && p.Race() && p.Entrant() == nil:
-		command, hint = p.env.Command("watch", p.ID), "Watch it again"
-	}
-	return ui.WithHint(p.Title(), hint, command)
-}
-
 // playable reports whether the user has a board in an open race and has not finished.
 func (p *page) playable() bool {
 	e := p.Entrant()

@@ -157,8 +157,7 @@ func TestPage_Unreachable(t *testing.T) {
 	})
 }
 
-// Ensure that the keys of a challenge's page lead where its state allows, and that a user who leaves is
-// told how to come back.
+// Ensure that the keys of a challenge's page lead where its state allows.
 func TestPage_Leads(t *testing.T) {
 	t.Parallel()
 	waiting, race, over, link := tuitest.WaitingRace(), tuitest.Race(), tuitest.Race(), tuitest.Race()
@@ -175,19 +174,16 @@ func TestPage_Leads(t *testing.T) {
 		watching bool
 		keys     []string
 		want     *ui.Route // nil if the page closes itself
-		back     string    // what the closing message says
 	}{
-		"join a race":                 {c: waiting, me: "carol", keys: []string{"n", "enter"}, want: enter, back: "gridstand join"},
-		"a guest cannot join":         {c: waiting, keys: []string{"enter", "n", "q"}, back: "gridstand join"},
-		"back to the user's board":    {c: race, me: tuitest.Me, watching: true, keys: []string{"enter"}, want: enter, back: "Return to your own board with gridstand join"},
-		"others wait to race again":   {c: race, me: "carol", watching: true, keys: []string{"n", "enter", "q"}, back: "Watch it again with gridstand watch"},
-		"play a link":                 {c: link, me: "carol", keys: []string{"enter"}, want: enter, back: "gridstand join"},
+		"join a race":                 {c: waiting, me: "carol", keys: []string{"n", "enter"}, want: enter},
+		"a guest cannot join":         {c: waiting, keys: []string{"enter", "n", "q"}},
+		"back to the user's board":    {c: race, me: tuitest.Me, watching: true, keys: []string{"enter"}, want: enter},
+		"others wait to race again":   {c: race, me: "carol", watching: true, keys: []string{"n", "enter", "q"}},
+		"play a link":                 {c: link, me: "carol", keys: []string{"enter"}, want: enter},
 		"a closed link cannot be won": {c: closed, me: "carol", keys: []string{"enter", "esc"}},
 		"from an earlier day's game":  {c: daily, keys: []string{"enter"}, me: "carol", want: today},
 	} {
-		p, d := open(t, &tuitest.Server{}, tt.c, tt.me, tt.watching)
-		assert.Contains(t, p.ClosingMessage(), tt.back, name)
-		assert.Equal(t, tt.back == "", p.ClosingMessage() == "", name)
+		_, d := open(t, &tuitest.Server{}, tt.c, tt.me, tt.watching)
 		if tt.c == closed {
 			assert.NotContains(t, d.Screen(), "gridstand join")
 		}
@@ -281,7 +277,7 @@ func TestPage_Boards(t *testing.T) {
 			return g, nil
 		}}
 		race := tuitest.Race()
-		p, d := open(t, server, race, tuitest.Me, watching)
+		_, d := open(t, server, race, tuitest.Me, watching)
 		d.Env.Width, d.Env.Height = 120, 40
 		d.Until("all boards", func() bool { return strings.Count(d.Screen(), "1024") == 3 })
 		assert.Regexp(t, `2 ada.* 1 ★ bob.* 3 greedy`, d.Screen())
@@ -291,7 +287,6 @@ func TestPage_Boards(t *testing.T) {
 		close(server.Contest)
 		d.Until("the results", func() bool { return strings.Contains(d.Screen(), "Results") })
 		assert.Regexp(t, `1 ★ bob.* 2 ada`, d.Screen())
-		assert.Empty(t, p.ClosingMessage())
 		assert.Contains(t, d.Screen(), "race again")
 	}
 }

@@ -85,24 +85,19 @@ func (c *Contest) Invite() string {
 	return cmp.Or(c.env.ChallengeLink(c.ID), c.InviteCommand())
 }
 
-// Command returns the command with which the user joins the challenge, plays it if it is a daily game, or
-// sees its standings if it is closed.
-func (c *Contest) Command() string { return c.command(c.env.Command) }
-
-// InviteCommand is like Command, but for another person.
-func (c *Contest) InviteCommand() string { return c.command(c.env.Invite) }
-
-func (c *Contest) command(typed func(words ...string) string) string {
+// InviteCommand returns the command with which another person joins the challenge, plays it if it is a daily
+// game, or sees its standings if it is closed.
+func (c *Contest) InviteCommand() string {
 	if c.Closed() {
-		return typed("top", c.ID)
+		return c.env.Invite("top", c.ID)
 	}
 	if c.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY) {
 		if v := c.GetVariant(); v != "classic" {
-			return typed("daily", client.CleanText(v, ui.NameLimit))
+			return c.env.Invite("daily", client.CleanText(v, ui.NameLimit))
 		}
-		return typed("daily")
+		return c.env.Invite("daily")
 	}
-	return typed("join", c.ID)
+	return c.env.Invite("join", c.ID)
 }
 
 // HeadRows is the number of rows that Rows takes for the headings.

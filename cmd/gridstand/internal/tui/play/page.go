@@ -72,29 +72,11 @@ func (p *page) shareLine() string {
 	return line
 }
 
-// ClosingMessage implements ui.Closing. It reports the state of the game, and how to resume or verify it.
+// ClosingMessage implements ui.Closing. It reports the state of the game, and how to resume it.
 func (p *page) ClosingMessage() string {
-	over := p.Over()
-	text, hint, command := p.Summary(), "Resume it", p.env.Command("play", gamestate.ShortID(p.Game.GetId()))
-	switch c := p.contest; {
-	case c != nil && c.Challenge != nil && over:
-		text, hint, command = p.shareLine(), "See the ranking", p.env.Command("top", c.ID)
-	case c != nil && c.Challenge != nil:
-		text = c.Title() + ": " + describe.Plural(p.Score(), "point") + ", " + describe.Standing(p.Game.Game)
-		hint, command = "Come back", c.Command()
-	case over:
-		hint, command = "Verify it", p.env.Command("verify", gamestate.ShortID(p.Game.GetId()))
+	text := p.Summary() + "."
+	if command := p.env.Command("play", gamestate.ShortID(p.Game.GetId())); command != "" && !p.Over() && !p.lost {
+		text += "\nResume it with " + command
 	}
-	if p.lost || p.env.Local && over {
-		command = ""
-	}
-	message := ui.WithHint(text, hint, command)
-	if p.contest != nil && over && command != "" {
-		verify := "\nVerify your game with "
-		if !p.contest.Closed() {
-			verify = "\nOnce it is closed, verify your game with "
-		}
-		message += verify + p.env.Command("verify", gamestate.ShortID(p.Game.GetId()))
-	}
-	return message
+	return text
 }

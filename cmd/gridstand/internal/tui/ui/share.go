@@ -65,12 +65,3 @@ func (t *Tasks) Copy(text string) tea.Cmd {
 	t.Say("Sent to the terminal's clipboard:" + gap + strings.Join(lines, "\n"))
 	return tea.SetClipboard(text)
 }
-
-// WithHint returns a closing message: a text and, on a second line, what the user can do next with a
-// command. Without a command, it is only the text.
-func WithHint(text, hint, command string) string {
-	if command == "" {
-		return text + "."
-	}
-	return text + ".\n" + hint + " with " + command
-}

@@ -262,5 +262,4 @@ func TestFollow(t *testing.T) {
 	x.wait(2 * time.Second)
 	x.shows(playing)
 	assert.Contains(t, x.Screen(), "● live")
-	assert.Contains(t, x.p.ClosingMessage(), "Continue with gridstand watch @ada")
 }

@@ -64,17 +64,3 @@ func (p *page) askBest() tea.Cmd {
 
 // running reports whether more events may arrive.
 func (g *game) running() bool { return g != nil && !g.Over() && g.Err == nil }
-
-// closingMessage returns the state of a game, and a command to continue watching or to verify it.
-func closingMessage(env *ui.Env, s *gamestate.State) string {
-	switch {
-	case s.Board() == nil:
-		return ""
-	case s.Over() && s.Sealed():
-		return ui.WithHint(s.Summary(), "When its challenge has closed, verify it", env.Command("verify", s.ID()))
-	case s.Over():
-		return ui.WithHint(s.Summary(), "Verify it", env.Command("verify", s.ID()))
-	default:
-		return ui.WithHint(s.Summary(), "Continue", env.Command("watch", s.ID()))
-	}
-}

@@ -6,7 +6,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -149,15 +148,4 @@ func (p *page) step() tea.Cmd {
 		return cmd
 	}
 	return tea.Batch(cmd, p.playNext())
-}
-
-// ClosingMessage implements ui.Closing. It reports the state of the game.
-func (p *page) ClosingMessage() string {
-	if p.game == nil {
-		return ""
-	}
-	if p.chooser != nil && p.chooser.player != nil && p.game.running() {
-		return ui.WithHint(p.game.Summary(), "Continue", p.env.Command("watch", gamestate.At(p.chooser.name())))
-	}
-	return closingMessage(p.env, &p.game.State)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -197,15 +196,4 @@ func (w *wall) title(i int) (who, facts string) {
 		facts = t.Bold().Render(describe.Comma(s.Score())) + "  " + facts
 	}
 	return number.Render(strconv.Itoa(i+1)) + " " + who, facts
-}
-
-// ClosingMessage implements ui.Closing. It reports the state of each game on its own line.
-func (w *wall) ClosingMessage() string {
-	var lines []string
-	for _, s := range w.games {
-		if text := closingMessage(w.env, s); text != "" {
-			lines = append(lines, text)
-		}
-	}
-	return strings.Join(lines, "\n")
 }

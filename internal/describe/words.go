@@ -32,7 +32,7 @@ var Reactions = []string{"clap", "wow", "laugh", "heart", "fire", "ouch"}
 // is for all larger tiles.
 var squares = []rune("⬛⬛🟦🟦🟩🟩🟧🟧🟥🟪🟨⬜")
 
-// words holds the other texts that the page uses, too. Each %s stands for a parameter.
+// words holds the other texts of the page, most of which this package uses, too. Each %s stands for a parameter.
 var words = struct {
 	Open, YouWin, GameOver                                string
 	NoWinner, Wins, ShareWin, And, OthersResigned         string

@@ -20,9 +20,6 @@ func (p *page) View(width, height int) ui.View {
 	if left := p.TimeLeft(); left != "" {
 		v.Right = []string{p.badge() + "   " + left, left}
 	}
-	if p.Moment.Text != "" {
-		v.News = t.Accent().Bold(true).Render(p.Moment.Text)
-	}
 	v.Body = p.body(width, height)
 	return v
 }

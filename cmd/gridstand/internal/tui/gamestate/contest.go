@@ -1,7 +1,6 @@
 package gamestate
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -41,8 +39,6 @@ type Contest struct {
 	online client.Connection
 	ahead  time.Duration // server clock minus client clock
 	timed  bool          // whether ahead is known
-	passed time.Time     // when Tasks.Moment last said who overtakes whom
-	hurry  bool          // whether it has said that the race ends soon
 	next   ui.Timer      // waits for the next tick
 	tries  int           // number of requests for Around
 	own    string        // see NewContest
@@ -50,8 +46,7 @@ type Contest struct {
 
 // NewContest returns a contest that knows only the challenge's id. It follows the boards of a race once the
 // race is open. If the page plays the game own, it does not follow that game's board, and the server
-// does not count the user as a watcher of the others. Otherwise, own is "". The contest says in the page's
-// moment who overtakes whom in a race, and that it ends soon.
+// does not count the user as a watcher of the others. Otherwise, own is "".
 func NewContest(env *ui.Env, tasks *ui.Tasks, id, own string) *Contest {
 	return &Contest{ID: id, env: env, tasks: tasks, own: own, Games: map[string]*State{}}
 }
@@ -125,30 +120,11 @@ func (c *Contest) Update(u client.ChallengeUpdate, err error) tea.Cmd {
 		return nil
 	}
 	c.online = u.Connection
-	var moment tea.Cmd
 	if s := u.Snapshot; s != nil {
-		moment = c.passing(s)
 		c.Err, c.Challenge, c.Lines, c.Total = nil, s.GetChallenge(), s.GetStandings(), s.GetTotal()
 		c.setTime(s.GetNow().AsTime())
 	}
-	return tea.Batch(moment, c.tick(), c.follow())
-}
-
-// calm is the least time between two texts about places in a race.
-const calm = 3 * time.Second
-
-// passing says who overtakes whom in a snapshot of an open race.
-func (c *Contest) passing(s *pb.WatchChallengeResponse) tea.Cmd {
-	if !c.Race() || !c.Open() || c.env.Now.Sub(c.passed) < calm {
-		return nil
-	}
-	text := describe.Overtaking(c.Lines, s.GetStandings(), c.own, func(s *pb.Standing) string {
-		return client.CleanName(cmp.Or(s.GetPlayer().GetName(), s.GetBot()))
-	})
-	if text != "" {
-		c.passed = c.env.Now
-	}
-	return c.tasks.Celebrate(c.env, text)
+	return tea.Batch(c.tick(), c.follow())
 }
 
 // Is reports whether the challenge is known to be of the given kind.
@@ -268,32 +244,20 @@ func (c *Contest) Countdown() int {
 	return int((c.GetOpenTime().AsTime().Sub(c.Now()) + time.Second - 1) / time.Second)
 }
 
-// lastTime is the time before the end of a race from which the moment says so.
-const lastTime = 10 * time.Second
-
-// tick waits until the countdown or the stage of the challenge changes or a race ends soon, and then
-// follows the boards of an open race.
+// tick waits until the countdown or the stage of the challenge changes, and then follows the boards of an
+// open race.
 func (c *Contest) tick() tea.Cmd {
 	var wait time.Duration
-	var hurry tea.Cmd
 	switch c.Stage() {
 	case pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED:
 		wait = c.GetOpenTime().AsTime().Sub(c.Now()) - time.Duration(c.Countdown()-1)*time.Second
 	case pb.ChallengeStatus_CHALLENGE_STATUS_OPEN:
 		wait = c.GetCloseTime().AsTime().Sub(c.Now())
-		switch {
-		case !c.Race() || c.hurry:
-		case wait > lastTime:
-			wait -= lastTime
-		default:
-			c.hurry = true
-			hurry = c.tasks.Celebrate(c.env, describe.SecondsLeft(int((wait+time.Second-1)/time.Second)))
-		}
 	default:
 		return nil
 	}
 	if wait <= 0 { // A hostile server's time can be too far away for a Duration.
 		return nil
 	}
-	return tea.Batch(hurry, c.next.Start(c.tasks, wait, func() tea.Cmd { return tea.Batch(c.tick(), c.follow()) }))
+	return c.next.Start(c.tasks, wait, func() tea.Cmd { return tea.Batch(c.tick(), c.follow()) })
 }

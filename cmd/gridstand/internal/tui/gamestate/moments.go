@@ -8,11 +8,10 @@ import (
 // goalTile is the smallest tile that is celebrated.
 const goalTile = 2048
 
-// SetRecord sets the best score of the player's earlier games. Once the game's score exceeds it, the
-// text is shown.
-func (s *State) SetRecord(score int32, text string) { s.record, s.recordText = score, text }
+// SetRecord sets the best score of the user's earlier games. Once the game's score exceeds it, the user is told.
+func (s *State) SetRecord(score int32) { s.record = score }
 
-// Record reports whether the game's score exceeds that of the player's earlier games, if there are any.
+// Record reports whether the game's score exceeds that of the user's earlier games, if there are any.
 func (s *State) Record() bool {
 	return s.record > 0 && s.Game.GetRanked() && s.Score() > s.record
 }
@@ -28,7 +27,7 @@ func (s *State) milestone(before *pb.Twenty48Board, score int32) string {
 	case tile > s.largest && tile >= goalTile:
 		return describe.NewTile(tile)
 	case score <= s.record && s.Record():
-		return s.recordText
+		return describe.NewBest()
 	}
 	return ""
 }

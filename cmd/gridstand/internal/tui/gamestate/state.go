@@ -32,10 +32,9 @@ type State struct {
 	// Log lists the last events, newest first.
 	Log []Entry
 
-	largest    int32 // largest tile so far
-	record     int32 // see SetRecord
-	recordText string
-	rematch    string // id of the request that creates a rematch, or ""
+	largest int32  // largest tile so far
+	record  int32  // see SetRecord
+	rematch string // id of the request that creates a rematch, or ""
 
 	connection     client.Connection
 	connectionTime time.Time // when connection was last updated

@@ -11,7 +11,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
@@ -162,37 +161,4 @@ func TestAttempt_Rematch(t *testing.T) {
 	assert.Contains(t, d.Screen(), "4 points behind bob")
 	p.Game.GetPosition().Scores = []int32{12345}
 	assert.Contains(t, d.Screen(), "beat bob by 1")
-}
-
-// Ensure that a race says who overtakes whom, but not more often than every three seconds, and that it
-// ends soon, once.
-func TestRace_Moments(t *testing.T) {
-	t.Parallel()
-	env := tuitest.Env(nil)
-	p := someRace(t, env)
-	leading := tuitest.RaceStandings()
-	leading[0], leading[1] = leading[1], leading[0]
-	// at delivers standings some time after Noon.
-	at := func(after time.Duration, lines []*pb.Standing) string {
-		env.Now = tuitest.Noon.Add(after)
-		p.Continue(tuitest.Result(p.contest.Update, tuitest.Snapshot(tuitest.Race(), env.Now, lines...), nil))
-		return p.Moment.Text
-	}
-	assert.Empty(t, at(1*time.Second, tuitest.RaceStandings()))
-	assert.Equal(t, "You overtake bob", at(2*time.Second, leading))
-	assert.Equal(t, "You overtake bob", at(3*time.Second, tuitest.RaceStandings()))
-	ui.Press(p.env, p, tuitest.Key("x"))
-	assert.Empty(t, p.Moment.Text)
-	assert.Equal(t, "You overtake bob", at(6*time.Second, leading))
-	assert.Equal(t, "bob overtakes you", at(9*time.Second, tuitest.RaceStandings()))
-	assert.Equal(t, "10 seconds left", at(130*time.Second, tuitest.RaceStandings()))
-	ui.Press(p.env, p, tuitest.Key("x"))
-	env.Now = env.Now.Add(time.Second)
-	ui.Press(p.env, p, tuitest.Key("x"))
-	assert.Empty(t, at(132*time.Second, tuitest.RaceStandings()), "once")
-	watcher := gamestate.NewContest(env, p.Tasks, tuitest.ChallengeID, "")
-	for i, lines := range [][]*pb.Standing{tuitest.RaceStandings(), leading} {
-		watcher.Update(tuitest.Snapshot(tuitest.Race(), tuitest.Noon.Add(time.Duration(i)*time.Second), lines...), nil)
-	}
-	assert.Equal(t, "ada takes the lead", p.Moment.Text)
 }

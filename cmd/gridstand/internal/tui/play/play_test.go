@@ -404,7 +404,7 @@ func TestGuest_Asked(t *testing.T) {
 		}
 		p.Game.GetPosition().GetTwenty48().Tiles = []int32{c.tile, 2}
 		p.Game.Ranked = !c.byBot
-		p.SetRecord(c.record, "New best")
+		p.SetRecord(c.record)
 		p.Continue(func() tea.Cmd {
 			finish(p, cmp.Or(c.reason, pb.Result_REASON_NO_MOVES))
 			if c.none {
@@ -425,6 +425,20 @@ func TestGuest_Asked(t *testing.T) {
 		}
 		assert.NotContains(t, screen(), question, name)
 		assert.Nil(t, press(), name)
+	}
+}
+
+// Ensure that a score above the best one of earlier games is celebrated once, and that no other one is.
+func TestRecord(t *testing.T) {
+	t.Parallel()
+	for record, want := range map[int32]string{12340: "Your new best", 12343: "Your new best", 12344: "", 0: ""} {
+		p := somePlay(t, tuitest.Env(nil))
+		p.SetRecord(record)
+		require.True(t, p.Apply(tuitest.Moved(614, pb.Direction_DIRECTION_LEFT, tuitest.Board(4, 4), 12344)))
+		assert.Equal(t, want, p.Milestone, record)
+		require.True(t, p.Apply(tuitest.Moved(615, pb.Direction_DIRECTION_LEFT, tuitest.Board(4, 4), 12344)))
+		assert.Empty(t, p.Milestone, record)
+		p.Own().Stop()
 	}
 }
 

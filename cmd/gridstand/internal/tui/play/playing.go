@@ -13,7 +13,6 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/solver"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -85,11 +84,11 @@ func (p *page) ring() tea.Cmd {
 func (p *page) rank(tries int) tea.Cmd {
 	server, game := p.env.Server, p.Game
 	return ui.Call(p.Tasks, func(ctx context.Context) (places, error) {
-		day, err := server.Place(ctx, game.GetVariant(), pb.Window_WINDOW_DAY, "me")
+		day, err := server.Place(ctx, game.GetVariant(), pb.Window_WINDOW_DAY)
 		if err != nil {
 			return places{}, err
 		}
-		all, err := server.Place(ctx, game.GetVariant(), pb.Window_WINDOW_ALL_TIME, "me")
+		all, err := server.Place(ctx, game.GetVariant(), pb.Window_WINDOW_ALL_TIME)
 		return places{&day, &all}, err
 	}, func(found places, err error) tea.Cmd {
 		if p.Over() && tries == 0 {
@@ -99,7 +98,7 @@ func (p *page) rank(tries int) tea.Cmd {
 			return p.Again(max(tries, 1), func() tea.Cmd { return p.rank(tries + 1) })
 		}
 		p.places = found
-		p.SetRecord(found.all.GetScore(), describe.NewBest(""))
+		p.SetRecord(found.all.GetScore())
 		return nil
 	})
 }

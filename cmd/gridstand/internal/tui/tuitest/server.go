@@ -81,7 +81,7 @@ func (s *Server) Profile(context.Context) (*pb.GetProfileResponse, error) {
 }
 
 // Place implements ui.Server.
-func (s *Server) Place(_ context.Context, _ string, w pb.Window, _ string) (ui.Place, error) {
+func (s *Server) Place(_ context.Context, _ string, w pb.Window) (ui.Place, error) {
 	if s.OnPlace == nil {
 		return ui.Place{}, nil
 	}

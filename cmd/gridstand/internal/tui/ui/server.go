@@ -44,8 +44,8 @@ type Server interface {
 	React(ctx context.Context, gameID string, reaction pb.Reaction) error
 	// Profile returns what the user has achieved.
 	Profile(ctx context.Context) (*pb.GetProfileResponse, error)
-	// Place returns the place of a player, or of the user as "me", on a leaderboard.
-	Place(ctx context.Context, variant string, window pb.Window, playerID string) (Place, error)
+	// Place returns the user's place on a leaderboard.
+	Place(ctx context.Context, variant string, window pb.Window) (Place, error)
 	// Lists returns the lists that the lobby shows. me is the id of the user's account, or
 	// "". Lists requests the variants only if known is empty.
 	Lists(ctx context.Context, me, variant string, window pb.Window, known []*pb.Variant) (Lists, error)
@@ -144,14 +144,14 @@ func (s *server) Undo(ctx context.Context, game client.Game, version int32) (*pb
 	return s.Seat(game).Undo(ctx, version, nil)
 }
 
-func (s *server) Place(ctx context.Context, variant string, window pb.Window, playerID string) (Place, error) {
+func (s *server) Place(ctx context.Context, variant string, window pb.Window) (Place, error) {
 	board, err := s.Leaderboard.ListScores(ctx, &pb.ListScoresRequest{
 		Variant: variant, Window: window, PageSize: 1,
 	})
 	if err != nil {
 		return Place{}, err
 	}
-	e, err := s.entry(ctx, variant, window, playerID)
+	e, err := s.entry(ctx, variant, window, "me")
 	return Place{e, max(board.GetTotal(), e.GetRank())}, err
 }
 

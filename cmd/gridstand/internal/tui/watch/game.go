@@ -3,15 +3,12 @@
 package watch
 
 import (
-	"context"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -20,7 +17,6 @@ type game struct {
 	gamestate.State
 	past  past
 	since time.Time // when the page started to show it
-	asked bool      // whether the best score of the player was requested
 }
 
 // newGame returns the game with a full id.
@@ -38,27 +34,6 @@ func (p *page) watch() tea.Cmd {
 		}
 		g.past.add(eventOf(u))
 		return tea.Batch(react, p.Celebrate(p.env, g.Milestone), g.Show(p.env, p.Tasks, !g.lookingBack()))
-	})
-}
-
-// askBest requests the best score of the player's earlier games, once.
-func (p *page) askBest() tea.Cmd {
-	g, seats := p.game, p.game.Game.GetSeats()
-	if g.asked || len(seats) != 1 || seats[0].GetPlayer() == nil || g.Over() {
-		return nil
-	}
-	g.asked = true
-	name, variant, player := g.Player(), g.Game.GetVariant(), seats[0].GetPlayer().GetId()
-	if p.env.Owns(seats[0]) {
-		name = ""
-	}
-	return ui.Call(p.Tasks, func(ctx context.Context) (ui.Place, error) {
-		return p.env.Server.Place(ctx, variant, pb.Window_WINDOW_ALL_TIME, player)
-	}, func(best ui.Place, err error) tea.Cmd {
-		if err == nil {
-			g.SetRecord(best.GetScore(), describe.NewBest(name))
-		}
-		return nil
 	})
 }
 

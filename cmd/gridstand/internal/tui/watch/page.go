@@ -63,7 +63,7 @@ func (p *page) Continue(then ui.Then) tea.Cmd {
 		p.replay = false
 		return tea.Batch(cmd, p.seek(1), p.play())
 	}
-	return tea.Batch(cmd, p.askBest())
+	return cmd
 }
 
 // check requests another game if it is time to, and checks again after checkTime.

@@ -172,7 +172,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if cmd, done := m.key(msg); done {
 			return m, cmd
 		}
-		return m, ui.Press(m.env, m.top(), msg)
+		return m, ui.Press(m.top(), msg)
 	}
 	if d := m.typing(); d != nil {
 		return m, d.Input(msg)

@@ -5,13 +5,11 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -98,20 +96,6 @@ func TestTheme(t *testing.T) {
 	for name, want := range map[string]string{"": "48;2;75;82;103m2", "classic": "48;2;238;228;218m2", "vt100": "   2       *       *       4   "} {
 		drawn := board.Twenty48{Board: tuitest.Board(4, 4), Marks: board.NoMarks}.Draw(board.Size{Width: 7, Pitch: 2}, ui.Theme{Profile: colorprofile.TrueColor, Name: name})
 		assert.Contains(t, drawn, want, name)
-	}
-}
-
-// Ensure that a text over a board leaves it as wide as it is, so that nothing beside it moves.
-func TestFlash_Width(t *testing.T) {
-	t.Parallel()
-	for _, profile := range []colorprofile.Profile{colorprofile.ANSI, colorprofile.ANSI256, colorprofile.TrueColor} {
-		theme := ui.Theme{Profile: profile}
-		drawn := board.Twenty48{Board: tuitest.Board(4, 4), Marks: board.NoMarks}.Draw(board.Size{Width: 7, Pitch: 2}, theme)
-		over := (&ui.Flash{Text: "New best"}).Over(drawn, theme)
-		require.NotEqual(t, drawn, over)
-		for line := range strings.Lines(over) {
-			assert.Equal(t, lipgloss.Width(drawn), lipgloss.Width(strings.TrimSuffix(line, "\n")), profile)
-		}
 	}
 }
 

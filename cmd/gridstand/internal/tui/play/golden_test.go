@@ -48,7 +48,7 @@ func TestGolden(t *testing.T) {
 		},
 		"moment": func(t *testing.T, env *ui.Env) *page {
 			p := someRace(t, env)
-			p.Moment.Text, p.Reactions.Text = "2048!", "★ clap, ouch ×2"
+			p.News = "2048!"
 			return p
 		},
 		"race": func(t *testing.T, env *ui.Env) *page { return someRace(t, env) },

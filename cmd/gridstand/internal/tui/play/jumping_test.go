@@ -373,7 +373,7 @@ func TestWrongBoard(t *testing.T) {
 			p := New(t.Context(), tuitest.Env(&tuitest.Server{}), games[0]).(*page)
 			before := p.Game.GetVersion()
 			p.Continue(func() tea.Cmd { return deliver(p) })
-			ui.Press(p.env, p, tuitest.Key("left"))
+			ui.Press(p, tuitest.Key("left"))
 			assert.NotEmpty(t, p.View(78, 20).Body)
 			assert.Equal(t, before, p.Game.GetVersion(), "%s, message %d", name, i)
 			p.Own().Stop()

@@ -175,7 +175,7 @@ func (p *page) updated(u client.Update, changed bool) tea.Cmd {
 		p.fail(p.Err)
 		p.Say("") // The status says why for as long as the page is open.
 	}
-	return tea.Batch(p.changed(changed), p.React(p.env, u.Reactions))
+	return tea.Batch(p.changed(changed), p.React(u.Reactions))
 }
 
 // changed handles a change to the game. It animates or briefly marks the change, rings the
@@ -187,7 +187,7 @@ func (p *page) changed(changed bool) tea.Cmd {
 	if p.held() != nil {
 		p.Say("") // The status says how to take the seat back.
 	}
-	cmds := []tea.Cmd{p.ring(), p.Show(p.env, p.Tasks, len(p.queue) == 0), p.Celebrate(p.env, p.Milestone)}
+	cmds := []tea.Cmd{p.ring(), p.Show(p.env, p.Tasks, len(p.queue) == 0), p.Flash(p.Milestone)}
 	if p.Over() {
 		p.ended = p.env.Now
 		p.queue, p.solving, p.places = nil, nil, places{}

@@ -317,7 +317,7 @@ func TestRefusals(t *testing.T) {
 	d.Press("up", "up")
 	take(t, calls).answer <- answer{err: &client.Error{Reason: pb.ReasonNotSeated, Message: "no seat"}}
 	s.Stream(tuitest.GameID).Push(client.Update{Reactions: []int32{1}})
-	d.Until("the reaction", func() bool { return strings.Contains(d.Screen(), "! no seat   ★ clap") })
+	d.Until("the reaction", func() bool { return strings.Contains(d.Screen(), "! no seat    ★ clap") })
 	assert.Empty(t, p.queue)
 	d.Press("S", "up", "x", " ") // neither yes nor no
 	d.Shows("y give up, new game", "g give up", "Its 12,340 points count.")
@@ -414,7 +414,7 @@ func TestGuest_Asked(t *testing.T) {
 		})
 		p.Continue(func() tea.Cmd { return nil })
 		screen := func() string { return ansi.Strip(ui.Draw(env, p, false).Content) }
-		press := func() tea.Cmd { return ui.Press(p.env, p, tea.KeyPressMsg{Code: 'e', Text: "e"}) }
+		press := func() tea.Cmd { return ui.Press(p, tea.KeyPressMsg{Code: 'e', Text: "e"}) }
 		const question = "Press e to choose a name"
 		assert.Equal(t, c.want, strings.Contains(screen(), question), name)
 		if !c.named {

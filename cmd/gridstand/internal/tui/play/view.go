@@ -21,7 +21,7 @@ import (
 const shareLines = 2
 
 func (p *page) View(width, height int) ui.View {
-	v := ui.View{Title: p.Variant(), Status: p.status(), News: p.News(p.env.Theme), Right: p.headline()}
+	v := ui.View{Title: p.Variant(), Status: p.status(), Right: p.headline()}
 	if p.contest != nil {
 		v.Title = p.contest.Title()
 	}
@@ -43,7 +43,7 @@ func (p *page) View(width, height int) ui.View {
 		panel = p.result(l)
 	}
 	var x int
-	v.Body, x = board.Join(l, p.Moment.Over(b.Draw(l.Cell, p.env.Theme), p.env.Theme), panel)
+	v.Body, x = board.Join(l, b.Draw(l.Cell, p.env.Theme), panel)
 	mode, ok := p.mode.(clickable)
 	if !ok || l.Cell.Mini || p.Over() {
 		return v

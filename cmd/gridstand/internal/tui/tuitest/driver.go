@@ -104,7 +104,7 @@ func (d *Driver) Send(msg tea.Msg) {
 		if d.Page.Own().Dialog != nil {
 			d.run(d.Page.Own().Answer(msg))
 		} else {
-			d.run(ui.Press(d.Env, d.Page, msg))
+			d.run(ui.Press(d.Page, msg))
 		}
 	default:
 		if t, ok := d.Page.Own().Dialog.(ui.Typing); ok {

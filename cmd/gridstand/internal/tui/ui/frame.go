@@ -30,7 +30,10 @@ func Draw(env *Env, p Page, last bool) tea.View {
 	default:
 		v.Status = env.Theme.Good().Render(own.Notice)
 	}
-	v.Status = strings.Join(nonEmpty([]string{v.Status, v.News}), "   ")
+	if own.News != "" {
+		news := env.Theme.Accent().Bold(true).Reverse(true).Render(" " + own.News + " ")
+		v.Status = strings.Join(nonEmpty([]string{v.Status, news}), "   ")
+	}
 	footer, _ := keys.shown(last)
 	return compose(env, v, footer)
 }
@@ -96,7 +99,7 @@ func compose(env *Env, v View, keys []key.Binding) tea.View {
 	}
 	content := strings.Join(lines, "\n")
 	if v.dialog != "" && fits {
-		content = Overlay(content, v.dialog, env.Width, env.Height)
+		content = overlay(content, v.dialog, env.Width, env.Height)
 	}
 	title := "Gridstand"
 	if v.Title != "" {
@@ -123,14 +126,13 @@ func compose(env *Env, v View, keys []key.Binding) tea.View {
 	return view
 }
 
-// Overlay puts a box over the middle of a text of width × height.
-func Overlay(text, box string, width, height int) string {
+// overlay puts a box over the middle of a text of width × height.
+func overlay(text, box string, width, height int) string {
 	boxWidth, boxHeight := lipgloss.Size(box)
-	drawn := lipgloss.NewCompositor(
+	return lipgloss.NewCompositor(
 		lipgloss.NewLayer(text),
 		lipgloss.NewLayer(box).X((width-boxWidth)/2).Y((height-boxHeight)/2).Z(1),
 	).Render()
-	return lipgloss.NewStyle().Width(width).Render(drawn) // The compositor trims spaces at the end of lines.
 }
 
 // center centers text in width × height: it returns the lines, not yet moved right, and the

@@ -40,8 +40,8 @@ type View struct {
 	Left, Right []string
 	// Body is the page's content, at most as large as the page was asked to draw.
 	Body string
-	// Status is an optional line for problems and hints, and News, after it, one for what has just happened.
-	Status, News string
+	// Status is an optional line for problems and hints.
+	Status string
 	// OnClick returns the command for a click at a column and row of the body. It may be
 	// nil.
 	OnClick func(x, y int) tea.Cmd
@@ -50,8 +50,7 @@ type View struct {
 }
 
 // Press passes a key to a page.
-func Press(env *Env, p Page, msg tea.KeyPressMsg) tea.Cmd {
-	p.Own().Moment.press(env.Now)
+func Press(p Page, msg tea.KeyPressMsg) tea.Cmd {
 	return p.Continue(func() tea.Cmd { cmd, _ := p.Keys().Press(msg); return cmd })
 }
 

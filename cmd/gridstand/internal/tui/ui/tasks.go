@@ -23,8 +23,9 @@ type Tasks struct {
 	// status until the next key.
 	Notice string
 	failed bool // whether Notice says why a key failed
-	// Moment celebrates what has just happened in the page's game, and Reactions shows those of watchers.
-	Moment, Reactions Flash
+	// News says what has just happened in the page's game: a milestone, or reactions of watchers.
+	News    string
+	newsEnd Timer
 
 	mu      sync.Mutex
 	running sync.WaitGroup // call Add only under mu and while Ctx is not done

@@ -28,12 +28,12 @@ func newGame(id string, now time.Time) *game {
 func (p *page) watch() tea.Cmd {
 	g := p.game
 	return g.Follow(p.env, p.Tasks, client.WatchOptions{}, func(u client.Update, changed bool) tea.Cmd {
-		react := p.React(p.env, u.Reactions)
+		react := p.React(u.Reactions)
 		if !changed {
 			return react
 		}
 		g.past.add(eventOf(u))
-		return tea.Batch(react, p.Celebrate(p.env, g.Milestone), g.Show(p.env, p.Tasks, !g.lookingBack()))
+		return tea.Batch(react, p.Flash(g.Milestone), g.Show(p.env, p.Tasks, !g.lookingBack()))
 	})
 }
 

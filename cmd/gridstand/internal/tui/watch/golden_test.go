@@ -90,7 +90,7 @@ func TestGolden(t *testing.T) {
 	tuitest.Golden(t, "moment", func(env *ui.Env) ui.Page {
 		env.Me = "" // a watcher
 		p := shown(t, env, tuitest.Game(tuitest.Board(4, 4)))
-		p.Moment.Text, p.Reactions.Text = "2048!", "★ clap ×12, fire"
+		p.News = "★ clap ×12, fire"
 		return p
 	})
 	tuitest.Golden(t, "wall", func(env *ui.Env) ui.Page {

@@ -101,7 +101,7 @@ func (p *page) drop() {
 		p.game.Unfollow()
 	}
 	p.game = nil
-	p.Moment.Text, p.Reactions.Text = "", ""
+	p.News = ""
 	p.stop()
 }
 

@@ -54,7 +54,7 @@ func TestWatch(t *testing.T) {
 	assert.Contains(t, p.View(80, 20).Body, d.Env.Theme.Bad().Bold(true).Render(title))
 	d.Env.Me = ""
 	assert.Contains(t, p.View(80, 20).Body, d.Env.Theme.Bold().Render(title), "not bad for a watcher")
-	assert.Equal(t, tea.SetClipboard("gridstand watch "+tuitest.GameID)(), ui.Press(p.env, p, tea.KeyPressMsg{Code: 'y', Text: "y"})())
+	assert.Equal(t, tea.SetClipboard("gridstand watch "+tuitest.GameID)(), ui.Press(p, tea.KeyPressMsg{Code: 'y', Text: "y"})())
 	assert.Contains(t, d.Screen(), "Sent to the terminal's clipboard: gridstand watch "+tuitest.GameID)
 	d.Press("r")
 	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Rules: "classic"}}, d.Leave())
@@ -156,7 +156,7 @@ func TestReplay_Home(t *testing.T) {
 	d.Press("pgdown", "right", "left")
 	assert.EqualValues(t, 11, at(p))
 
-	ui.Press(p.env, p, tea.KeyPressMsg{Code: tea.KeyEnd})
+	ui.Press(p, tea.KeyPressMsg{Code: tea.KeyEnd})
 	d.Press("pgup")
 	d.Until("an answer", func() bool { return !p.game.past.loading })
 	assert.EqualValues(t, 900, at(p), "the version stays the same")

@@ -26,9 +26,6 @@ func (p *page) View(width, height int) ui.View {
 	v := ui.View{
 		Title: s.Variant(), Left: p.left(t.Bold().Render(s.Variant())), Right: p.right(), Status: p.status(width),
 	}
-	if !p.game.lookingBack() {
-		v.News = p.News(t)
-	}
 	b := s.Board()
 	l, ok := board.Place(b, t, width, height, panelLines)
 	if !ok {
@@ -40,11 +37,7 @@ func (p *page) View(width, height int) ui.View {
 	if s.Over() {
 		text = x.result()
 	}
-	drawn := b.Draw(l.Cell, t)
-	if !p.game.lookingBack() {
-		drawn = p.Moment.Over(drawn, t)
-	}
-	v.Body, _ = board.Join(l, drawn, text)
+	v.Body, _ = board.Join(l, b.Draw(l.Cell, t), text)
 	return v
 }
 

@@ -74,7 +74,7 @@ func TestPlayLocal(t *testing.T) {
 	page, _ := servertest.Get(t, "http://"+address+"/", "Host", "rebound.example")
 	assert.Equal(t, http.StatusMisdirectedRequest, page.StatusCode, "a web page must not read the player's games")
 	tv := bob.sit("watch", "http://"+address+"/")
-	tv.sees("a game in progress")
+	tv.sees("SCORE")
 	second := bob.sit("play", "--share", "--server", address, "3x3")
 	second.sees("thers on this machine watch at")
 	second.types("q")

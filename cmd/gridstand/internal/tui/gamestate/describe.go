@@ -64,43 +64,10 @@ func (s *State) Gain() string {
 	return "+" + describe.Comma(s.Gained)
 }
 
-// Unranked returns the reason why the game is not ranked, or "" if it is ranked.
-func (s *State) Unranked() string {
-	people, open := 0, 0
-	machine, random := false, false
-	for _, seat := range s.Game.GetSeats() {
-		switch who := seat.GetOccupant().(type) {
-		case *pb.Seat_Player:
-			people++
-			machine = machine || who.Player.GetBot()
-		case *pb.Seat_Open:
-			open++
-		case *pb.Seat_Bot:
-			random = random || who.Bot == "random"
-		}
-	}
-	switch {
-	// Tribolo's leaderboards contain only games that were played to the end.
-	case s.Over() && s.Tribolo() != nil && s.Game.GetResult().GetReason() != pb.Result_REASON_NO_MOVES:
-		return "not played to the end"
-	case s.Game.GetRanked():
-		return ""
-	case s.Game.GetPrivate():
-		return "a private game"
-	case machine:
-		return "a bot's account"
-	case people+open == 0:
-		return "only bots play"
-	case random:
-		return "a random bot"
-	case people > 1:
-		return "more than one player"
-	default:
-		// The server reports only that the game is no longer ranked, not why. A page that
-		// was open at the time could know, but a page opened later cannot, so every page
-		// names both possible reasons.
-		return "undo or solver used"
-	}
+// Ranked reports whether the game is ranked. Tribolo's leaderboards contain only games that were played to the end.
+func (s *State) Ranked() bool {
+	endedEarly := s.Over() && s.Tribolo() != nil && s.Game.GetResult().GetReason() != pb.Result_REASON_NO_MOVES
+	return s.Game.GetRanked() && !endedEarly
 }
 
 // Outcome says how a game ended for the account with the id me, which may be a watcher's or "": "You

@@ -223,8 +223,8 @@ func (p *page) facts(width int) (lines []string, least int) {
 	lines = append(lines, t.Dim().Render(ui.Cell(about, width)))
 	if s.Game.GetExhibition() {
 		lines = append(lines, t.Dim().Render(ui.Cell("exhibition: only bots play", width)))
-	} else if reason := s.Unranked(); reason != "" {
-		lines = append(lines, t.Dim().Render(ui.Cell("unranked: "+reason, width)))
+	} else if !s.Ranked() {
+		lines = append(lines, t.Dim().Render(ui.Cell("unranked", width)))
 	}
 	return lines, least
 }

@@ -79,8 +79,8 @@ func (p *page) outcome(l board.Layout, height int, facts string) (lines, blocks 
 		place += " so far"
 	}
 	lines = []string{t.Good().Bold(true).Render(place)}
-	if why := p.unranked(l.PanelWidth); why != "" {
-		lines[0] = why
+	if unranked := p.unranked(); unranked != "" {
+		lines[0] = unranked
 	}
 	if c.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH) {
 		lines = append(lines, describe.Margin(r.Score, c.GetTarget().GetScore(), client.CleanName(c.GetTarget().GetPlayer().GetName())))

@@ -130,9 +130,9 @@ func (m *jumping) PanelLines() int { return 7 }
 func (m *jumping) Panel(p *page, l board.Layout) []string {
 	turn := ui.Lines(false, p.TurnText(p.env.Theme, p.mine()), m.hint(p, l.PanelWidth))
 	if l.Wide {
-		return []string{p.SeatBlocks(p.env.Theme, l.PanelWidth, p.env.Me, l.PanelHeight > 18), turn, p.unranked(l.PanelWidth)}
+		return []string{p.SeatBlocks(p.env.Theme, l.PanelWidth, p.env.Me, l.PanelHeight > 18), turn, p.unranked()}
 	}
-	lines := []string{p.SeatLines(p.env.Theme, l.PanelWidth, p.env.Me), turn, p.unranked(l.PanelWidth)}
+	lines := []string{p.SeatLines(p.env.Theme, l.PanelWidth, p.env.Me), turn, p.unranked()}
 	if l.PanelHeight < m.PanelLines() && p.mine() {
 		lines[0], lines[1] = turn, lines[0]
 	}

@@ -16,7 +16,7 @@ type places struct{ day, all *ui.Place }
 // will never contain it.
 func (p places) have(g *gamestate.State, score int32) bool {
 	has := func(at *ui.Place) bool { return at.GetGameId() == g.Game.GetId() || at.GetScore() >= score }
-	return g.Unranked() != "" || score == 0 || has(p.day) && has(p.all)
+	return !g.Ranked() || score == 0 || has(p.day) && has(p.all)
 }
 
 // best returns the player's all-time best score, including this game if it is ranked.

@@ -37,7 +37,7 @@ func (sliding) Panel(p *page, l board.Layout) []string {
 	switch {
 	case c == nil:
 		scores = append(scores, ui.Fact{Label: "BEST", Value: p.places.best(&p.State, p.seat())})
-		if p.Unranked() == "" {
+		if p.Ranked() {
 			rank = []ui.Fact{{Label: "RANK", Value: placeText(p.places.day, "today")}}
 		}
 	case c.Race():
@@ -47,7 +47,7 @@ func (sliding) Panel(p *page, l board.Layout) []string {
 	default:
 		scores, counts = append(scores, counts[1]), counts[:1]
 	}
-	who, why := t.Bold().Render(p.Player()), p.unranked(l.PanelWidth)
+	who, unranked := t.Bold().Render(p.Player()), p.unranked()
 	switch {
 	case l.Wide && p.race():
 		const gap = 1
@@ -57,13 +57,13 @@ func (sliding) Panel(p *page, l board.Layout) []string {
 		return []string{
 			ui.Cards(t, l.PanelWidth, scores...),
 			ui.Lines(false, ui.Inline(t, l.PanelWidth, counts...), ui.Inline(t, l.PanelWidth, rank...)),
-			ui.Lines(false, who, why),
+			ui.Lines(false, who, unranked),
 		}
 	case p.race():
 		facts := ui.Inline(t, l.PanelWidth, append(scores, counts...)...)
 		return []string{facts + "\n" + c.Rows(c.Lines, l.PanelWidth, l.PanelHeight-1)}
-	case why != "":
-		who += "  " + why
+	case unranked != "":
+		who += "  " + unranked
 	}
 	return []string{ui.Lines(false, ui.Inline(t, l.PanelWidth, scores...), ui.Inline(t, l.PanelWidth, counts...),
 		ui.Inline(t, l.PanelWidth, rank...), who)}
@@ -77,11 +77,11 @@ func (sliding) Intro(*gamestate.State) string {
 	return "Arrow keys slide all tiles at once.\nTwo equal tiles that meet become one.\nr shows the rules."
 }
 
-// unranked returns a note that says why the game is not ranked, or "" if it is ranked. While the game waits
-// for players, the invitation needs the room.
-func (p *page) unranked(width int) string {
-	if why := p.Unranked(); why != "" && !gamestate.Waits(p.Game.Game) {
-		return p.env.Theme.Warn().Render(ui.Wrap("unranked: "+why, width))
+// unranked returns a note if the game is not ranked, and otherwise "". While the game waits for players, the
+// invitation needs the room.
+func (p *page) unranked() string {
+	if p.Ranked() || gamestate.Waits(p.Game.Game) {
+		return ""
 	}
-	return ""
+	return p.env.Theme.Warn().Render("unranked")
 }

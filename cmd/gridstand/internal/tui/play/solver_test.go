@@ -39,7 +39,7 @@ func TestSolver(t *testing.T) {
 	d.Press("X", "y")
 	require.NotNil(t, p.solving, p.Notice)
 	d.Until("some moves", func() bool { return p.Game.GetVersion() > 616 })
-	d.Shows("greedy plays, so the game is unranked", "unranked: undo or solver used")
+	d.Shows("greedy plays, so the game is unranked", "  unranked\n")
 	assert.NotContains(t, d.Screen(), "RANK")
 	assert.Equal(t, "500", p.places.best(&p.State, 0), "a solver's score is not the player's best")
 	d.Press("left")
@@ -76,7 +76,7 @@ func TestUndo(t *testing.T) {
 	d.Until("the undo", func() bool { return p.Game.GetVersion() == 615 })
 	assert.EqualValues(t, 614, <-asked)
 	assert.EqualValues(t, 12000, p.Score())
-	assert.Contains(t, d.Screen(), "undo or solver used")
+	assert.Contains(t, d.Screen(), "  unranked\n")
 	assert.Equal(t, "undone, back to move 614", p.Log[0].What)
 
 	d.Press("u") // without confirmation

@@ -186,7 +186,7 @@ func (p *page) result(l board.Layout) string {
 		lines, more = p.outcome(l, l.PanelHeight-lipgloss.Height(blocks[0]), facts)
 	} else {
 		blocks = append(blocks, facts)
-		lines, more = []string{p.unranked(width)}, []string{t.Dim().Render(ui.Wrap(p.shareLine(), width))}
+		lines, more = []string{p.unranked()}, []string{t.Dim().Render(ui.Wrap(p.shareLine(), width))}
 		if lines[0] == "" {
 			lines = []string{
 				stands(p.places.day, "today", p.Game.GetId()), stands(p.places.all, "all time", p.Game.GetId()),

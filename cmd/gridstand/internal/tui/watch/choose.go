@@ -32,8 +32,6 @@ const seenLimit = 100
 type chooser struct {
 	// player is the player to follow, or nil for TV.
 	player *pb.Player
-	// why is the reason for the choice of the game, or "".
-	why string
 	// seen has the ids of the games that were shown, each once, latest last.
 	seen []string
 	// finding is set while a request for a game is in flight. byUser is set if the user
@@ -125,9 +123,6 @@ func (c *chooser) found(best *pb.Game, err error, g *game, now time.Time) (to *p
 	case !other:
 		return nil, ""
 	}
-	if c.player == nil {
-		c.why = reason(best, now)
-	}
 	c.asked, c.next = byUser, time.Time{}
 	c.seen = slices.DeleteFunc(c.seen, func(id string) bool { return id == best.GetId() })
 	c.seen = append(c.seen, best.GetId())
@@ -173,18 +168,4 @@ func choose(all []*pb.Game, seen []string, now time.Time) []*pb.Game {
 			cmp.Compare(gamestate.RankOf(a, now), gamestate.RankOf(b, now)))
 	})
 	return games
-}
-
-// reason returns the reason for showing a game.
-func reason(g *pb.Game, now time.Time) string {
-	switch rank := gamestate.RankOf(g, now); {
-	case g.GetExhibition():
-		return "an exhibition: only bots play"
-	case rank == gamestate.Watched:
-		return "the most watched live game"
-	case rank > gamestate.InMotion:
-		return "a game in progress"
-	}
-	s := gamestate.New(g)
-	return "the best live " + s.Variant() + " game"
 }

@@ -70,7 +70,7 @@ func TestGolden(t *testing.T) {
 	t.Parallel()
 	tuitest.Golden(t, "tv", func(env *ui.Env) ui.Page {
 		p := shown(t, env, tuitest.Game(tuitest.Board(4, 4)))
-		p.chooser = &chooser{why: "the most watched live game"}
+		p.chooser = &chooser{}
 		return p
 	})
 	tuitest.Golden(t, "replay", func(env *ui.Env) ui.Page {

@@ -182,27 +182,17 @@ func (x *panel) large(text string) string {
 
 // progress draws the panel of a game in progress.
 func (x *panel) progress() string {
-	t, width, why := x.env.Theme, x.PanelWidth, ""
+	t, width := x.env.Theme, x.PanelWidth
 	tall := x.Wide && x.PanelHeight >= tallPanel
-	if x.chooser != nil {
-		why = x.chooser.why
-	}
-	if tall {
-		why = ui.Wrap(why, width)
-	}
-	if why != "" {
-		why = t.Dim().Render(why)
-	}
 	switch {
 	case x.Tribolo() != nil && tall:
-		return x.stack(x.SeatBlocks(t, width, x.env.Me, x.PanelHeight >= 20), x.TurnText(t, false), why)
+		return x.stack(x.SeatBlocks(t, width, x.env.Me, x.PanelHeight >= 20), x.TurnText(t, false))
 	case x.Tribolo() != nil:
 		return x.stack(x.SeatLines(t, width, x.env.Me) + "\n" + x.TurnText(t, false))
 	case tall:
-		return x.stack(ui.Lines(false, x.large(x.Player()), why), ui.Cards(t, width, x.scores()...))
+		return x.stack(x.large(x.Player()), ui.Cards(t, width, x.scores()...))
 	default:
-		name := t.Accent().Bold(true).Render(x.Player()) + "  " + why
-		return x.stack(name + "\n" + ui.Inline(t, width, x.scores()...))
+		return x.stack(t.Accent().Bold(true).Render(x.Player()) + "\n" + ui.Inline(t, width, x.scores()...))
 	}
 }
 

@@ -58,9 +58,6 @@ func (p *program) root(long string, annotations map[string]string, commands []*c
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			// Ignore unknown variables: they may be meant for a server.
 			_, err := usage.CheckEnvironment(p.env, cmd.Root().Flags())
-			if p.flags.theme != "" && !slices.Contains(themes(), p.flags.theme) {
-				err = cmp.Or(err, usage.Errorf("--theme must be %s, not %.40q", strings.Join(themes(), " or "), p.flags.theme))
-			}
 			return cmp.Or(err, usage.NoEmpty(cmd.Flags()))
 		},
 		SilenceErrors: true,
@@ -129,7 +126,6 @@ func (p *program) addGlobalFlags(root *cobra.Command) {
 	flags.BoolVar(&p.flags.json, "json", false, "print JSON, one object per line")
 	flags.BoolVar(&p.flags.noAnimation, "no-animation", false, "do not animate tiles")
 	flags.BoolVar(&p.flags.plain, "plain", false, "only ASCII characters, no colors, no animations")
-	flags.StringVar(&p.flags.theme, "theme", "", "`look` of 2048: "+strings.Join(themes(), " or "))
 	root.Flags().SortFlags = false
 }
 

@@ -32,7 +32,7 @@ func TestHelp_SSH(t *testing.T) {
 	over := &program{over: &remote{command: "ssh play.example"}}
 	reachable(over.sshRoot(), &all)
 	assert.Equal(t, []string{
-		"ssh play.example --json --no-animation --plain --theme",
+		"ssh play.example --json --no-animation --plain",
 		"account", "account end", "account rename",
 		"challenge --limit --private", "daily", "games --status --variant --mine --player",
 		"join", "link", "play --private --seats --turn-limit", "race --now --limit --bot --private",

@@ -14,8 +14,6 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/internal/convert"
-	"github.com/gridstand/gridstand/internal/palette"
 	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/server"
 )
@@ -53,7 +51,7 @@ type program struct {
 
 // globalFlags are the flags that all commands share.
 type globalFlags struct {
-	server, ca, theme string
+	server, ca string
 
 	tls, json, plain bool
 	noAnimation      bool
@@ -107,11 +105,6 @@ func (p *program) getenv(key string) string { return uv.Environ(p.env).Getenv(ke
 
 // plain reports whether colors are off.
 func (p *program) plain() bool { return p.flags.plain || p.getenv("NO_COLOR") != "" }
-
-// themes lists the values of --theme.
-func themes() []string {
-	return convert.All(palette.Themes, func(t *palette.Theme) string { return t.Name })
-}
 
 // ascii reports whether output must have only ASCII characters: with --plain, and on a terminal if the
 // locale has another encoding than UTF-8.

@@ -33,7 +33,7 @@ func (p *program) show(ctx context.Context, c *client.Client, start ui.Route) er
 		_, err := p.renamed(ctx, c, name)
 		return err
 	}
-	env.Theme.ASCII, env.Theme.Name = p.ascii(), p.flags.theme
+	env.Theme.ASCII = p.ascii()
 	env.Theme.Still = p.flags.noAnimation || env.Theme.ASCII
 	config := app.Config{
 		Env: env, Start: start, Notice: strings.Join(p.warnings, "\n"),

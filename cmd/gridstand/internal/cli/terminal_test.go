@@ -6,7 +6,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -14,21 +13,18 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that the screen has only characters that the terminal can show, and the look that the user
-// chooses, and that a terminal whose cursor cannot be moved gets no screen.
+// Ensure that the screen has only characters that the terminal can show, and that a terminal whose cursor cannot be moved gets no screen.
 func TestPlay_Terminal(t *testing.T) {
 	t.Parallel()
 	server := someServer(t)
 	for name, test := range map[string]struct {
-		env    []string
-		args   []string
-		ascii  bool
-		serial bool // whether empty cells have a star
+		env   []string
+		args  []string
+		ascii bool
 	}{
 		"UTF-8":          {},
 		"another locale": {env: []string{"LC_ALL=C", "TERM=vt100"}, ascii: true},
 		"plain":          {args: []string{"--plain"}, ascii: true},
-		"vt100":          {args: []string{"--theme", "vt100"}, serial: true},
 	} {
 		t.Log(name)
 		u := newUser(t, server, "ada")
@@ -40,7 +36,6 @@ func TestPlay_Terminal(t *testing.T) {
 		screen := s.out.String()
 		other := strings.ContainsFunc(screen, func(r rune) bool { return r > unicode.MaxASCII })
 		assert.Equal(t, test.ascii, !other, screen)
-		assert.Equal(t, test.serial, strings.Contains(ansi.Strip(screen), "   *   "), "stars in empty cells")
 	}
 	dumb := newUser(t, server, "bob")
 	dumb.terminal, dumb.env = true, []string{"TERM=dumb"}

@@ -10,12 +10,9 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/palette"
 )
@@ -87,16 +84,6 @@ func TestFollow(t *testing.T) {
 		assert.Len(t, got, all+1, "and the end")
 		assert.Less(t, handled, 10)
 	})
-}
-
-// Ensure that boards have the look that the user chooses: tiles in the original's oranges, or the numbers
-// of a serial terminal, with a star in empty cells.
-func TestTheme(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]string{"": "48;2;75;82;103m2", "classic": "48;2;238;228;218m2", "vt100": "   2       *       *       4   "} {
-		drawn := board.Twenty48{Board: tuitest.Board(4, 4), Marks: board.NoMarks}.Draw(board.Size{Width: 7, Pitch: 2}, ui.Theme{Profile: colorprofile.TrueColor, Name: name})
-		assert.Contains(t, drawn, want, name)
-	}
 }
 
 // Ensure that people with low vision can read the page and the terminal: WCAG 2 requires a contrast

@@ -58,7 +58,7 @@ func Of(p *pb.Position, m Marks, j *pb.TriboloMove) Board {
 func Plain(p *pb.Position) string {
 	switch b := p.GetBoard().(type) {
 	case *pb.Position_Twenty48:
-		return drawNumbers(b.Twenty48, len(strconv.Itoa(int(max(describe.LargestTile(b.Twenty48), 2)))), NoMarks, ui.Theme{})
+		return drawNumbers(b.Twenty48, len(strconv.Itoa(int(max(describe.LargestTile(b.Twenty48), 2)))), NoMarks)
 	case *pb.Position_Tribolo:
 		return ansi.Strip(Tribolo{Board: b.Tribolo}.Draw(triboloTight[0], ui.Theme{}))
 	default:

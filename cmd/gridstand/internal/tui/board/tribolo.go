@@ -99,9 +99,6 @@ func (p Tribolo) Draw(c Size, t ui.Theme) string {
 	if p.Cursor != nil {
 		d.draw(int(p.Cursor.GetY()*p.Board.GetColumns()+p.Cursor.GetX()), true)
 	}
-	if t.Serial() {
-		return ui.ASCII(d.Render())
-	}
 	return d.Render()
 }
 

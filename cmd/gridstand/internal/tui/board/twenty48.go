@@ -89,7 +89,7 @@ func (p Twenty48) cell(c Size, i int) image.Rectangle {
 func (p Twenty48) Draw(c Size, t ui.Theme) string {
 	t = t.Board()
 	if c.Bare {
-		return drawNumbers(p.Board, c.Width, p.Marks, t)
+		return drawNumbers(p.Board, c.Width, p.Marks)
 	}
 	return p.drawTiles(c, t)
 }
@@ -109,7 +109,7 @@ func (p Twenty48) drawTiles(c Size, t ui.Theme) string {
 	for i, face := range p.Board.GetTiles() {
 		pic.Fill(p.cell(c, i), colors.Empty)
 		if face == 0 && !t.Colored() {
-			write(pic, p.cell(c, i), emptyText(t), nil, false)
+			write(pic, p.cell(c, i), emptyText, nil, false)
 		}
 	}
 	for _, tile := range p.tiles() {
@@ -155,13 +155,8 @@ func write(pic *ui.Canvas, cell image.Rectangle, text string, ink color.Color, b
 	pic.Write(x, row, text, ink, bold)
 }
 
-// emptyText returns what stands for an empty cell without colors.
-func emptyText(t ui.Theme) string {
-	if t.Serial() {
-		return "*"
-	}
-	return "."
-}
+// emptyText stands for an empty cell without colors.
+const emptyText = "."
 
 // shade lightens a true color, or darkens it if by is negative. It leaves indexed colors
 // unchanged.
@@ -178,13 +173,13 @@ func shade(c color.Color, by float64) color.Color {
 }
 
 // drawNumbers draws only the numbers, aligned in columns.
-func drawNumbers(b *pb.Twenty48Board, width int, m Marks, t ui.Theme) string {
+func drawNumbers(b *pb.Twenty48Board, width int, m Marks) string {
 	lines := make([]string, b.GetRows())
 	for row := range lines {
 		cells := make([]string, b.GetColumns())
 		for column := range cells {
 			i := row*len(cells) + column
-			text := emptyText(t)
+			text := emptyText
 			if face := b.GetTiles()[i]; face != 0 {
 				text = strconv.Itoa(int(face))
 			}

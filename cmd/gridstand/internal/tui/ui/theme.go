@@ -21,17 +21,11 @@ type Theme struct {
 	Still bool
 	// ASCII is set if the terminal cannot show other characters.
 	ASCII bool
-	// Name is the name of a palette.Theme, or "".
-	Name string
 }
 
-// Serial reports whether boards look as on a serial terminal.
-func (t Theme) Serial() bool { return t.Name == palette.VT100.Name }
-
-// Board returns the theme of boards, which have no colors on a serial terminal and in ASCII: colored
-// tiles need half blocks.
+// Board returns the theme of boards, which have no colors in ASCII: colored tiles need half blocks.
 func (t Theme) Board() Theme {
-	if t.ASCII || t.Serial() {
+	if t.ASCII {
 		t.Profile = colorprofile.ASCII
 	}
 	return t
@@ -43,15 +37,11 @@ func (t Theme) Colors() *palette.Palette {
 	if t.Light {
 		light = 1
 	}
-	look := 0
-	if t.Name == palette.Classic.Name {
-		look = 1
-	}
 	switch t.Profile {
 	case colorprofile.TrueColor:
-		return &trueColors[look][light]
+		return &trueColors[light]
 	case colorprofile.ANSI256:
-		return &indexed[look][light]
+		return &indexed[light]
 	case colorprofile.ANSI:
 		return &basic[light]
 	default:
@@ -106,24 +96,10 @@ func (t Theme) Bar(focused bool) lipgloss.Style {
 // The palettes for true color, 256 colors and 16 colors, each for dark and for light terminals. The colors are
 // picked separately for each depth, because automatic conversion could make two tiles look alike.
 var (
-	trueColors = withClassic(palette.Dark, palette.Light, colorprofile.TrueColor)
-	indexed    = withClassic(fromTables(0), fromTables(1), colorprofile.ANSI256)
+	trueColors = [2]palette.Palette{palette.Dark, palette.Light}
+	indexed    = [2]palette.Palette{fromTables(0), fromTables(1)}
 	basic      = [2]palette.Palette{fromTables(2), fromTables(3)}
 )
-
-// withClassic returns the palettes for dark and for light terminals, and the same with the colors of
-// palette.Classic.
-func withClassic(dark, light palette.Palette, depth colorprofile.Profile) [2][2]palette.Palette {
-	all := [2][2]palette.Palette{{dark, light}, {dark, light}}
-	for i := range all[1] {
-		p := &all[1][i]
-		p.Board, p.Empty = depth.Convert(palette.Classic.Board), depth.Convert(palette.Classic.Empty)
-		for i, tone := range palette.Classic.Tiles {
-			p.Tiles[i] = palette.Tone{Ground: depth.Convert(tone.Ground), Ink: depth.Convert(tone.Ink)}
-		}
-	}
-	return all
-}
 
 // The colors of terminals with fewer colors, by their numbers. Each row has those for 256 colors,
 // for dark and for light terminals, then those for 16 colors, for dark and for light terminals.

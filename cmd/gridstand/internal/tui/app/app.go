@@ -33,9 +33,9 @@ type Model struct {
 	ctx    context.Context
 	tasks  *ui.Tasks
 	pages  []ui.Page // the stack; the last page is visible
-	// opening cancels the request for the next page; it is nil if none is in flight. During the request, other
-	// keys than stopKey are dropped, so that the same key does not open the page twice.
-	opening context.CancelFunc
+	// opening is set while a request for the next page is in flight. Then keys are dropped, so that the same key
+	// does not open the page twice.
+	opening bool
 	err     error // the error that ended the program
 	ended   bool  // the next frame is the last one
 	// drawn is the last frame. Programs that draw the same frame share its text. This saves
@@ -201,9 +201,6 @@ func (m *Model) carryOn(msg ui.TaskMsg) tea.Cmd {
 	return nil
 }
 
-// stopKey cancels the request for the next page: the client repeats some calls until the server answers.
-var stopKey = ui.Bind("esc", "stop", "esc", "q")
-
 // key handles the keys that work on every page, and reports whether msg was one of them.
 func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 	if key.Matches(msg, ui.InterruptKey) {
@@ -213,11 +210,8 @@ func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 	if m.top() == nil {
 		return nil, true
 	}
-	if m.opening != nil {
-		m.top().Own().Say("Opening …  esc stops it")
-		if key.Matches(msg, stopKey) {
-			m.opening()
-		}
+	if m.opening {
+		m.top().Own().Say("Opening …")
 		return nil, true
 	}
 	page, own := m.top(), m.top().Own()

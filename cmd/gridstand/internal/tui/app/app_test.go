@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/stretchr/testify/assert"
@@ -215,10 +216,11 @@ func (silent) Join(ctx context.Context, _ string, _ *int32) (client.Game, error)
 	return client.Game{}, ctx.Err()
 }
 
-// Ensure that a user can go back to the page while the server does not answer the request for the next one.
-func TestModel_StopOpening(t *testing.T) {
+// Ensure that the request for the next page ends if the server does not answer, that other keys than ctrl-c have no
+// effect until then, and that the page says why it did not open.
+func TestModel_OpenTimeout(t *testing.T) {
 	t.Parallel()
-	for _, key := range []tea.KeyPressMsg{{Code: tea.KeyEsc}, press('q')} {
+	synctest.Test(t, func(t *testing.T) {
 		p := newFakePage(t.Context())
 		m := newModel(t, p)
 		m.env.Server = silent{}
@@ -226,17 +228,15 @@ func TestModel_StopOpening(t *testing.T) {
 		answer := make(chan tea.Msg, 1)
 		go func() { answer <- request() }()
 		send(t, m, press('x'))
-		assert.Contains(t, m.View().Content, "Opening …  esc stops it")
-		send(t, m, key)
+		assert.Contains(t, m.View().Content, "Opening …")
 		m.Update(waittest.Receive(t, "the end of the request", answer))
-		assert.NotContains(t, m.View().Content, "Opening …")
-		assert.NotContains(t, m.View().Content, "canceled")
+		assert.Contains(t, m.View().Content, "The server does not answer.")
 		send(t, m, press('x'))
 		assert.Equal(t, []tea.Msg{"x"}, p.got)
-		assert.False(t, p.paused, "it is still visible")
 		_, again := m.Update(ui.OpenMsg{Route: ui.Route{Join: tuitest.GameID}})
 		assert.NotNil(t, again)
-	}
+		assert.Equal(t, tea.QuitMsg{}, send(t, m, tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl}))
+	})
 }
 
 // Ensure that ? opens the help and any key closes it, except while a page accepts text

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -69,19 +70,23 @@ func (m *Model) page(r ui.Route) ui.Page {
 	}
 }
 
+// openTimeout is the time limit for the requests that open a page: the client repeats some until the server answers.
+const openTimeout = 15 * time.Second
+
 // request fetches, creates or joins the game or challenge of a route. A user without an
 // account plays as a guest, and a user who can only watch is told why. There is one request at a time.
 func (m *Model) request(r ui.Route, old *ui.Tasks) tea.Cmd {
 	if m.env.WatchOnly != "" {
 		return m.refused(errors.New(m.env.WatchOnly), m.env.WatchOnly)
 	}
-	if m.opening != nil {
+	if m.opening {
 		return nil
 	}
-	ctx, stop := context.WithCancel(m.tasks.Ctx)
-	m.opening = stop
+	m.opening = true
 	server := m.env.Server
-	return ui.CallSignedIn(m.tasks, m.env, func(_ context.Context, me string) (to target, err error) {
+	return ui.CallSignedIn(m.tasks, m.env, func(ctx context.Context, me string) (to target, err error) {
+		ctx, end := context.WithTimeout(ctx, openTimeout)
+		defer end()
 		var c *pb.Challenge
 		invited := false // The page of the challenge says what it is before the only attempt starts.
 		switch {
@@ -103,16 +108,14 @@ func (m *Model) request(r ui.Route, old *ui.Tasks) tea.Cmd {
 		if c != nil && err == nil && !invited && (r.NewChallenge == nil || c.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE) {
 			to.game, err = enter(ctx, server, c, me)
 		}
+		if err != nil && ctx.Err() != nil {
+			err = client.ErrUnreachable
+		}
 		return to, err
 	}, func(to target, err error) tea.Cmd {
-		stopped := ctx.Err() != nil
-		stop()
-		m.opening = nil
+		m.opening = false
 		if len(m.pages) > 0 {
 			m.top().Own().Say("")
-			if err != nil && stopped {
-				return nil
-			}
 		}
 		return m.opened(r, old, to, err)
 	})

@@ -1,103 +1,54 @@
 package lobby
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"charm.land/lipgloss/v2"
 
-	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// daily is the daily game as received from the server, or the zero value if the server has
-// no daily game.
-type daily struct {
-	game    *pb.Challenge
-	attempt *pb.Attempt
-	// place is the user's place in the standings once the attempt is over.
-	place *pb.ListStandingsResponse
-	// played is the number of other daily games that the user has finished today, of others.
-	played, others int
-}
-
-// over reports whether the user's attempt is over.
-func over(a *pb.Attempt) bool { return a.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED }
-
 // dailyTime is the interval between requests for the daily game.
 const dailyTime = 15 * time.Second
 
-// maxDailies limits the number of daily games that the lobby asks for.
-const maxDailies = 10
-
-// getDaily requests the first daily game that the user has not finished, or else the last one and the
-// user's place in it.
-func getDaily(ctx context.Context, s ui.Server) (d daily, err error) {
-	variants := []string{""} // the server's first, until the reply names the others
-	for i := 0; i < len(variants) && err == nil && (i == 0 || over(d.attempt)); i++ {
-		var reply *pb.GetChallengeResponse
-		reply, err = s.GetChallenge(ctx, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: variants[i]}})
-		if more := reply.GetDailyVariants(); i == 0 && len(more) > 1 {
-			variants = more[:min(len(more), maxDailies)]
-		}
-		d = daily{game: reply.GetChallenge(), attempt: reply.GetAttempt(), played: i, others: len(variants) - 1}
+// dailyRoute plays the daily game, or shows its standings to a user who cannot play.
+func (p *page) dailyRoute() ui.Route {
+	c := p.daily.GetChallenge()
+	if p.env.WatchOnly != "" {
+		return ui.Route{Challenge: c.GetId()}
 	}
-	if err == nil && over(d.attempt) {
-		d.place, err = s.ListStandings(ctx, &pb.ListStandingsRequest{ChallengeId: d.game.GetId(), PlayerId: "me"})
-		if errors.Is(err, client.ErrNoScore) { // not recorded yet
-			err = nil
-		}
-	}
-	return d, err
+	return ui.Route{Daily: &pb.DailyRequest{Variant: c.GetVariant()}}
 }
 
-// route plays the daily game, or shows its standings to a user who cannot play.
-func (d *daily) route(env *ui.Env) ui.Route {
-	if env.WatchOnly != "" {
-		return ui.Route{Challenge: d.game.GetId()}
-	}
-	return ui.Route{Daily: &pb.DailyRequest{Variant: d.game.GetVariant()}}
-}
-
-// line returns the line about the daily game, or "" if the server has no daily game.
-func (d *daily) line(env *ui.Env, width int) string {
-	t := env.Theme
-	if d.game == nil {
+// dailyLine returns the line about the daily game, or "" if the server has no daily game.
+func (p *page) dailyLine(width int) string {
+	t, c := p.env.Theme, p.daily.GetChallenge()
+	if c == nil {
 		return ""
 	}
-	title := t.Accent().Bold(true).Render(gamestate.Title(d.game))
-	var what string // what the key d does
-	var texts []string
-	switch a := d.attempt; {
-	case env.WatchOnly != "":
+	title := t.Accent().Bold(true).Render(gamestate.Title(c))
+	var what, text string // what the key d does, and the state of the user's attempt
+	switch a := p.daily.GetAttempt(); {
+	case p.env.WatchOnly != "":
 		what = "ranking"
 	case a == nil:
-		what, texts = "play", []string{"the same tiles for everyone"}
-		if d.played > 0 {
-			texts = []string{fmt.Sprintf("%d of %d played", d.played, d.others+1)}
-		}
-	case over(a):
-		what = "result"
-		place := describe.Place(env.Standing(d.place.GetStandings()).GetRank(), d.place.GetTotal())
-		texts = []string{
-			describe.Phrases(describe.Plural(a.GetScore(), "point"), place, describe.Streak(a.GetDayStreak())),
-			describe.Phrases(describe.Plural(a.GetScore(), "point"), place),
-		}
+		what, text = "play", "the same tiles for everyone"
+	case a.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
+		what, text = "result", describe.Plural(a.GetScore(), "point")
 	default:
-		what, texts = "continue", []string{describe.Plural(a.GetScore(), "point") + " so far"}
+		what, text = "continue", describe.Plural(a.GetScore(), "point")+" so far"
 	}
-	key := ui.Choice(t, "d", what)
-	lefts := convert.All(texts, func(text string) string { return title + "  " + t.Bold().Render(text) + "   " + key })
-	lefts = append(lefts, title+"   "+key)
+	key := "   " + ui.Choice(t, "d", what)
+	lefts := []string{title + "  " + t.Bold().Render(text) + key, title + key}
+	if text == "" {
+		lefts = lefts[1:]
+	}
 	rights := []string{""}
-	if left := d.game.GetCloseTime().AsTime().Sub(env.Now); left > 0 {
+	if left := c.GetCloseTime().AsTime().Sub(p.env.Now); left > 0 {
 		rights = []string{t.Dim().Render("next in " + gamestate.Clock(left)), t.Dim().Render(gamestate.Clock(left)), ""}
 	}
 	return " " + ui.Header(width-2, lefts, rights) + " "

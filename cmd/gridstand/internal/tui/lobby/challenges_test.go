@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -14,11 +13,6 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
-
-// third is the standings around the user, who is on the third of 87 places.
-var third = &pb.ListStandingsResponse{
-	Standings: []*pb.Standing{{Rank: 3, Who: &pb.Standing_Player{Player: &pb.Player{Id: tuitest.Me}}}}, Total: 87,
-}
 
 // openWith opens the lobby on a server that has races and a daily game. a is the user's
 // attempt at the daily game, or nil.
@@ -38,12 +32,8 @@ func openWith(t *testing.T, guest bool, a *pb.Attempt, races ...*pb.Challenge) *
 		server.OnChallenge = func(*pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
 			return &pb.GetChallengeResponse{Challenge: tuitest.DailyGame(), Attempt: a}, nil
 		}
-		server.OnStandings = func(r *pb.ListStandingsRequest) (*pb.ListStandingsResponse, error) {
-			assert.Equal(t, "me", r.GetPlayerId())
-			return third, nil
-		}
 	})
-	d.Until("the daily game", func() bool { return p.daily.game != nil })
+	d.Until("the daily game", func() bool { return p.daily != nil })
 	return d
 }
 
@@ -59,7 +49,7 @@ func TestDaily(t *testing.T) {
 	}{
 		"new":      {want: "the same tiles for everyone   d play", route: ui.Route{Daily: &pb.DailyRequest{Variant: "classic"}}},
 		"running":  {a: &pb.Attempt{Score: 1024}, want: "1,024 points so far   d continue", route: ui.Route{Daily: &pb.DailyRequest{Variant: "classic"}}},
-		"finished": {a: &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 12345, DayStreak: 5}, want: "12,345 points, 3rd of 87   d result", route: ui.Route{Daily: &pb.DailyRequest{Variant: "classic"}}},
+		"finished": {a: &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 12345, DayStreak: 5}, want: "12,345 points   d result", route: ui.Route{Daily: &pb.DailyRequest{Variant: "classic"}}},
 		"guest":    {guest: true, want: "d ranking", route: ui.Route{Challenge: tuitest.DailyGame().GetId()}},
 	} {
 		d := openWith(t, tt.guest, tt.a)
@@ -67,35 +57,6 @@ func TestDaily(t *testing.T) {
 		d.Press("d")
 		assert.Equal(t, ui.OpenMsg{Route: tt.route}, d.Leave(), name)
 	}
-}
-
-// Ensure that d opens the first daily game that the user has not finished.
-func TestDaily_Next(t *testing.T) {
-	t.Parallel()
-	s := &tuitest.Server{}
-	s.OnChallenge = func(r *pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
-		c := tuitest.DailyGame()
-		reply := &pb.GetChallengeResponse{Challenge: c, DailyVariants: []string{"classic", "vt100", "3x3"}}
-		if v := r.GetDaily().GetVariant(); v != "" {
-			c.Variant = v
-		} else {
-			reply.Attempt = &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED}
-		}
-		return reply, nil
-	}
-	d, err := getDaily(t.Context(), s)
-	require.NoError(t, err)
-	assert.Equal(t, "vt100", d.game.GetVariant())
-	p, _ := open(t, func(*ui.Env) {})
-	assert.Contains(t, ansi.Strip(d.line(p.env, 100)), "1 of 3 played   d play")
-
-	s.OnChallenge = func(*pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
-		finished := &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 4}
-		return &pb.GetChallengeResponse{Challenge: tuitest.DailyGame(), Attempt: finished}, nil
-	}
-	d, err = getDaily(t.Context(), s)
-	require.NoError(t, err, "the result is not in the standings yet")
-	assert.Contains(t, ansi.Strip(d.line(p.env, 100)), "4 points   d result")
 }
 
 // Ensure that races are listed among the live games and can be joined, reopened or watched,

@@ -43,7 +43,7 @@ func quiet(t *testing.T, env *ui.Env) *page {
 	env.Me = ""
 	p := New(t.Context(), env).(*page)
 	p.listed(all, nil)
-	p.gotDaily(daily{game: tuitest.DailyGame()}, nil)
+	p.gotDaily(&pb.GetChallengeResponse{Challenge: tuitest.DailyGame()}, nil)
 	return p
 }
 
@@ -55,15 +55,13 @@ func withChallenges(t *testing.T, p *page) *page {
 	race.Entrants = race.Entrants[1:]
 	p.lists.Races = []*pb.Challenge{race}
 	p.arrange()
-	p.lists.Best = 18114
 	p.profile = &pb.GetProfileResponse{
 		Player:   &pb.Player{Id: "ada", Name: "ada"},
 		Variants: []*pb.VariantRecord{{Variant: "classic", BestScore: 20000}}, Daily: &pb.DailyRecord{Streak: 5},
 	}
-	p.gotDaily(daily{
-		game:    tuitest.DailyGame(),
-		attempt: &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 12345, DayStreak: 5},
-		place:   third,
+	p.gotDaily(&pb.GetChallengeResponse{
+		Challenge: tuitest.DailyGame(),
+		Attempt:   &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 12345, DayStreak: 5},
 	}, nil)
 	return p
 }

@@ -27,14 +27,13 @@ func (p *page) Keys() ui.KeyTable {
 	}
 	return ui.KeyTable{
 		{
-			ui.On("d", "d", "daily game", p.daily.game != nil, opens(p.daily.route(p.env))),
+			ui.On("d", "d", "daily game", p.daily.GetChallenge() != nil, opens(p.dailyRoute())),
 			ui.On("n", "n", "new game", player, begin(false)).FooterAs(2, "n", "new"),
 			ui.On("s", "s", "race somebody now", player, opens(ui.Route{NewChallenge: &ui.NewChallenge{}})).FooterAs(8, "s", "race"),
 			ui.On("R", "R", "new race", player, begin(true)),
 			ui.On("enter", "enter", cmp.Or(what, "open"), what != "", opens(route)).Footer(1),
 			ui.On("t", "t", "TV", true, opens(ui.Route{TV: true})).Footer(9),
 			ui.On("w", "w", "wall of four games", true, opens(ui.Route{Wall: true})),
-			ui.On("f", "f", "follow player", true, p.follows),
 			ui.On("r", "r", "rules", true, opens(ui.Route{Rules: p.chosen()})).Footer(10),
 		},
 		{
@@ -62,14 +61,6 @@ const screenful = 10
 // turn changes the focused list and the leaderboard's period.
 func (p *page) turn(pane, window int) {
 	p.pane, p.window = (p.pane+pane)%panes, (p.window+window)%len(windows)
-}
-
-// follows opens the games of the selected player.
-func (p *page) follows() tea.Cmd {
-	if player := p.player(); player.GetName() != "" {
-		return ui.Open(ui.Route{Follow: player})
-	}
-	return p.Refuse("No player is selected.")
 }
 
 // opens returns the label of the Enter key and the route that it opens.
@@ -109,15 +100,6 @@ func (p *page) chosen() string {
 		return p.board()
 	}
 	return cmp.Or(p.current().GetVariant(), p.board())
-}
-
-// player returns the first player of the selected row, or nil.
-func (p *page) player() *pb.Player {
-	if at := p.cursors[paneScores].at; p.pane == paneScores && at < len(p.lists.Scores) {
-		return p.lists.Scores[at].GetPlayer()
-	}
-	named := func(seat *pb.Seat) bool { return seat.GetPlayer().GetName() != "" }
-	return ui.Find(p.current().GetSeats(), named).GetPlayer()
 }
 
 func (p *page) nextVariant() {

@@ -52,7 +52,6 @@ func TestKeyRemoved(t *testing.T) {
 // Ensure that the keys open the right pages. The lists are those of lists.
 func TestKeys(t *testing.T) {
 	t.Parallel()
-	bob := &pb.Player{Id: "bob", Name: "bob"}
 	race := &pb.CreateChallengeRequest{
 		Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: "6x6", Limit: durationpb.New(3 * time.Minute),
 	}
@@ -72,8 +71,6 @@ func TestKeys(t *testing.T) {
 		"race somebody now":          {[]string{"s"}, ui.Route{NewChallenge: &ui.NewChallenge{}}},
 		"rules":                      {[]string{"r"}, ui.Route{Rules: "tribolo"}},
 		"rules of the selected game": {[]string{"v", "r"}, ui.Route{Rules: "tribolo"}},
-		"follow a player":            {[]string{"end", "f"}, ui.Route{Follow: bob}},
-		"follow the best player":     {[]string{"tab", "tab", "f"}, ui.Route{Follow: bob}},
 		"new game":                   {[]string{"n", "1"}, ui.Route{New: &ui.NewGame{Variant: "classic"}}},
 		"against bots":               {[]string{"n", "4"}, ui.Route{New: &ui.NewGame{Variant: "tribolo"}}},
 		"new race":                   {[]string{"R", "2"}, ui.Route{NewChallenge: &ui.NewChallenge{Request: race}}},

@@ -57,10 +57,10 @@ type page struct {
 	window  int      // index in windows
 	settle  ui.Timer // started by each change of the selection
 
-	daily   daily
-	profile *pb.GetProfileResponse // the user's, or nil while it is unknown
-	preview gamestate.State        // of the selected game, or empty
-	problem string                 // why the lists are out of date, or ""
+	daily   *pb.GetChallengeResponse // the daily game, or nil while it is unknown
+	profile *pb.GetProfileResponse   // the user's, or nil while it is unknown
+	preview gamestate.State          // of the selected game, or empty
+	problem string                   // why the lists are out of date, or ""
 }
 
 // New returns the lobby.
@@ -87,11 +87,13 @@ func (p *page) load(then func(ui.Lists, error) tea.Cmd) tea.Cmd {
 
 // loadDaily requests the daily game, now and then every dailyTime.
 func (p *page) loadDaily() tea.Cmd {
-	return ui.Call(p.Tasks, func(ctx context.Context) (daily, error) { return getDaily(ctx, p.env.Server) }, p.gotDaily)
+	return ui.Call(p.Tasks, func(ctx context.Context) (*pb.GetChallengeResponse, error) {
+		return p.env.Server.GetChallenge(ctx, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{}})
+	}, p.gotDaily)
 }
 
 // gotDaily ignores errors, since the list requests already report problems with the server.
-func (p *page) gotDaily(d daily, err error) tea.Cmd {
+func (p *page) gotDaily(d *pb.GetChallengeResponse, err error) tea.Cmd {
 	if err == nil {
 		p.daily = d
 	}
@@ -111,17 +113,13 @@ func (p *page) loadProfile() tea.Cmd {
 	})
 }
 
-// account returns the user's name, their best score on the leaderboard and their streak of daily games, for
-// the header.
+// account returns the user's name and their streak of daily games, for the header.
 func (p *page) account() string {
 	if p.profile.GetPlayer() == nil {
 		return ""
 	}
-	texts := []string{client.CleanName(p.profile.GetPlayer().GetName())}
-	if p.lists.Best > 0 {
-		texts = append(texts, "best "+describe.Comma(p.lists.Best))
-	}
-	return describe.Phrases(append(texts, describe.Streak(p.profile.GetDaily().GetStreak()))...)
+	name := client.CleanName(p.profile.GetPlayer().GetName())
+	return describe.Phrases(name, describe.Streak(p.profile.GetDaily().GetStreak()))
 }
 
 // board returns the leaderboard's variant.

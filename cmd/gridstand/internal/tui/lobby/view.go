@@ -30,7 +30,7 @@ func (p *page) View(width, height int) ui.View {
 	if text := p.account(); text != "" {
 		v.Left = []string{lobby + "   " + p.env.Theme.Dim().Render(text), lobby}
 	}
-	if line := p.daily.line(p.env, width); line != "" {
+	if line := p.dailyLine(width); line != "" {
 		v.Body = line + "\n" + p.body(width, height-1)
 	} else {
 		v.Body = p.body(width, height)

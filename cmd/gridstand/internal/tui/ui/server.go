@@ -71,9 +71,8 @@ type Lists struct {
 	Moving int32
 	// Mine lists the user's own games, latest first.
 	Mine []*pb.Game
-	// Scores is the leaderboard for Variant and Window. Best is the user's best score on that of all time, or 0.
+	// Scores is the leaderboard for Variant and Window.
 	Scores  []*pb.Entry
-	Best    int32
 	Variant string
 	Window  pb.Window
 }
@@ -151,19 +150,12 @@ func (s *server) Place(ctx context.Context, variant string, window pb.Window) (P
 	if err != nil {
 		return Place{}, err
 	}
-	e, err := s.entry(ctx, variant, window, "me")
-	return Place{e, max(board.GetTotal(), e.GetRank())}, err
-}
-
-// entry returns a player's entry on a leaderboard, or nil if the player has none.
-func (s *server) entry(ctx context.Context, variant string, window pb.Window, playerID string) (*pb.Entry, error) {
-	rank, err := s.Leaderboard.GetRank(ctx, &pb.GetRankRequest{
-		Variant: variant, Window: window, PlayerId: playerID,
-	})
+	rank, err := s.Leaderboard.GetRank(ctx, &pb.GetRankRequest{Variant: variant, Window: window, PlayerId: "me"})
 	if errors.Is(err, client.ErrNoScore) {
 		err = nil
 	}
-	return rank.GetEntry(), err
+	e := rank.GetEntry()
+	return Place{e, max(board.GetTotal(), e.GetRank())}, err
 }
 
 // Maximum lengths of the lobby's lists.
@@ -203,11 +195,6 @@ func (s *server) Lists(ctx context.Context, me, variant string, window pb.Window
 			return lists, err
 		}
 		lists.Mine = sound(reply.GetGames())
-		best, err := s.entry(ctx, variant, pb.Window_WINDOW_ALL_TIME, me)
-		if err != nil {
-			return lists, err
-		}
-		lists.Best = best.GetScore()
 	}
 	reply, err := s.Leaderboard.ListScores(ctx, &pb.ListScoresRequest{
 		Variant: variant, Window: window, PageSize: scoresLength,

@@ -28,7 +28,7 @@ func boards(p *page) *page {
 		g := tuitest.Game(tuitest.Board(4, 4))
 		g.Id, g.GetPosition().Scores = e.GetGameId(), []int32{p.Standing(e.GetGameId()).GetScore()}
 		g.GetPosition().GetTwenty48().Tiles[i] = 2048
-		p.Games[e.GetGameId()].Update(client.Update{Game: g}, tuitest.Noon)
+		p.Games[e.GetGameId()].Update(client.Update{Game: g})
 	}
 	return p
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -15,7 +14,6 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -142,7 +140,7 @@ func (p *page) Keys() ui.KeyTable {
 		ui.On("s", "s", "start", host && len(p.GetEntrants()) > 1, func() tea.Cmd {
 			return call(p, server.StartChallenge, &pb.StartChallengeRequest{ChallengeId: p.ID})
 		}).Footer(2),
-		ui.On("b", "b", "add a bot", host && free, p.askBots).Footer(4),
+		ui.On("b", "b", "add a bot", host && free, p.addBot).Footer(4),
 		ui.On("x", "x", "remove a bot", host && p.lastBot() != "", func() tea.Cmd {
 			return call(p, server.LeaveChallenge, &pb.LeaveChallengeRequest{ChallengeId: p.ID, GameId: p.lastBot()})
 		}).Footer(5),
@@ -202,27 +200,9 @@ func (p *page) leave() tea.Cmd {
 	})
 }
 
-// askBots lets the user choose one of the variant's bots.
-func (p *page) askBots() tea.Cmd {
-	return ui.Call(p.Tasks, p.env.Server.Variants, func(variants []*pb.Variant, err error) tea.Cmd {
-		if err != nil {
-			return p.Fail(err)
-		}
-		q := &ui.Question{Title: "Add a bot", No: "close"}
-		for i, bot := range ui.Find(variants, func(v *pb.Variant) bool { return v.GetId() == p.GetVariant() }).GetBots() {
-			number, what := strconv.Itoa(i+1), describe.Bot(client.CleanText(bot, ui.NameLimit))
-			q.Choices = append(q.Choices, ui.On(number, number, what, true, func() tea.Cmd {
-				return call(p, func(ctx context.Context, bot string, _ ...grpc.CallOption) (*pb.Challenge, error) {
-					return p.env.Server.AddBot(ctx, p.ID, bot)
-				}, bot)
-			}))
-		}
-		switch {
-		case p.Dialog != nil: // The user has opened another one since, and is answering that or typing into it.
-			return nil
-		case len(q.Choices) == 0:
-			return p.Refuse("There is no bot for " + client.CleanText(p.GetVariant(), ui.NameLimit) + ".")
-		}
-		return p.Ask(q)
-	})
+// addBot puts a greedy bot, which every variant has, on the roster.
+func (p *page) addBot() tea.Cmd {
+	return call(p, func(ctx context.Context, bot string, _ ...grpc.CallOption) (*pb.Challenge, error) {
+		return p.env.Server.AddBot(ctx, p.ID, bot)
+	}, "greedy")
 }

@@ -1,7 +1,6 @@
 package challenge
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
@@ -76,15 +74,7 @@ func TestPage_Roster(t *testing.T) {
 	}
 	does("join ready=false", "enter")
 	assert.Contains(t, d.Screen(), "b add a bot")
-	d.Press("b")
-	d.Until("the bots", func() bool { return p.Dialog != nil })
-	assert.Equal(t, 1, strings.Count(d.Screen(), "1 greedy"), "the footer does not repeat the list")
-	assert.Equal(t, 1, strings.Count(d.Screen(), "2 expectimax"))
-	assert.Contains(t, d.Screen(), "n esc close")
-	d.Env.Width, d.Env.Height = 40, 12
-	assert.Contains(t, d.Screen(), "│ 2 expectimax: looks ahead; the stro… │")
-	d.Env.Width, d.Env.Height = 80, 24
-	does("add expectimax", "2")
+	does("add greedy", "b")
 	does("leave "+race.GetEntrants()[2].GetGameId(), "x")
 	does("start", "s")
 	d.Shows(client.ErrTooFewEntrants.Error(), "s start")
@@ -319,36 +309,4 @@ func TestPage_Begins(t *testing.T) {
 			assert.Contains(t, p.roster(60, 30), "It starts in 0:11,")
 		}
 	}
-}
-
-// slowVariants is a server that lists its variants when the test says so.
-type slowVariants struct {
-	*tuitest.Server
-	answer chan struct{}
-}
-
-// Variants implements ui.Server.
-func (s *slowVariants) Variants(context.Context) ([]*pb.Variant, error) {
-	<-s.answer
-	return tuitest.Variants(), nil
-}
-
-// Ensure that the list of bots, which arrives late, does not replace a dialog into which the user types a name: the
-// next digit would add a bot.
-func TestPage_BotsLate(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		race := tuitest.WaitingRace()
-		race.GetEntrants()[0].GetPlayer().Name = "guest-k3xq7a"
-		p, d := open(t, &tuitest.Server{}, race, tuitest.Me, false)
-		server := &slowVariants{Server: &tuitest.Server{}, answer: make(chan struct{})}
-		p.env.Server = server
-		d.Press("b", "e", "A")
-		naming := p.Dialog
-		require.NotNil(t, naming)
-		close(server.answer)
-		d.Settle()
-		require.Same(t, naming, p.Dialog)
-		d.Press("1").Shows("▸ A1")
-	})
 }

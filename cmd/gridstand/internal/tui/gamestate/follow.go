@@ -30,7 +30,7 @@ func (s *State) Follow(
 			return nil
 		}
 		s.Err = err
-		changed := err == nil && s.Update(u, env.Now)
+		changed := err == nil && s.Update(u)
 		cmd := updated(u, changed)
 		if changed && u.Event.GetUndone() != nil && len(s.Game.GetSeats()) > 1 {
 			cmd = tea.Batch(cmd, s.Fetch(env, t, func(g client.Game, err error) tea.Cmd {

@@ -177,17 +177,6 @@ func (c *Contest) byRank() []*pb.Entrant {
 	return entrants
 }
 
-// Leaders is like Boards, but draws only as many of the leading boards as fit.
-func (c *Contest) Leaders(width, height int) (string, bool) {
-	entrants := c.byRank()
-	for n := len(entrants); n > 0; n-- {
-		if boards, ok := c.grid(entrants[:n], width, height); ok {
-			return boards, true
-		}
-	}
-	return "", false
-}
-
 func (c *Contest) grid(entrants []*pb.Entrant, width, height int) (string, bool) {
 	var slots []board.Slot
 	for _, e := range entrants {

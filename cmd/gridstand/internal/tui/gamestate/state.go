@@ -5,8 +5,6 @@ package gamestate
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +26,6 @@ type State struct {
 	Change
 	// Motion is the animation of the last move.
 	Motion ui.Motion
-	unmark ui.Timer // see Show
 	// Log lists the last events, newest first.
 	Log []Entry
 
@@ -36,8 +33,7 @@ type State struct {
 	record  int32  // see SetRecord
 	rematch string // id of the request that creates a rematch, or ""
 
-	connection     client.Connection
-	connectionTime time.Time // when connection was last updated
+	connection client.Connection
 	// Err is the reason why the stream ended before the game did, or nil.
 	Err error
 	// Unfollow ends what Follow has begun. It is nil before.
@@ -92,8 +88,8 @@ func (s *State) Over() bool { return s.Game.Over() }
 func (s *State) Sealed() bool { return s.Game.GetChallengeId() != "" && len(s.Game.GetSeed()) == 0 }
 
 // Update applies an update from the stream and reports whether the board changed.
-func (s *State) Update(u client.Update, now time.Time) bool {
-	s.connection, s.connectionTime = u.Connection, now
+func (s *State) Update(u client.Update) bool {
+	s.connection = u.Connection
 	switch {
 	case u.Game != nil:
 		return s.Replace(u.Game)
@@ -234,11 +230,7 @@ func (s *State) Badge(t ui.Theme, now time.Time) string {
 	case s.Err != nil:
 		return t.Bad().Render("◌ ended")
 	case s.connection.State == client.Reconnecting:
-		text := "◌ reconnecting"
-		if left := s.connection.Delay - now.Sub(s.connectionTime); left > 0 {
-			text += fmt.Sprintf(" (%d s)", int(math.Ceil(left.Seconds())))
-		}
-		return t.Warn().Render(text)
+		return t.Warn().Render("◌ reconnecting")
 	case s.connection.State == client.Connecting:
 		return t.Dim().Render("◌ connecting")
 	case Waits(s.Game.Game):
@@ -253,19 +245,11 @@ func (s *State) Badge(t ui.Theme, now time.Time) string {
 	return t.Good().Render("● live")
 }
 
-// markTime is how long the cells that an event changed are marked.
-const markTime = 200 * time.Millisecond
-
-// Show animates the last move, if it is known and fast is set, and marks for a moment what the last
-// event changed. Without colors, the marks stay until the next event.
+// Show animates the last move, if it is known and fast is set.
 func (s *State) Show(env *ui.Env, t *ui.Tasks, fast bool) tea.Cmd {
 	s.Motion.Stop()
-	var move, unmark tea.Cmd
 	if fast && s.Before != nil {
-		move = s.Motion.Start(env, t)
+		return s.Motion.Start(env, t)
 	}
-	if env.Theme.Colored() {
-		unmark = s.unmark.Start(t, markTime, func() tea.Cmd { s.Marks = board.NoMarks; return nil })
-	}
-	return tea.Batch(move, unmark)
+	return nil
 }

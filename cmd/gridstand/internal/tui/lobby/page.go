@@ -231,5 +231,5 @@ func (p *page) show(g *pb.Game) {
 	p.preview = gamestate.New(g)
 	// The lists have just been loaded, so assume that the connection is good until the
 	// stream reports otherwise.
-	p.preview.Update(client.Update{Connection: client.Connection{State: client.Live}}, p.env.Now)
+	p.preview.Update(client.Update{Connection: client.Connection{State: client.Live}})
 }

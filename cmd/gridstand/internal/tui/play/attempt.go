@@ -18,18 +18,13 @@ import (
 // race reports whether the game is an attempt at a race.
 func (p *page) race() bool { return p.contest != nil && p.contest.Race() }
 
-// others draws the other players' boards in a race. If not all of them fit, it draws the
-// standings and the leaders' boards.
+// others draws the other players' boards in a race or, if not all of them fit, the standings.
 func (p *page) others(width, height int) string {
 	c := p.contest
 	if boards, ok := c.Boards(width, height); ok {
 		return boards
 	}
-	rows := c.Rows(c.Lines, width, min(height, len(c.Lines)))
-	if boards, ok := c.Leaders(width, height-lipgloss.Height(rows)-1); ok {
-		return rows + "\n\n" + boards
-	}
-	return rows
+	return c.Rows(c.Lines, width, height)
 }
 
 // title says how the game ended. Once a race is closed, it says whether the user won, which takes points.

@@ -36,8 +36,8 @@ func end(server *tuitest.Server, d *tuitest.Driver, p *page) {
 	d.Until("the end", p.Over)
 }
 
-// Ensure that a race shows the newest of the other boards and asks for confirmation before the user
-// leaves it, that a user who leaves keeps the points, and that the link and the result can be copied.
+// Ensure that a race shows the newest of the other boards, that a user who gives up keeps the points, and that the
+// link and the result can be copied.
 func TestAttempt_Race(t *testing.T) {
 	t.Parallel()
 	bob := tuitest.Game(tuitest.Board(4, 4))
@@ -53,8 +53,7 @@ func TestAttempt_Race(t *testing.T) {
 	d.Press("y").Shows("Sent to the terminal's clipboard:\n https://play.example/c/" + tuitest.ChallengeID)
 	d.Env.Site = ""
 	d.Press("u").Shows("Moves of an attempt cannot be undone.")
-	d.Press("X", "q").Shows("You can return until it ends")
-	d.Press("n")
+	d.Press("X")
 	assert.Empty(t, d.Left)
 	d.Press("n").Shows("Your 12,340 points are kept")
 	d.Press("y")
@@ -101,8 +100,6 @@ func TestAttempt_TimeOver(t *testing.T) {
 	now = tuitest.Noon.Add(140 * time.Second)
 	d.Press("left").Shows("Time is up.")
 	assert.Equal(t, 1, moves)
-	d.Press("q")
-	assert.Equal(t, ui.BackMsg{}, d.Leave(), "no confirmation after the end")
 }
 
 // Ensure that the result of a daily game shows the user's place once it is in the standings, also

@@ -23,7 +23,7 @@ import (
 func somePlay(t *testing.T, env *ui.Env) *page {
 	t.Helper()
 	p := New(t.Context(), env, tuitest.Game(tuitest.Board(4, 4))).(*page)
-	p.State.Update(client.Update{Connection: client.Connection{State: client.Live}}, tuitest.Noon)
+	p.State.Update(client.Update{Connection: client.Connection{State: client.Live}})
 	p.Gained, p.Marks = 128, board.Marks{Spawned: 6, Merged: []int{9}}
 	for i, what := range []string{"↓", "←", "↑", "←", "↓", "→"} {
 		gains := []int32{128, 0, 16, 4, 0, 8}
@@ -101,7 +101,7 @@ func someAttempt(t *testing.T, env *ui.Env, c *pb.Challenge) *page {
 	g := tuitest.Game(tuitest.Board(4, 4))
 	g.ChallengeId = c.GetId()
 	p := New(t.Context(), env, g).(*page)
-	p.State.Update(client.Update{Connection: client.Connection{State: client.Live}}, tuitest.Noon)
+	p.State.Update(client.Update{Connection: client.Connection{State: client.Live}})
 	p.contest.Watch()
 	p.Continue(tuitest.Result(p.contest.Update, tuitest.Snapshot(c, tuitest.Noon, tuitest.RaceStandings()...), nil))
 	return p
@@ -123,7 +123,7 @@ func someRace(t *testing.T, env *ui.Env) *page {
 		g := tuitest.Game(tuitest.Board(4, 4))
 		g.Id, g.GetPosition().Scores = e.GetGameId(), []int32{p.contest.Standing(e.GetGameId()).GetScore()}
 		g.GetPosition().GetTwenty48().Tiles[i] = 2048
-		p.contest.Games[e.GetGameId()].Update(client.Update{Game: g}, tuitest.Noon)
+		p.contest.Games[e.GetGameId()].Update(client.Update{Game: g})
 	}
 	return p
 }

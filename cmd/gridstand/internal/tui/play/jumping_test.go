@@ -36,7 +36,7 @@ func someTribolo(t testing.TB, env *ui.Env) *page {
 	p := New(context.Background(), env, translate.Game(before.State, 3)).(*page)
 	p.State.Update(client.Update{
 		Event: translate.Event(last), Connection: client.Connection{State: client.Live},
-	}, tuitest.Noon)
+	})
 	require.True(t, p.mine())
 	require.Equal(t, last.Change.Gained, p.Log[0].Gained)
 	p.jumping().cursor = &pb.Cell{}
@@ -355,7 +355,7 @@ func TestWrongBoard(t *testing.T) {
 	small := tuitest.Game(nil)
 	small.Position.Scores = make([]int32, 3)
 	small.Position.Board = &pb.Position_Tribolo{Tribolo: &pb.TriboloBoard{Rows: 2, Columns: 2, Cells: make([]pb.CellState, 4)}}
-	receive := func(p *page, u client.Update) tea.Cmd { return p.updated(u, p.State.Update(u, tuitest.Noon)) }
+	receive := func(p *page, u client.Update) tea.Cmd { return p.updated(u, p.State.Update(u)) }
 	for name, games := range map[string][2]*pb.Game{"2048": {sliding, jumping}, "Tribolo": {jumping, sliding}, "smaller": {jumping, small}} {
 		event := &pb.Event{GameId: tuitest.GameID, Version: 1000, Position: games[1].GetPosition()}
 		whole := translate.Game(tuitest.Tribolo(t, tuitest.GameID, 9, adaAndBots()...).State, 0)

@@ -40,7 +40,7 @@ func (p *page) copyKey() ui.Key {
 	}).Footer(place)
 }
 
-func (p *page) backKey() ui.Key { return ui.On("q", "q", ui.BackText, true, p.leave) }
+func (p *page) backKey() ui.Key { return ui.On("q", "q", ui.BackText, true, ui.Run(ui.Back)) }
 
 // playKeys returns the keys of a game in progress, without the mode's own. The footer leaves out the
 // solvers, since they make a game unranked.
@@ -99,7 +99,7 @@ func (p *page) resultKeys() ui.KeyTable {
 		p.RematchKey(p.env),
 		ui.On("s", "s", "ranking", c != nil, func() tea.Cmd { return ui.Open(ui.Route{Challenge: c.ID}) }).Footer(3),
 		ui.On("e", "e", "choose a name", p.guest(), func() tea.Cmd { return p.AskName(p.env) }),
-		p.rulesKey(), ui.On("q esc", "q", ui.BackText, true, p.leave),
+		p.rulesKey(), ui.On("q esc", "q", ui.BackText, true, ui.Run(ui.Back)),
 	}}
 }
 

@@ -94,14 +94,3 @@ func (p *page) askNew() *ui.Question {
 	choices := append(ui.Yes("give up, new game", p.resign(true)), ui.On("g G", "g", "give up", true, p.resign(false)))
 	return &ui.Question{Title: "Give up this game?", Text: text, Choices: choices, No: cancel}
 }
-
-// leave closes the page. It first asks for confirmation if the clock of a race would run on.
-func (p *page) leave() tea.Cmd {
-	if p.Over() || p.lost || p.contest == nil || !p.contest.Race() || p.contest.Expired() {
-		return ui.Back
-	}
-	return p.Ask(&ui.Question{
-		Title: "Leave the race?", Text: "The clock runs on. You can return until it ends.",
-		Choices: ui.Yes("leave", ui.Run(ui.Back)), No: "play on",
-	})
-}

@@ -36,7 +36,7 @@ func follow(s *gamestate.State, to *pb.Game) (events []*pb.Event) {
 	start.Id, start.Seats, start.Variant, start.Version = to.GetId(), to.GetSeats(), to.GetVariant(), last-12
 	start.Position, start.Watchers = to.GetPosition(), to.GetWatchers()
 	live.Game = start
-	s.Update(live, tuitest.Noon)
+	s.Update(live)
 	events = append(events, eventOf(live))
 	live.Game = nil
 	for v := last - 11; v <= last; v++ {
@@ -46,7 +46,7 @@ func follow(s *gamestate.State, to *pb.Game) (events []*pb.Event) {
 		e.GetMoved().GetSpawned().Index = 4
 		e.GetPosition().MoveCount = v - 1
 		live.Event = e
-		s.Update(live, tuitest.Noon)
+		s.Update(live)
 		events = append(events, eventOf(live))
 	}
 	return events
@@ -61,7 +61,7 @@ func followTribolo(t *testing.T, g *game) {
 	start.Version, moved.Version = 601, 613
 	for _, update := range []client.Update{{Game: start}, {Event: moved}} {
 		update.Connection.State = client.Live
-		g.Update(update, tuitest.Noon)
+		g.Update(update)
 		g.past.add(eventOf(update))
 	}
 }

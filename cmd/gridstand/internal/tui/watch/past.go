@@ -120,7 +120,7 @@ func (p *page) load(version int32) tea.Cmd {
 		after := max(first-2, 0) // load one extra version to know what the first one changed
 		s := gamestate.New(&pb.Game{Id: now.GetId(), Variant: now.GetVariant(), Seats: now.GetSeats(), Version: after})
 		err = read(ctx, server, now.GetId(), after, func(u client.Update) bool {
-			if s.Update(u, time.Time{}) {
+			if s.Update(u) {
 				events = append(events, eventOf(u))
 			}
 			return s.Game.GetVersion() < last

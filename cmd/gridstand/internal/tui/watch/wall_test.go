@@ -67,7 +67,7 @@ func TestWall_Titles(t *testing.T) {
 			g := liveGame(s.Game.GetId(), 1, 0)
 			g.Seats[0].GetPlayer().Name = "guest-2345ab"
 			g.Position.Scores = []int32{102_040}
-			s.Update(client.Update{Game: g, Connection: client.Connection{State: client.Live}}, tuitest.Noon)
+			s.Update(client.Update{Game: g, Connection: client.Connection{State: client.Live}})
 		}
 		titles := `1 guest-2345ab  classic +102,040 .*2 guest-2345ab .*\n(.*\n)+.*3 guest-2345ab .*4 guest-2345ab `
 		assert.Regexp(t, titles, ansi.Strip(ui.Draw(env, w, false).Content))

@@ -173,7 +173,6 @@ func dial(t testing.TB, config client.Config) *client.Client {
 type listener struct {
 	net.Listener
 	mu    sync.Mutex
-	away  bool
 	conns []net.Conn
 }
 
@@ -182,21 +181,9 @@ func (l *listener) Accept() (net.Conn, error) {
 	if err == nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if l.away {
-			_ = conn.Close()
-		}
 		l.conns = append(l.conns, conn)
 	}
 	return conn, err
-}
-
-// leave breaks all connections, and from then on each new one as soon as it is made, as a
-// tunnel or a proxy does if its server is gone.
-func (l *listener) leave() {
-	l.mu.Lock()
-	l.away = true
-	l.mu.Unlock()
-	l.cut()
 }
 
 // cut breaks all connections.

@@ -113,7 +113,7 @@ func shellWord(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// noticeShared warns that others can connect, and tells the user how. On the screen, the game's panel tells how.
+// noticeShared warns that others can connect, and tells the user how. On the screen, the game's panel has the link.
 func (p *program) noticeShared() {
 	others := p.local.others
 	p.warnf("Warning: everyone who can reach %s can connect. Connections are not encrypted: others on the network can read tokens.", others)

@@ -64,6 +64,12 @@ func TestManager_JobDuringAppend(t *testing.T) {
 		}
 		served := begin(t, m, hub, gameID, replaytest.Created(t, "classic", player, seed), seed)
 
+		// A server that is slow to plan its new game shortens no hold of another one.
+		held, err := m.Hold(ctx, gameID, time.Time{}, time.Time{})
+		require.NoError(t, err)
+		require.NoError(t, m.Plan(ctx, served.State()))
+		assert.WithinRange(t, scheduled(), held, held.Add(time.Second))
+
 		require.NoError(t, s.Queue.EnqueueBy(ctx, store.AtOnce, gameID))
 		event, err := served.Do(ctx, match.Call{PlayerID: player.ID, Seat: game.NoSeat, Action: replay.Resigned{}})
 		require.NoError(t, err)

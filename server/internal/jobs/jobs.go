@@ -72,16 +72,17 @@ func (m *Manager) Create(
 	return state, err
 }
 
-// Plan adds a new game to the lists and schedules its first job, which finds out when the next one is due.
-// It does not postpone an earlier job: another server may have scheduled one because the game is listed.
+// Plan adds a new game to the lists. The job that was held for its first entry finds out when the next one is
+// due. Plan does not enqueue another: if it is slow, it would make a job due that another server holds by then.
 func (m *Manager) Plan(ctx context.Context, state *replay.State) error {
 	if state.Status == replay.Finished {
 		return m.record(ctx, state)
 	}
-	if err := m.Directory.Put(ctx, directory.Of(state, 0)); err != nil {
+	err := m.Directory.Put(ctx, directory.Of(state, 0))
+	if err != nil || !state.IsAttempt() {
 		return err
 	}
-	// If it is an attempt, a race may be about to open, and its bots move then even if this server dies.
+	// A race may be about to open, and its bots move then. No server holds the job of an attempt before.
 	return m.queue.EnqueueBy(ctx, state.UpdateTime.Add(challenge.Countdown), state.ID)
 }
 

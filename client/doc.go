@@ -63,8 +63,7 @@
 //     functions, types, methods, constants and errors may be added, so use keyed
 //     literals, and give a switch over constants a default. The file testdata/api.txt
 //     lists all identifiers.
-//   - Wording may change, such as error messages and the strings of Cause. So may
-//     timeouts and the waits between retries.
+//   - Error messages may change, and so may timeouts and the waits between retries.
 //
 // A message type of the contract, in proto/gridstand/v1, only gains fields. The service
 // interfaces gain methods, so only generated code should implement them. Package server,

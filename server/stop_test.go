@@ -33,6 +33,6 @@ func TestStart_StopLeavesJobs(t *testing.T) {
 		require.NoError(t, err)
 		now, err := client.Time(ctx).Result()
 		require.NoError(t, err)
-		require.Less(t, due, float64(now.Add(10*time.Second).UnixMilli()))
+		require.Less(t, due, float64(now.Add(6*time.Second).UnixMilli()))
 	})
 }

@@ -14,8 +14,8 @@ import (
 
 const (
 	// leaseFor is the duration of a lease and of a hold. The jobs of a server that dies, and jobs that fail,
-	// wait this long. It is longer than a bot takes to move, so that no other server lets it think, too,
-	// and than an append takes to arrive, which is refused after a hold.
+	// wait this long. It is longer than a bot takes to move, so that no other server lets it think, too
+	// (unless --bot-pace is longer), and than an append takes to arrive, which is refused after a hold.
 	leaseFor = 5 * time.Second
 	// processWithin limits how long jobs that are leased together may take. A second remains to acknowledge
 	// them.

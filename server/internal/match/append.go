@@ -31,7 +31,7 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 		return nil, errOvertaken
 	}
 	now := m.hub.ticks.Load()
-	err := m.hub.attempt(ctx, m.id, draft)
+	err := m.hub.holdAndAppend(ctx, m.id, draft)
 	// If Watchers is negative, an earlier attempt appended the entry, and more entries may follow it.
 	if err == nil && draft.Watchers >= 0 {
 		m.confirmedAt.Store(now)
@@ -62,15 +62,15 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	}
 }
 
-// attempt appends a draft. It first makes sure that the follow-up work of the draft gets done even if this
+// holdAndAppend appends a draft. It first makes sure that the follow-up work of the draft gets done even if this
 // server dies after the append, by a job that another server or the next start can pick up. There is such
 // work if the entry ends the game, makes it a bot's turn, or is not a move and therefore may have started a
 // clock. After any other move, the next deadline is later than the scheduled one.
 //
 // An entry with such work is refused once the job may have been processed without it, because the server that
-// did so may have postponed the job by days. The outcome is then store.ErrUnsettled: another attempt holds the
+// did so may have postponed the job by days. The outcome is then store.ErrUnsettled: the next try holds the
 // job again.
-func (h *Hub) attempt(ctx context.Context, gameID string, draft *gamelog.Draft) error {
+func (h *Hub) holdAndAppend(ctx context.Context, gameID string, draft *gamelog.Draft) error {
 	next := draft.Event.State
 	if _, move := draft.Event.Entry.Action.(replay.Moved); move && next.Status != replay.Finished && next.BotToMove() == "" {
 		return h.Log.Append(ctx, draft)
@@ -99,7 +99,7 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) e
 			return store.ErrUnsettled
 		case <-time.After(wait.NextBackOff()):
 		}
-		err := h.attempt(ctx, gameID, draft)
+		err := h.holdAndAppend(ctx, gameID, draft)
 		if _, conflict := errors.AsType[*store.ConflictError](err); err == nil || conflict || errors.Is(err, store.ErrBroken) {
 			return err
 		}

@@ -349,7 +349,7 @@ func (h *Hub) Create(
 		return nil, err
 	}
 	draft.NotAfter = notAfter
-	err = h.attempt(ctx, gameID, draft)
+	err = h.holdAndAppend(ctx, gameID, draft)
 	if errors.Is(err, store.ErrUnsettled) {
 		err = h.settle(ctx, gameID, draft)
 	}

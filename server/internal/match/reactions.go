@@ -15,7 +15,7 @@ type reactions [len(store.Reactions{})]atomic.Int32
 
 func (r *reactions) add(more store.Reactions) {
 	for kind, n := range more {
-		r[kind].Add(n)
+		r[kind].Add(max(n, 0))
 	}
 }
 

@@ -123,10 +123,9 @@ These limits have no flag. One address, on each server:
                  100 refusals a second, with a burst of 1,000.
   Reads          A new connection with up to 4 kB for its TLS handshake, a call
                  and a mistake count as one, a watch of a challenge as two, a
-                 signature and a connection that ends within ten seconds without
-                 a call as 50. They use at most half of the processors, each for
-                 one call that reads or for 16 that change something, and wait
-                 for up to a second.
+                 signature as 50. They use at most half of the processors, each
+                 for one call that reads or for 16 that change something, and
+                 wait for up to a second.
   Bots           think on at most half of the places, which are one fewer than
                  there are processors.
   Lists          A tenth of the first page of public challenges, if there are

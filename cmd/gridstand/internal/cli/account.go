@@ -215,8 +215,9 @@ func (p *program) adopt(ctx context.Context, c *client.Client, replace bool) err
 
 // keeps returns the error of a command that would replace the stored account.
 func (p *program) keeps(stored *pb.Player) error {
-	return fmt.Errorf("you are %s on this server; --replace gives up that account. To return to it later, keep its token: %s. "+
-		"To change its name: %s", client.CleanName(stored.GetName()), p.typed("account", "token"), p.typed("account", "rename", "<name>"))
+	return fmt.Errorf("you are %s on this server; --replace gives up that account. "+
+		"To return to it later, keep its token: %s. To change its name: %s",
+		client.CleanName(stored.GetName()), p.typed("account", "token"), p.typed("account", "rename", "<name>"))
 }
 
 // readToken asks for a token on the terminal, or reads it from standard input.
@@ -247,7 +248,8 @@ func (p *program) printToken(_ context.Context, c *client.Client, player *pb.Pla
 		return err
 	}
 	if p.terminal(p.out) {
-		p.notef("Keep this secret: with this token, anyone can play as %s on %s. On your other machine, enter it at the prompt of %s.",
+		p.notef("Keep this secret: with this token, anyone can play as %s on %s. "+
+			"On your other machine, enter it at the prompt of %s.",
 			client.CleanName(player.GetName()), c.Target(), commandFor([]string{"--server", c.Target()}, "account", "import"))
 	}
 	return p.printEither(&pb.CreatePlayerResponse{Player: player, Token: cred.Token}, "%s\n", cred.Token)

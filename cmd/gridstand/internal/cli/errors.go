@@ -73,8 +73,8 @@ func (p *program) explain(err error) string {
 	case p.over != nil:
 		return "the game server does not answer; try again in a moment"
 	}
-	return fmt.Sprintf("the server at %s does not answer (%s). Check the address (--server or $%s), and add --tls if the server uses TLS, "+
-		"or --ca if it has its own certificate authority. To start a server here: %s play --local",
+	return fmt.Sprintf("cannot reach the server at %s (%s). Check the address (--server or $%s) and --tls, "+
+		"and --ca if the server has its own certificate authority. To start a server here: %s play --local",
 		p.server(), strings.TrimSuffix(err.Error(), "."), serverVariable, name)
 }
 

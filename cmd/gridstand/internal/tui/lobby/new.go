@@ -30,7 +30,11 @@ func (p *page) askNew(race bool) tea.Cmd {
 	}
 	add := func(what string, r ui.Route) {
 		key := strconv.FormatInt(int64(len(q.Choices)+1), 36) // 1 to 9, then letters
-		q.Choices = append(q.Choices, ui.On(key, key, what, true, ui.Run(ui.Open(r))))
+		keys := key
+		if len(q.Choices) == 0 {
+			keys += " enter"
+		}
+		q.Choices = append(q.Choices, ui.On(keys, key, what, true, ui.Run(ui.Open(r))))
 	}
 	for _, v := range p.lists.Variants {
 		id, title := v.GetId(), clean(v.GetTitle())

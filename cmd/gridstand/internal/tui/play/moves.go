@@ -178,8 +178,8 @@ func (p *page) updated(u client.Update, changed bool) tea.Cmd {
 	return tea.Batch(p.changed(changed), p.React(u.Reactions))
 }
 
-// changed handles a change to the game. It animates or briefly marks the change, rings the
-// bell if it is the user's turn, and looks up the user's place once the game is over.
+// changed handles a change to the game. It animates the change, rings the bell if it is the
+// user's turn, and looks up the user's place once the game is over.
 func (p *page) changed(changed bool) tea.Cmd {
 	if !changed {
 		return nil
@@ -187,7 +187,7 @@ func (p *page) changed(changed bool) tea.Cmd {
 	if p.held() != nil {
 		p.Say("") // The status says how to take the seat back.
 	}
-	cmds := []tea.Cmd{p.ring(), p.Show(p.env, p.Tasks, len(p.queue) == 0), p.Flash(p.Milestone)}
+	cmds := []tea.Cmd{p.ring(), p.Show(p.env, p.Tasks, len(p.queue) == 0), p.ShowNews(p.Milestone)}
 	if p.Over() {
 		p.ended = p.env.Now
 		p.queue, p.solving, p.places = nil, nil, places{}

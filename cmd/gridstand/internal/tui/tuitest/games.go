@@ -80,7 +80,7 @@ func Variants() []*pb.Variant {
 			Rows: 4, Columns: 4, Seats: 1, Bots: []string{"greedy", "expectimax"},
 			Rules: "Slide all tiles in one direction. Two equal tiles that meet become one of twice the value.",
 		},
-		{Id: "6x6", Title: "6×6", Kind: pb.Kind_KIND_TWENTY48, Rows: 6, Columns: 6, Seats: 1, Bots: []string{"greedy"}},
+		{Id: "6x6", Title: "6×6", Summary: "6×6, a new tile is a 2 or a 4", Kind: pb.Kind_KIND_TWENTY48, Rows: 6, Columns: 6, Seats: 1, Bots: []string{"greedy"}},
 		{
 			Id: "tribolo", Title: "Tribolo", Summary: "three players, 19×19", Kind: pb.Kind_KIND_TRIBOLO,
 			Rows: 19, Columns: 19, Seats: 3, Bots: []string{"random", "greedy", "minimax"},

@@ -11,8 +11,8 @@ import (
 // newsTime is how long news are shown.
 const newsTime = 2 * time.Second
 
-// Flash shows news, unless text is "".
-func (t *Tasks) Flash(text string) tea.Cmd {
+// ShowNews shows news, unless text is "".
+func (t *Tasks) ShowNews(text string) tea.Cmd {
 	if text == "" {
 		return nil
 	}
@@ -26,5 +26,5 @@ func (t *Tasks) React(counts []int32) tea.Cmd {
 	if text != "" {
 		text = "★ " + text
 	}
-	return t.Flash(text)
+	return t.ShowNews(text)
 }

@@ -33,7 +33,10 @@ func (p *page) watch() tea.Cmd {
 			return react
 		}
 		g.past.add(eventOf(u))
-		return tea.Batch(react, p.Flash(g.Milestone), g.Show(p.env, p.Tasks, !g.lookingBack()))
+		if g.lookingBack() {
+			return tea.Batch(react, g.Show(p.env, p.Tasks, false))
+		}
+		return tea.Batch(react, p.ShowNews(g.Milestone), g.Show(p.env, p.Tasks, true))
 	})
 }
 

@@ -250,7 +250,7 @@ func (p *program) printToken(_ context.Context, c *client.Client, player *pb.Pla
 	if p.terminal(p.out) {
 		p.notef("Keep this secret: with this token, anyone can play as %s on %s. "+
 			"On your other machine, enter it at the prompt of %s.",
-			client.CleanName(player.GetName()), c.Target(), commandFor([]string{"--server", c.Target()}, "account", "import"))
+			client.CleanName(player.GetName()), c.Target(), commandFor(p.shared(c, ""), "account", "import"))
 	}
 	return p.printEither(&pb.CreatePlayerResponse{Player: player, Token: cred.Token}, "%s\n", cred.Token)
 }

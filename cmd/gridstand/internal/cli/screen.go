@@ -3,12 +3,14 @@ package cli
 import (
 	"cmp"
 	"context"
+	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/app"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/loopback"
 )
 
 // show runs the terminal program, starting with the page that start names, until the user
@@ -18,12 +20,12 @@ func (p *program) show(ctx context.Context, c *client.Client, start ui.Route) er
 	if err != nil {
 		return err
 	}
+	site := info.GetWebUrl()
 	env := ui.Env{
 		Server: ui.NewServer(c), Clock: c.Now, Me: c.PlayerID(), Local: p.local.started, Others: p.local.count,
-		Site: cmp.Or(info.GetWebUrl(), p.dialedSite(c)), Command: p.typed,
+		Site: cmp.Or(site, p.dialedSite(c)), Command: p.typed,
 		Reactions: info.GetReactions(),
-		// Others need the link, which names the server.
-		Invite: func(words ...string) string { return commandFor(nil, words[0], "LINK") },
+		Invite:    func(words ...string) string { return commandFor(p.shared(c, site), words...) },
 	}
 	env.SignIn = func(ctx context.Context) (string, error) {
 		cred, _, err := client.LogIn(ctx, c, p.store, "")
@@ -82,8 +84,8 @@ func (p *program) typed(words ...string) string {
 		return p.over.typed(words...)
 	}
 	var flags []string
-	if s := p.flags.server; s != "" && (s != client.DefaultTarget || p.getenv(serverVariable) != "") {
-		flags = []string{"--server", shellWord(s)}
+	if target, err := client.NormalTarget(p.flags.server); err == nil && p.flags.server != "" {
+		flags = p.serverFlag(target)
 	}
 	switch {
 	case p.flags.ca != "": // which implies --tls
@@ -111,6 +113,42 @@ func shellWord(text string) string {
 		return text
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// serverFlag returns the flag that selects a server that this program uses, or nil if none is
+// needed.
+func (p *program) serverFlag(target string) []string {
+	if other := p.getenv(serverVariable); target != client.DefaultTarget || p.flags.server != "" && other != "" {
+		return []string{"--server", shellWord(withoutPort(target))}
+	}
+	return nil
+}
+
+// withoutPort returns a target without the default port.
+func withoutPort(target string) string {
+	short := strings.TrimSuffix(target, ":2048")
+	if normal, err := client.NormalTarget(short); err != nil || normal != target {
+		return target
+	}
+	return short
+}
+
+// shared returns the flags that select the server in commands that are meant for other people
+// to run; not --ca, which may name a file that they do not have. If the client dials a loopback address, other
+// people have to use the address of a server that --share has started or site, the public address of the server's
+// web pages, at which the server also accepts this program's calls.
+func (p *program) shared(c *client.Client, site string) []string {
+	if p.local.others != "" {
+		return []string{"--server", shellWord(p.local.others)}
+	}
+	flags, encrypted := p.serverFlag(c.Target()), p.usesTLS()
+	if u, err := url.Parse(site); err == nil && u.Host != "" && loopback.Is(c.Target()) {
+		flags, encrypted = []string{"--server", shellWord(withoutPort(hostPort(u)))}, u.Scheme == "https"
+	}
+	if encrypted {
+		flags = append(flags, "--tls")
+	}
+	return flags
 }
 
 // noticeShared warns that others can connect, and tells the user how. On the screen, the game's panel has the link.

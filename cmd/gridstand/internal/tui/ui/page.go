@@ -98,8 +98,7 @@ type Env struct {
 	// Command returns the command line for the given words ("watch", "<id>") as this user
 	// would type it, or "" if this user has no such command.
 	Command func(words ...string) string
-	// Invite is like Command, but for another person, who may be on another machine. If it takes a link, it has
-	// LINK in its place.
+	// Invite is like Command, but for another person, who may be on another machine.
 	Invite func(words ...string) string
 	// Site is the address of the server's web pages, used in the links that the user shares: the
 	// public one or, if the server does not report it, the one that the program has dialed. It is

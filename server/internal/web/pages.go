@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -259,10 +260,18 @@ func (a assets) serve(caching string) http.HandlerFunc {
 	}
 }
 
-// acceptsGzip reports whether a client names gzip among the codings that it accepts. No browser refuses one by
-// name (with the weight 0).
+// noWeight matches the weight of a coding that a client does not accept (RFC 9110, section 12.4.2).
+var noWeight = regexp.MustCompile(`^\s*[qQ]=0(\.0*)?\s*$`)
+
+// acceptsGzip reports whether a client lists gzip among the codings that it accepts.
 func acceptsGzip(header http.Header) bool {
-	return strings.Contains(header.Get("Accept-Encoding"), compression)
+	for coding := range strings.SplitSeq(strings.Join(header.Values("Accept-Encoding"), ","), ",") {
+		name, weight, _ := strings.Cut(coding, ";")
+		if strings.EqualFold(strings.TrimSpace(name), compression) {
+			return !noWeight.MatchString(weight)
+		}
+	}
+	return false
 }
 
 // serveContent writes a file, or responds that the client's cached copy is up to date. It ignores ranges:

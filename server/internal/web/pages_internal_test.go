@@ -247,7 +247,8 @@ func TestPages_Assets(t *testing.T) {
 func TestPages_AcceptEncoding(t *testing.T) {
 	t.Parallel()
 	for accepted, want := range map[string]bool{
-		"gzip": true, "gzip, deflate, br, zstd": true, "br;q=1, gzip;q=0.8": true, "": false, "br": false, "identity": false,
+		"gzip": true, "GZIP": true, "gzip, deflate, br, zstd": true, "br;q=1, gzip;q=0.8": true, "gzip ; q=0.001": true,
+		"": false, "br": false, "gzip;q=0": false, "br, gzip; q=0.000": false, "x-gzips": false, "identity": false,
 	} {
 		for _, target := range []string{"/assets/other/main.js", "/"} {
 			r := get(t, target, "Accept-Encoding", accepted)
@@ -255,6 +256,7 @@ func TestPages_AcceptEncoding(t *testing.T) {
 			assert.Equal(t, "Accept-Encoding", r.Header.Get("Vary"))
 		}
 	}
+	assert.True(t, acceptsGzip(http.Header{"Accept-Encoding": {"br", "gzip"}}), "two headers")
 }
 
 // Ensure that minification keeps the pages small, although their sources have comments and

@@ -22,9 +22,6 @@ type Draft struct {
 
 	// NotAfter is the latest time at which the entry may be appended. Zero means no limit.
 	NotAfter time.Time
-	// HeldUntil is the time until which the game's job is held for the entry, or zero if it is not. It
-	// replaces NotAfter, and is not later.
-	HeldUntil time.Time
 }
 
 // NewGame returns the draft of a game's first entry.
@@ -81,9 +78,6 @@ func (d *Draft) Tip() Tip { return Tip{ID: d.entry.Next, State: d.Event.State} }
 func (l *Log) Append(ctx context.Context, d *Draft) error {
 	entry := d.entry
 	entry.NotAfter = d.NotAfter
-	if !d.HeldUntil.IsZero() {
-		entry.NotAfter = d.HeldUntil
-	}
 	done, err := l.Games.Append(ctx, d.Event.State.ID, entry)
 	if err != nil {
 		return err

@@ -75,13 +75,15 @@ func (h *Hub) holdAndAppend(ctx context.Context, gameID string, draft *gamelog.D
 	if _, move := draft.Event.Entry.Action.(replay.Moved); move && next.Status != replay.Finished && next.BotToMove() == "" {
 		return h.Log.Append(ctx, draft)
 	}
-	var err error
-	if draft.HeldUntil, err = h.Jobs.Hold(ctx, gameID, next.UpdateTime, draft.NotAfter); err != nil {
+	limit := draft.NotAfter
+	until, err := h.Jobs.Hold(ctx, gameID, next.UpdateTime, limit)
+	if err != nil {
 		return err
 	}
+	draft.NotAfter = until
 	err = h.Log.Append(ctx, draft)
-	limit := draft.NotAfter.Truncate(time.Millisecond)
-	if errors.Is(err, store.ErrTooLate) && (limit.IsZero() || draft.HeldUntil.Before(limit)) {
+	draft.NotAfter = limit
+	if errors.Is(err, store.ErrTooLate) && (limit.IsZero() || until.Before(limit.Truncate(time.Millisecond))) {
 		return fmt.Errorf("%w: the append took too long", store.ErrUnsettled)
 	}
 	return err

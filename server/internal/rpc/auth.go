@@ -124,8 +124,11 @@ func contract(services ...grpc.ServiceDesc) map[string]method {
 	return all
 }
 
-// IsRead reports whether a method of the contract changes nothing, given its full name.
-func IsRead(name string) bool { return methods[name].reads }
+// Changes reports whether a call, given its full name, is one of the contract that changes something.
+func Changes(name string) bool {
+	called, ok := methods[name]
+	return ok && !called.reads
+}
 
 // identityOf returns what a call's context contains about its caller.
 func identityOf(ctx context.Context) identity {

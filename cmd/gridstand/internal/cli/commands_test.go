@@ -41,7 +41,8 @@ func TestLeaderboard(t *testing.T) {
 	ada.fails(exitUsage, "did you mean import or token?", "account", "export")
 	ada.fails(exitUsage, "did you mean account?", "transfer")
 	ada.fails(exitUsage, "did you mean keys or rotate?", "account", "revoke")
-	ada.fails(exitUsage, "did you mean remove?", "account", "keys", "revoke")
+	ada.fails(exitUsage, "did you mean remove?", "account", "keys", "delete")
+	ada.fails(exitUsage, "needs a fingerprint", "account", "keys", "revoke")
 	ada.fails(exitMissing, "If you have one elsewhere: gridstand account import", "account")
 	ada.fails(exitUsage, `"bo" is too short: give at least 6 characters of the id; nor is there a player with this name`, "watch", "bo")
 

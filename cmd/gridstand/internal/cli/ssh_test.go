@@ -305,6 +305,7 @@ func TestSSHHost_Account(t *testing.T) {
 	assert.Zero(t, code)
 	for command, want := range map[string]string{
 		"account @a b c d e f g h i": "there is no player \"a b c d e f g h i\"",
+		"account @a b --json":        "there is no player \"a b\"",
 		"account rename Eve":         "the name was changed recently", "account end abcdef": "your account has no session with this id",
 		"account token": `unknown command "token"`, "account keys add": `unknown command "keys"`,
 		"account rotate": `unknown command "rotate"`, "account rename": "rename needs a name",

@@ -61,8 +61,8 @@ var textFlags = []string{"--json", "--help", "-h"}
 const maxSSHLine = 256
 
 // parseSSH parses the line that a client sent instead of a shell command. It splits the line at spaces, except
-// in the name of a player, which ends the line; quotes and other special characters have no meaning. words is not
-// nil if err is nil: cobra would run the host's own arguments.
+// in the name of a player, which ends before a flag or with the line; quotes and other special characters have no
+// meaning. words is not nil if err is nil: cobra would run the host's own arguments.
 func parseSSH(line string) (words []string, err error) {
 	unprintable := func(r rune) bool { return r < ' ' || r > '~' }
 	if len(line) > maxSSHLine || strings.ContainsFunc(line, unprintable) {
@@ -77,10 +77,17 @@ func parseSSH(line string) (words []string, err error) {
 		player = 2
 	}
 	if player >= 0 {
-		words = append(words[:player], strings.Join(words[player:], " "))
+		end := len(words)
+		if flag := slices.IndexFunc(words[player:], isFlag); flag >= 0 {
+			end = player + flag
+		}
+		words = slices.Replace(words, player, end, strings.Join(words[player:end], " "))
 	}
 	return words, nil
 }
+
+// isFlag reports whether a word is a flag. A player with such a word in the name has an id, too.
+func isFlag(word string) bool { return strings.HasPrefix(word, "-") }
 
 // hidden reports whether a word may be one of cobra's own commands, which the help does not list.
 func hidden(word string) bool { return strings.HasPrefix(word, "__") }

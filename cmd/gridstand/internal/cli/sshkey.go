@@ -44,9 +44,10 @@ player id.`,
 	}
 	remove := &cobra.Command{
 		Use:        "remove <fingerprint>",
-		SuggestFor: []string{"unlink", "revoke", "delete", "rm"},
+		Aliases:    []string{"revoke"},
+		SuggestFor: []string{"unlink", "delete", "rm"},
 		Short:      "Remove (revoke) an SSH key of your account",
-		Long: `Remove an SSH key from your account, given by its fingerprint in
+		Long: `Remove an SSH key from your account, given by its whole fingerprint as in
 ` + name + ` account keys. Servers may accept the key for another 30 seconds.`,
 		RunE: p.onAccount(p.removeKey),
 	}

@@ -123,7 +123,8 @@ func (p *program) topOfVariant(ctx context.Context, c *client.Client, v *pb.Vari
 		return err
 	}
 	return list[*pb.Entry]{
-		all: entries, more: more, empty: "There are no scores on this board yet. Be the first: " + play, columns: rankingColumns(false),
+		all: entries, more: more, columns: rankingColumns(false),
+		empty: "There are no scores on this board yet; a game counts when it ends. Be the first: " + play,
 		row: func(e *pb.Entry) []string {
 			return p.rankingRow(e, client.CleanName(e.GetPlayer().GetName()), player)
 		},

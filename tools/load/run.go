@@ -123,7 +123,7 @@ func (r *run) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.version, r.storage = client.CleanText(info.GetVersion(), 40), info.GetStorage()
+	r.version, r.storage = client.CleanText(info.GetVersion(), 80), info.GetStorage()
 	variants, err := r.playing[0].Games.ListVariants(ctx, &pb.ListVariantsRequest{})
 	if err != nil {
 		return err

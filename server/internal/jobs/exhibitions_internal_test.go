@@ -78,10 +78,11 @@ func TestManager_PreviewElsewhere(t *testing.T) {
 	})
 }
 
-// Ensure that a showcase is due whenever a bot has moved, so that it ends soon after another game begins.
+// Ensure that a showcase is due whenever a bot has moved, so that it ends soon after another game begins, and, like
+// every game with a bot to move, when its lease ends.
 func TestManager_ShowcaseDue(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
+	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		ctx, m := t.Context(), newManager(s, s.Queue)
 		hub := newHub(m, s, "here")
 		m.bots.pace = ever
@@ -90,6 +91,8 @@ func TestManager_ShowcaseDue(t *testing.T) {
 		for range 3 {
 			require.Equal(t, 1, processes(t, s, m, hub))
 			require.Zero(t, processes(t, s, m, hub))
+			forward(leaseFor)
+			require.Equal(t, 1, processes(t, s, m, hub), "the bot has not moved")
 			state := served.State()
 			move := replay.Moved{Move: state.LegalMoves()[0], ByBot: true}
 			_, err := served.Do(ctx, match.Call{Version: state.Version, Action: move})

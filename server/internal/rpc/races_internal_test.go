@@ -17,6 +17,8 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/twenty48"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
@@ -357,6 +359,22 @@ func TestLiveChallenge_NotStarted(t *testing.T) {
 		require.NoError(t, err)
 		assert.False(t, c.OpenTime.IsZero(), "the race has started")
 	})
+}
+
+// Ensure that standings have the order of the results, and that of the roster if they are equal, also those of
+// attempts that are unreadable.
+func TestRankEntrants(t *testing.T) {
+	t.Parallel()
+	c := &challenge.Challenge{CloseTime: time.UnixMilli(10)}
+	state := func(status replay.Status) *replay.State {
+		return &replay.State{Status: status, Position: &twenty48.Position{}, UpdateTime: time.UnixMilli(8)}
+	}
+	states := []*replay.State{nil, state(replay.Active), nil, state(replay.Finished)}
+	for i := range states {
+		c.Entrants = append(c.Entrants, challenge.Entrant{Bot: "greedy", GameID: raceID(i)})
+	}
+	lines := rankEntrants(c, challengeAt(c, c.CloseTime).GetEntrants(), states, nil)
+	assert.Equal(t, []string{raceID(3), raceID(0), raceID(1), raceID(2)}, convert.All(lines, (*pb.Standing).GetGameId))
 }
 
 // Ensure that no race follows one of a variant that the server no longer has.

@@ -18,8 +18,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that only reads are repeated, but not if the server asks for a longer pause than the call may take, and
-// that a call whose status gRPC has lost is reported as UNAVAILABLE.
+// Ensure that only reads are repeated, after the pause that the server asks for, but not if that is longer than the
+// call may take, and that a call whose status gRPC has lost is reported as UNAVAILABLE.
 func TestWire_Unary(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, testUnary)
@@ -27,13 +27,17 @@ func TestWire_Unary(t *testing.T) {
 
 func testUnary(t *testing.T) {
 	proxy := status.Error(codes.Unavailable, "unexpected HTTP status code received from server: 502 (Bad Gateway)\ndata: \"<html>\"")
-	full, err := status.New(codes.Unavailable, "the store is full").
-		WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(time.Minute)})
-	require.NoError(t, err)
+	full := func(retryIn time.Duration) error {
+		s, err := status.New(codes.Unavailable, "the store is full").
+			WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(retryIn)})
+		require.NoError(t, err)
+		return s.Err()
+	}
 	for name, tt := range map[string]struct {
 		method  string
 		results []error // of the calls
 		want    *Error
+		takes   time.Duration // at least
 	}{
 		"a read, then answered": {method: pb.GameService_GetGame_FullMethodName, results: []error{io.EOF, nil}},
 		"a read, then refused": {
@@ -41,21 +45,23 @@ func testUnary(t *testing.T) {
 			want: &Error{Code: codes.Unavailable, Message: "unexpected HTTP status code received from server: 502 (Bad Gateway)"},
 		},
 		"a read, to be repeated later": {
-			method: pb.GameService_GetGame_FullMethodName, results: []error{full.Err()},
+			method: pb.GameService_GetGame_FullMethodName, results: []error{full(time.Minute)},
 			want: &Error{Code: codes.Unavailable, Message: "the store is full"},
 		},
+		"a read, later": {pb.GameService_GetGame_FullMethodName, []error{full(time.Second), nil}, nil, time.Second},
 		"a write": {
 			method: pb.GameService_Move_FullMethodName, results: []error{io.EOF},
 			want: &Error{Code: codes.Unavailable, Message: "the server is unavailable"},
 		},
 	} {
-		calls := 0
+		calls, began := 0, time.Now()
 		invoke := func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
 			calls++
 			return tt.results[calls-1]
 		}
 		err := (&wire{readTries: maxReadTries}).unary(t.Context(), tt.method, nil, nil, nil, invoke)
 		assert.Len(t, tt.results, calls, name)
+		assert.LessOrEqual(t, tt.takes, time.Since(began), name)
 		if tt.want == nil {
 			assert.NoError(t, err, name)
 			continue

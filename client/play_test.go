@@ -191,7 +191,10 @@ func TestMove_WrongReply(t *testing.T) {
 	} {
 		f := &fake{
 			move: func(int, context.Context, *pb.MoveRequest) (*pb.Event, error) { return event, nil },
-			undo: func(int, *pb.UndoRequest) (*pb.Event, error) { return event, nil },
+			undo: func(_ int, r *pb.UndoRequest) (*pb.Event, error) {
+				assert.Nil(t, r.ToVersion, "the last move")
+				return event, nil
+			},
 		}
 		seat := f.client(t).Seat(knownAt(3))
 		_, err := seat.Move(waittest.Context(t), 3, client.Slide(pb.Direction_DIRECTION_UP), false)

@@ -147,6 +147,7 @@ func TestDaily(t *testing.T) {
 	his := bob.begun("daily")
 	bob.slide(his, 1, "--bot") // so that it does not count
 	bob.ok("resign", his)
+	assert.Contains(t, bob.ok("show", game), "ada", "such an attempt opens the others, too")
 
 	var standings string
 	waittest.Until(t, "the result is recorded", func() bool {

@@ -72,6 +72,7 @@ func TestKeys(t *testing.T) {
 		"rules":                      {[]string{"r"}, ui.Route{Rules: "tribolo"}},
 		"rules of the selected game": {[]string{"v", "r"}, ui.Route{Rules: "tribolo"}},
 		"new game":                   {[]string{"n", "1"}, ui.Route{New: &ui.NewGame{Variant: "classic"}}},
+		"new game, by enter":         {[]string{"n", "enter"}, ui.Route{New: &ui.NewGame{Variant: "classic"}}},
 		"against bots":               {[]string{"n", "4"}, ui.Route{New: &ui.NewGame{Variant: "tribolo"}}},
 		"new race":                   {[]string{"R", "2"}, ui.Route{NewChallenge: &ui.NewChallenge{Request: race}}},
 	} {

@@ -13,7 +13,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that each milestone is shown once, for two seconds.
+// Ensure that each milestone is shown once, for two seconds, but not over an earlier position.
 func TestMoments(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -38,6 +38,9 @@ func TestMoments(t *testing.T) {
 		assert.Empty(t, after(1024, 12354), "undone")
 		assert.Empty(t, after(2048, 12360), "not for the first time")
 		assert.Equal(t, "4096!", after(4096, 12404))
+		d.Until("the end of the moment", func() bool { return p.News == "" })
+		d.Press("left", "left", "left") // to the first 2048
+		assert.Empty(t, after(8192, 20596))
 	})
 }
 
@@ -84,8 +87,9 @@ func TestReactions(t *testing.T) {
 		d.Env.Reactions = true
 
 		count := int32(4)
-		from.Push(client.Update{Audience: &count, Reactions: []int32{1200, 0, 0, 0, 1, 0, 9}})
+		from.Push(client.Update{Audience: &count, Reactions: []int32{1200, 0, -1, 0, 1, 0, 9}})
 		d.Settle()
+		assert.Equal(t, "★ clap ×1,200, fire", p.News, "no negative count, and no unknown reaction")
 		d.Shows("★ clap ×1,200, fire", "4 watching")
 		d.Until("the end of the reactions", func() bool { return p.News == "" })
 		assert.NotContains(t, d.Screen(), "clap")

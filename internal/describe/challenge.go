@@ -45,6 +45,11 @@ func kindWords(c *pb.Challenge, by, goal string) string {
 	return words
 }
 
+// DayBefore returns the day before that of a daily game, such as "2026-11-20".
+func DayBefore(daily *pb.Challenge) string {
+	return daily.GetOpenTime().AsTime().AddDate(0, 0, -1).Format(time.DateOnly)
+}
+
 // Limit formats the exact time limit of an attempt or a race: "3 min", "90 s".
 func Limit(d time.Duration) string {
 	switch {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -139,7 +140,7 @@ func (r reference) find(ctx context.Context, c *client.Client) (*pb.GetChallenge
 		if err != nil {
 			return nil, err
 		}
-		r.date, r.variant = dayBefore(today), today.GetChallenge().GetVariant()
+		r.date, r.variant = describe.DayBefore(today.GetChallenge()), today.GetChallenge().GetVariant()
 	}
 	request := &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: r.variant, Date: r.date}}
 	if !r.daily {
@@ -156,11 +157,6 @@ func (r reference) find(ctx context.Context, c *client.Client) (*pb.GetChallenge
 func isDate(text string) bool {
 	_, err := time.Parse(time.DateOnly, text)
 	return err == nil
-}
-
-// dayBefore returns the day before the server's current day, in UTC.
-func dayBefore(today *pb.GetChallengeResponse) string {
-	return today.GetNow().AsTime().AddDate(0, 0, -1).Format(time.DateOnly)
 }
 
 // getChallenge returns a challenge, or an error if the response contains none.

@@ -174,10 +174,14 @@ func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r refere
 	case err != nil:
 		return err
 	}
+	var empty string
+	if len(rows) == 0 {
+		empty = p.noAttempts(ctx, c, r, challenge)
+	}
 	race := challenge.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE
 	return list[*pb.Standing]{
 		title: gamestate.Title(challenge) + ": " + describe.ChallengeStage(challenge, reply.GetNow().AsTime()) + "\n",
-		all:   rows, more: more, empty: p.noAttempts(ctx, c, r, reply), columns: rankingColumns(race),
+		all:   rows, more: more, empty: empty, columns: rankingColumns(race),
 		row: func(s *pb.Standing) []string {
 			var progress []string
 			if race {
@@ -212,13 +216,13 @@ func distribution(counts []int32, rows []*pb.Standing, playerID string) string {
 
 // noAttempts says that a challenge has no results yet, or that its day has not begun. For today's daily
 // game, it names the command for yesterday's results, if there are any.
-func (p *program) noAttempts(ctx context.Context, c *client.Client, r reference, reply *pb.GetChallengeResponse) string {
+func (p *program) noAttempts(ctx context.Context, c *client.Client, r reference, challenge *pb.Challenge) string {
 	const none = "No attempt that counts has finished yet."
-	if daily := reply.GetChallenge(); r.daily && daily.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED {
-		return "The daily game of " + clean(daily.GetDate(), len(time.DateOnly)) + " has not begun."
+	if r.daily && challenge.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED {
+		return "The daily game of " + clean(challenge.GetDate(), len(time.DateOnly)) + " has not begun."
 	}
 	if r.daily && r.date == "" {
-		r.date = dayBefore(reply)
+		r.date = describe.DayBefore(challenge)
 		if _, err := r.find(ctx, c); err == nil {
 			return none + "\nYesterday's results: " + p.typed("top", dailyOf(yesterdayWord, r.variant))
 		}

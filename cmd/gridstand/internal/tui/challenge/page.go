@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"google.golang.org/grpc"
@@ -14,6 +13,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -157,7 +157,7 @@ func (p *page) Keys() ui.KeyTable {
 
 // dayBefore opens the daily game of the day before.
 func (p *page) dayBefore() tea.Cmd {
-	day := p.GetOpenTime().AsTime().AddDate(0, 0, -1).Format(time.DateOnly)
+	day := describe.DayBefore(p.Challenge)
 	request := &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: p.GetVariant(), Date: day}}
 	return ui.Call(p.Tasks, func(ctx context.Context) (*pb.GetChallengeResponse, error) {
 		return p.env.Server.GetChallenge(ctx, request)

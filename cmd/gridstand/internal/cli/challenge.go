@@ -157,12 +157,12 @@ func (p *program) onScreen() bool { return p.terminal(p.in) && p.terminal(p.out)
 // that has not started, it marks the user as ready and prints the race instead.
 func (p *program) joinChallenge(ctx context.Context, c *client.Client, challenge *pb.Challenge) error {
 	if challenge.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_WAITING {
-		ready, err := p.ready(ctx, c, challenge)
-		switch {
-		case err != nil:
+		reply, err := c.Challenges.JoinChallenge(ctx, &pb.JoinChallengeRequest{ChallengeId: challenge.GetId(), Ready: true})
+		if err == nil {
+			return p.printChallenge(ctx, c, &pb.GetChallengeResponse{Challenge: reply.GetChallenge(), Now: timestamppb.New(p.clock())})
+		}
+		if !errors.Is(err, client.ErrChallengeStarted) {
 			return err
-		case ready != nil:
-			return p.printChallenge(ctx, c, &pb.GetChallengeResponse{Challenge: ready, Now: timestamppb.New(p.clock())})
 		}
 	}
 	g, err := orGiveUp(ctx, p, "start the attempt", func(ctx context.Context) (client.Game, error) {
@@ -172,14 +172,4 @@ func (p *program) joinChallenge(ctx context.Context, c *client.Client, challenge
 		return err
 	}
 	return p.printEither(g, "%s\n", g.GetId())
-}
-
-// ready marks the user as ready in a race that is waiting for players, and returns the race. It
-// returns nil if the race has started.
-func (p *program) ready(ctx context.Context, c *client.Client, race *pb.Challenge) (*pb.Challenge, error) {
-	reply, err := c.Challenges.JoinChallenge(ctx, &pb.JoinChallengeRequest{ChallengeId: race.GetId(), Ready: true})
-	if errors.Is(err, client.ErrChallengeStarted) {
-		return nil, nil
-	}
-	return reply.GetChallenge(), err
 }

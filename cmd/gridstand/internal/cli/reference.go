@@ -131,44 +131,38 @@ func (p *program) refer(text string) (reference, error) {
 
 // find returns the challenge and, if the client is logged in, the user's attempt.
 func (r reference) find(ctx context.Context, c *client.Client) (*pb.GetChallengeResponse, error) {
-	of := "" // an empty variant means the server's first
-	if r.variant != "" {
-		of = " of " + clean(r.variant, 24)
-	}
 	if r.date == yesterdayWord {
-		today, err := getChallenge(ctx, c, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: r.variant}})
+		today, err := reference{daily: true, variant: r.variant}.find(ctx, c)
 		if err != nil {
 			return nil, err
 		}
-		r.date, r.variant = describe.DayBefore(today.GetChallenge()), today.GetChallenge().GetVariant()
+		r.date = describe.DayBefore(today.GetChallenge())
 	}
-	request := &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: r.variant, Date: r.date}}
-	if !r.daily {
-		request = &pb.GetChallengeRequest{ChallengeId: r.id}
+	request := &pb.GetChallengeRequest{ChallengeId: r.id}
+	if r.daily {
+		request = &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: r.variant, Date: r.date}}
 	}
-	found, err := getChallenge(ctx, c, request)
+	found, err := c.Challenges.GetChallenge(ctx, request)
 	if errors.Is(err, client.ErrChallengeNotFound) && r.date != "" {
-		return nil, missingf("there is no daily game%s on %s, or its results are no longer stored", of, r.date)
+		of := "" // an empty variant means the server's first
+		if r.variant != "" {
+			of = " of " + clean(r.variant, 24)
+		}
+		err = missingf("there is no daily game%s on %s, or its results are no longer stored", of, r.date)
 	}
-	return found, err
+	if err == nil {
+		err = client.CheckChallenge(found.GetChallenge())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
 }
 
 // isDate reports whether text is a date such as 2026-11-21.
 func isDate(text string) bool {
 	_, err := time.Parse(time.DateOnly, text)
 	return err == nil
-}
-
-// getChallenge returns a challenge, or an error if the response contains none.
-func getChallenge(ctx context.Context, c *client.Client, request *pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
-	reply, err := c.Challenges.GetChallenge(ctx, request)
-	if err == nil {
-		err = client.CheckChallenge(reply.GetChallenge())
-	}
-	if err != nil {
-		return nil, err
-	}
-	return reply, nil
 }
 
 // challengeOrGame returns the challenge that r refers to or, if r refers to a game, nil and

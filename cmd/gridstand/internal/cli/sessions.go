@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -49,20 +48,20 @@ func (p *program) printLink(ctx context.Context, c *client.Client, _ *pb.Player,
 	return p.printEither(response, "%s/link#%s\n", site, clean(response.GetCode(), 26))
 }
 
-// printSessions prints the browsers that use the user's account.
+// printSessions prints the browsers that use the user's account, if there are any.
 func (p *program) printSessions(ctx context.Context, c *client.Client) error {
-	listed, err := c.Players.ListSessions(ctx, &pb.ListSessionsRequest{})
-	if err != nil {
+	reply, err := c.Players.ListSessions(ctx, &pb.ListSessionsRequest{})
+	if err != nil || len(reply.GetSessions()) == 0 {
 		return err
 	}
-	for _, s := range listed.GetSessions() {
-		err := p.printEither(s, "session %s  %s  since %s\n", clean(s.GetId(), 26), clean(s.GetComment(), 64),
-			s.GetCreateTime().AsTime().Format(time.DateOnly))
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return list[*pb.Session]{
+		title:   "\n",
+		all:     reply.GetSessions(),
+		columns: []string{"SESSION", "OPENED", "BROWSER"},
+		row: func(s *pb.Session) []string {
+			return []string{clean(s.GetId(), 26), p.ago(s.GetCreateTime()), clean(s.GetComment(), maxKeyComment)}
+		},
+	}.print(p)
 }
 
 // endSession ends the session of the user's account whose id is the argument.

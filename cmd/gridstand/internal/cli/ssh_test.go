@@ -277,7 +277,8 @@ func TestSSHHost_Account(t *testing.T) {
 		assert.Contains(t, out, "To play, create an SSH key")
 	}
 	h.terminal(key, "play", "MOVES")
-	out, code := h.run(key, "account rename ada")
+	out, code := h.run(key, "account rename ada --json")
+	assert.Regexp(t, `^\{"id":"[a-z2-7]{26}","name":"ada",`, out)
 	require.Zero(t, code, out)
 	out, _ = h.run(key, "account rename --help")
 	assert.NotContains(t, out, "asks", "it cannot ask")
@@ -296,10 +297,11 @@ func TestSSHHost_Account(t *testing.T) {
 	assert.Contains(t, ok("variants tribolo"), "Play it: ssh -t <this host> play tribolo\n")
 	shown := ok("account") // Notes go to another stream, so they may come before or after the rest.
 	assert.Contains(t, shown, "ada\n")
-	listed := regexp.MustCompile(`(?m)^session ([a-z2-7]{26})  Firefox  since \d{4}-\d\d-\d\d$`).FindStringSubmatch(shown)
+	listed := regexp.MustCompile(`(?m)^([a-z2-7]{26})  (?:just now|\d+ s ago) +Firefox$`).FindStringSubmatch(shown)
 	require.Len(t, listed, 2, shown)
+	assert.Contains(t, ok("account --json"), "\n{\"id\":\""+listed[1]+"\",\"comment\":\"Firefox\",")
 	assert.Equal(t, "ended "+listed[1]+"\n", ok("account end "+listed[1]))
-	assert.NotContains(t, ok("account"), "session")
+	assert.NotContains(t, ok("account"), "SESSION")
 	out, code = h.run(nil, "account @Ada")
 	assert.Regexp(t, `^ada\n\nclassic \w{8}\n`, out)
 	assert.Zero(t, code)

@@ -22,7 +22,7 @@ func (p *program) show(ctx context.Context, c *client.Client, start ui.Route) er
 	}
 	site := info.GetWebUrl()
 	env := ui.Env{
-		Server: ui.NewServer(c), Clock: c.Now, Me: c.PlayerID(), Local: p.local.started, Others: p.local.count,
+		Server: ui.NewServer(c), Clock: c.Now, Me: c.PlayerID(), Others: p.local.count,
 		Site: cmp.Or(site, p.dialedSite(c)), Command: p.typed,
 		Reactions: info.GetReactions(),
 		Invite:    func(words ...string) string { return commandFor(p.shared(c, site), words...) },

@@ -87,9 +87,8 @@ type Env struct {
 	Rename    func(ctx context.Context, name string) error
 	NewName   string
 	NameAsked bool
-	// Local is set if the server runs inside this program, and ends with it. Others then returns the number of
-	// other programs and browsers that are connected; it is nil if other machines cannot connect.
-	Local  bool
+	// Others returns the number of other programs and browsers that are connected to the server inside this
+	// program, which ends with it. It is nil without one, and if other machines cannot connect.
 	Others func() int
 	// WatchOnly is the reason why the user can only watch. It is empty if they can play.
 	WatchOnly string

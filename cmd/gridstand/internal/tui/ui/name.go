@@ -19,7 +19,6 @@ type naming struct {
 	input textinput.Model
 	busy  bool
 	err   error
-	left  bool // whether the user has closed it
 }
 
 // AskName opens the dialog that asks a guest for a name.
@@ -41,7 +40,6 @@ func (d *naming) Keys() KeyTable {
 func (d *naming) Input(msg tea.Msg) tea.Cmd {
 	switch press, _ := msg.(tea.KeyPressMsg); {
 	case press.Code == tea.KeyEscape:
-		d.left = true
 		d.tasks.Withdraw()
 		return nil
 	case d.busy:
@@ -71,12 +69,13 @@ func (d *naming) submit() tea.Cmd {
 // renamed handles the result of Env.Rename. If the user has closed the dialog before, another one may be open.
 func (d *naming) renamed(name string, err error) tea.Cmd {
 	d.busy, d.err = false, err
+	open := d.tasks.Dialog == Dialog(d)
 	switch {
-	case err != nil && d.left:
+	case err != nil && !open:
 		return d.tasks.Fail(err)
 	case err != nil:
 		return nil
-	case !d.left:
+	case open:
 		d.tasks.Withdraw()
 	}
 	d.env.NewName = name

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -57,12 +58,10 @@ func (m *Model) rules(id string) tea.Cmd {
 // page returns the page of a route, or nil if the server has to be asked for it.
 func (m *Model) page(r ui.Route) ui.Page {
 	switch {
-	case r.Enter != "" && m.env.WatchOnly != "":
-		return challenge.New(m.ctx, m.env, r.Enter, true)
+	case r.Challenge != "" || r.Enter != "" && m.env.WatchOnly != "":
+		return challenge.New(m.ctx, m.env, cmp.Or(r.Challenge, r.Enter), true)
 	case r.Play != "" || r.Join != "" || r.New != nil || r.Enter != "" || r.Daily != nil || r.NewChallenge != nil:
 		return nil
-	case r.Challenge != "":
-		return challenge.New(m.ctx, m.env, r.Challenge, true)
 	case r.TV || r.Wall || r.Follow != nil || len(r.Watch) > 0:
 		return watch.New(m.ctx, m.env, r)
 	default:

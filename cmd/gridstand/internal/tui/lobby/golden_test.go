@@ -43,7 +43,7 @@ func quiet(t *testing.T, env *ui.Env) *page {
 	env.Me = ""
 	p := New(t.Context(), env).(*page)
 	p.listed(all, nil)
-	p.gotDaily(&pb.GetChallengeResponse{Challenge: tuitest.DailyGame()}, nil)
+	p.daily = &pb.GetChallengeResponse{Challenge: tuitest.DailyGame()}
 	return p
 }
 
@@ -59,9 +59,9 @@ func withChallenges(t *testing.T, p *page) *page {
 		Player:   &pb.Player{Id: "ada", Name: "ada"},
 		Variants: []*pb.VariantRecord{{Variant: "classic", BestScore: 20000}}, Daily: &pb.DailyRecord{Streak: 5},
 	}
-	p.gotDaily(&pb.GetChallengeResponse{
+	p.daily = &pb.GetChallengeResponse{
 		Challenge: tuitest.DailyGame(),
 		Attempt:   &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 12345, DayStreak: 5},
-	}, nil)
+	}
 	return p
 }

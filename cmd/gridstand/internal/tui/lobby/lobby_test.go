@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -276,4 +277,23 @@ func TestWelcome(t *testing.T) {
 	d.Send(got(p, ui.Lists{Variants: tuitest.Variants(), Variant: "classic", Window: pb.Window_WINDOW_ALL_TIME}, nil))
 	assert.Contains(t, d.Screen(), "‹all time›")
 	assert.NotContains(t, d.Screen(), "another period")
+}
+
+// withProfile is a server on which the user has a streak.
+type withProfile struct{ *tuitest.Server }
+
+func (withProfile) Profile(context.Context) (*pb.GetProfileResponse, error) {
+	return &pb.GetProfileResponse{Player: &pb.Player{Id: tuitest.Me, Name: "ada"}, Daily: &pb.DailyRecord{Streak: 5}}, nil
+}
+
+// Ensure that the lobby shows the user's name and streak, also if the server has no daily game.
+func TestProfile(t *testing.T) {
+	t.Parallel()
+	server := withProfile{&tuitest.Server{OnLists: func(_, variant string, w pb.Window) (ui.Lists, error) {
+		return lists(t, "", variant, w), nil
+	}}}
+	env := tuitest.Env(server)
+	env.Width = 120
+	d := tuitest.Drive(t, env, New(t.Context(), env))
+	d.Until("the profile", func() bool { return strings.Contains(d.Screen(), "ada, 5 days in a row") })
 }

@@ -68,7 +68,7 @@ func New(ctx context.Context, env *ui.Env) ui.Page {
 	return &page{ctx: ctx, env: env, Tasks: ui.NewTasks(ctx)}
 }
 
-func (p *page) Init() tea.Cmd { return tea.Batch(p.refresh(), p.loadDaily(), p.loadProfile()) }
+func (p *page) Init() tea.Cmd { return tea.Batch(p.refresh(), p.loadDaily()) }
 
 // refresh requests the lists, now and then every refreshTime.
 func (p *page) refresh() tea.Cmd {
@@ -85,31 +85,20 @@ func (p *page) load(then func(ui.Lists, error) tea.Cmd) tea.Cmd {
 	}, then)
 }
 
-// loadDaily requests the daily game, now and then every dailyTime.
+// loadDaily requests the daily game and the user's profile, now and then every dailyTime. It ignores errors, since
+// the list requests already report problems with the server.
 func (p *page) loadDaily() tea.Cmd {
-	return ui.Call(p.Tasks, func(ctx context.Context) (*pb.GetChallengeResponse, error) {
-		return p.env.Server.GetChallenge(ctx, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{}})
-	}, p.gotDaily)
-}
-
-// gotDaily ignores errors, since the list requests already report problems with the server.
-func (p *page) gotDaily(d *pb.GetChallengeResponse, err error) tea.Cmd {
-	if err == nil {
-		p.daily = d
-	}
-	return p.Later(dailyTime, p.loadDaily)
-}
-
-// loadProfile requests the user's profile, now and then every dailyTime.
-func (p *page) loadProfile() tea.Cmd {
-	if p.env.Me == "" {
-		return nil
-	}
-	return ui.Call(p.Tasks, p.env.Server.Profile, func(profile *pb.GetProfileResponse, err error) tea.Cmd {
-		if err == nil {
-			p.profile = profile
+	me, server := p.env.Me, p.env.Server
+	return p.Do(func(ctx context.Context) ui.Then {
+		daily, _ := server.GetChallenge(ctx, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{}})
+		var profile *pb.GetProfileResponse
+		if me != "" {
+			profile, _ = server.Profile(ctx)
 		}
-		return p.Later(dailyTime, p.loadProfile)
+		return func() tea.Cmd {
+			p.daily, p.profile = cmp.Or(daily, p.daily), cmp.Or(profile, p.profile)
+			return p.Later(dailyTime, p.loadDaily)
+		}
 	})
 }
 

@@ -167,11 +167,8 @@ func sshCommand(address string) (string, error) {
 	case err != nil:
 		host, port = address, "22"
 	}
-	if !hostName.MatchString(host) {
+	if _, err := net.LookupPort("tcp", port); err != nil || !hostName.MatchString(host) {
 		return "", usage.Errorf("--address must be a host or host:port, such as play.example:2222, not %.60q", address)
-	}
-	if _, err := net.LookupPort("tcp", port); err != nil {
-		return "", usage.Errorf("--address: %w", err)
 	}
 	if port == "22" {
 		return "ssh -t " + host, nil

@@ -70,7 +70,10 @@ time; other names can be changed once in 30 days.`,
 		Short:      "Print the token, to use the account elsewhere",
 		RunE:       p.onAccount(p.printToken),
 	}
-	cmd.AddCommand(p.newAccountCommand(), p.importCommand(), rename, rotate, token, p.linkCommand(), p.endCommand(), p.keysCommand())
+	cmd.AddCommand(rename, p.endCommand())
+	if p.over == nil { // Over SSH, there is neither a token nor a file of the user's machine.
+		cmd.AddCommand(p.newAccountCommand(), p.importCommand(), rotate, token, p.linkCommand(), p.keysCommand())
+	}
 	return cmd
 }
 

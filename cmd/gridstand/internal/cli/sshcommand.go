@@ -16,20 +16,12 @@ import (
 // removedOverSSH maps words that were commands once to the commands that replace them.
 var removedOverSSH = map[string]string{"beat": "challenge GAME", "standings": "top LINK", "tv": "watch"}
 
-// keyCommands are the commands below account that need neither a token nor files of the user's machine.
-var keyCommands = []string{"rename", "end"}
-
 // sshRoot returns the root of the commands that SSH clients can run. None of them reads or writes files, calls
 // another server, or prints more than a few rows or the events of a game as they happen.
 func (p *program) sshRoot() *cobra.Command {
 	account := p.accountCommand()
 	account.Short = "Show your account; --help: name, browsers"
 	account.Long, _, _ = strings.Cut(account.Long, "\n\n") // The rest is about tokens.
-	for _, cmd := range account.Commands() {
-		if !slices.Contains(keyCommands, cmd.Name()) {
-			account.RemoveCommand(cmd)
-		}
-	}
 	commands := []*cobra.Command{
 		p.dailyCommand(), p.playCommand(), p.joinCommand(), p.raceCommand(), p.challengeCommand(), p.watchCommand(),
 		p.gamesCommand(), p.topCommand(), p.variantsCommand(), p.linkCommand(), account,

@@ -105,11 +105,10 @@ func (r *remote) signIn(ctx context.Context, c *client.Client) (string, error) {
 	return player.GetId(), err
 }
 
-// typed returns a command as SSH clients have to type it, or "" if they cannot run it.
+// typed returns a command as SSH clients have to type it, or "" if they have no command of that name. The
+// program shows them no commands below account.
 func (r *remote) typed(words ...string) string {
-	of := first(words[1:])
-	own := words[0] == "account" && of != "" && !strings.Contains(of, atPlayer)
-	if !slices.Contains(r.commands, words[0]) || own && !slices.Contains(keyCommands, of) {
+	if !slices.Contains(r.commands, words[0]) {
 		return ""
 	}
 	return r.command + " " + strings.Join(words, " ")

@@ -85,19 +85,17 @@ func Call[T any](t *Tasks, work func(ctx context.Context) (T, error), then func(
 // one first gets the account of a guest.
 func CallSignedIn[T any](t *Tasks, env *Env, work func(ctx context.Context, me string) (T, error), then func(T, error) tea.Cmd) tea.Cmd {
 	me := env.Me
-	return t.Do(func(ctx context.Context) Then {
-		var result T
-		var err error
+	return Call(t, func(ctx context.Context) (result T, err error) {
 		if me == "" {
 			me, err = env.SignIn(ctx)
 		}
 		if err == nil {
 			result, err = work(ctx, me)
 		}
-		return func() tea.Cmd {
-			env.Me = cmp.Or(me, env.Me)
-			return then(result, err)
-		}
+		return result, err
+	}, func(result T, err error) tea.Cmd {
+		env.Me = cmp.Or(me, env.Me)
+		return then(result, err)
 	})
 }
 

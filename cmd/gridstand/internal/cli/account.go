@@ -228,9 +228,7 @@ func (p *program) readToken(ctx context.Context, c *client.Client) (string, erro
 	var token string
 	var err error
 	if in, ok := p.in.(*os.File); ok && p.terminal(p.in) {
-		var hidden []byte
-		hidden, err = p.askHidden(ctx, in, fmt.Sprintf("Token of your account on %s (it is not shown): ", c.Target()))
-		token = strings.TrimSpace(string(hidden))
+		token, err = p.askHidden(ctx, in, fmt.Sprintf("Token of your account on %s (it is not shown): ", c.Target()))
 	} else {
 		token, err = p.readLine(ctx)
 	}

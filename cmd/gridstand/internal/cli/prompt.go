@@ -26,11 +26,11 @@ func (p *program) readLine(ctx context.Context) (string, error) {
 	})
 }
 
-// askHidden asks for a secret on a terminal without echoing the input.
-func (p *program) askHidden(ctx context.Context, in *os.File, question string) ([]byte, error) {
+// askHidden asks for a secret on a terminal without echoing the input, and trims surrounding spaces.
+func (p *program) askHidden(ctx context.Context, in *os.File, question string) (string, error) {
 	before, err := term.GetState(int(in.Fd()))
 	if err != nil {
-		return nil, fmt.Errorf("the terminal: %w", err)
+		return "", fmt.Errorf("the terminal: %w", err)
 	}
 	fmt.Fprint(p.err, question)
 	defer fmt.Fprintln(p.err)
@@ -38,7 +38,7 @@ func (p *program) askHidden(ctx context.Context, in *os.File, question string) (
 	if ctx.Err() != nil {
 		_ = term.Restore(int(in.Fd()), before) // turns echo on again
 	}
-	return text, err
+	return strings.TrimSpace(string(text)), err
 }
 
 // unlessDone returns the result of read, or ctx.Err() if ctx is done first. A read from a

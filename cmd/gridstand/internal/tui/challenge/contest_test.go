@@ -94,11 +94,13 @@ func TestContest_Rows(t *testing.T) {
 	lines := tuitest.RaceStandings()
 	lines[2].Score, lines[2].LargestTile = 0, 0
 	assert.Equal(t, []string{
-		"  # PLAYER                 SCORE  TILE",
-		"  1 bob                   15,312  1024",
-		"  2 ada (you)             12,340  1024",
-		"  3 greedy (bot)               0      ",
+		"   # PLAYER               SCORE  TILE ",
+		"   1 bob                 15,312  1024 ",
+		"   2 ada (you)           12,340  1024 ",
+		"   3 greedy (bot)             0       ",
 	}, strings.Split(ansi.Strip(c.Rows(lines, 38, 4)), "\n"))
+	assert.Empty(t, c.Rows(nil, 38, 4), "no headings without lines")
+	assert.Contains(t, c.Rows(lines, 38, 1), "ada (you)", "without the headings, the user's own line")
 }
 
 // Ensure that the time left is that of the user's attempt, except in a race, whose close

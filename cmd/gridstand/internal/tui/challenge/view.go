@@ -145,18 +145,8 @@ func (p *page) countdown(width, height int) string {
 	return ui.Stack(height, text)
 }
 
-// wall draws the boards of a race. Once it is closed, the results are beside them if there
-// is room. If the boards do not fit, it draws only the standings.
+// wall draws the boards of a race or, if they do not fit, the standings.
 func (p *page) wall(width, height int) string {
-	const listWidth, boardsMin = 36, 40
-	rows := len(p.Lines) + gamestate.HeadRows
-	list := func(width, rows int) string { return p.Rows(p.Lines, width, rows) }
-	if width >= listWidth+boardsMin && p.Closed() {
-		if boards, ok := p.Boards(width-listWidth-2, height); ok {
-			lines := ui.Pane{Titles: []string{"Results"}, Focused: true}.Draw(p.env.Theme, list(listWidth-4, rows), listWidth, rows+2)
-			return lipgloss.JoinHorizontal(lipgloss.Center, boards, "  ", lines)
-		}
-	}
 	if boards, ok := p.Boards(width, height); ok {
 		return boards
 	}
@@ -165,7 +155,9 @@ func (p *page) wall(width, height int) string {
 		title = "Results"
 	}
 	width = min(width, paneWidth)
-	return ui.Pane{Titles: []string{title}, Focused: true}.Draw(p.env.Theme, list(width-4, height-2), width, min(rows+2, height))
+	rows := p.Rows(p.Lines, width-4, height-2)
+	pane := ui.Pane{Titles: []string{title}, Focused: true}
+	return pane.Draw(p.env.Theme, rows, width, min(lipgloss.Height(rows)+2, height))
 }
 
 // invitation draws the standings of a challenge, the user's result, how others can take
@@ -192,7 +184,7 @@ func (p *page) invitation(width, height int) string {
 	}
 	blocks = append(append(blocks, p.InviteText("Others play it", width)...), t.Dim().Render(ui.Wrap(about, width)))
 	const rowsMin = 3
-	standings := p.Rows(p.Lines, width, min(max(ui.Room(height, blocks...), rowsMin), len(p.Lines)+gamestate.HeadRows))
+	standings := p.Rows(p.Lines, width, max(ui.Room(height, blocks...), rowsMin))
 	if len(p.Lines) == 0 {
 		standings = t.Dim().Render("No results yet.")
 	}

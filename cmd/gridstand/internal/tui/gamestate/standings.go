@@ -2,7 +2,6 @@ package gamestate
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -100,61 +99,67 @@ func (c *Contest) InviteCommand() string {
 	return c.env.Invite("join", c.ID)
 }
 
-// HeadRows is the number of rows that Rows takes for the headings.
-const HeadRows = 1
+// ranked is a line of a ranking: of a challenge's standings or of a leaderboard.
+type ranked interface {
+	GetPlayer() *pb.Player
+	GetRank() int32
+	GetScore() int32
+}
 
-// Rows draws lines of the standings in at most width × rows, with headings if there is room. If there
-// are too many lines, it draws those around the user's.
+// RankColumns returns the columns that every ranking has: the rank, which is wide enough for all lines, the name and
+// the score. The user's own line stands out.
+func RankColumns[T ranked](env *ui.Env, lines []T, name func(T) string) []ui.Column[T] {
+	rankWidth := 3
+	for _, line := range lines {
+		rankWidth = max(rankWidth, len(describe.Comma(line.GetRank())))
+	}
+	rank := func(line T) ui.Value {
+		if line.GetRank() == 0 {
+			return ui.Value{Text: "–", Style: env.Theme.Dim()}
+		}
+		return ui.Value{Text: describe.Comma(line.GetRank()), Style: env.Theme.Dim()}
+	}
+	cell := func(line T, text string) ui.Value {
+		if env.Is(line.GetPlayer()) {
+			return ui.Value{Text: text, Style: env.Theme.Good().Bold(true)}
+		}
+		return ui.Value{Text: text}
+	}
+	return []ui.Column[T]{
+		ui.Numbers("#", rankWidth, rank),
+		ui.Texts("PLAYER", 0, func(line T) ui.Value { return cell(line, name(line)) }),
+		ui.Numbers("SCORE", 9, func(line T) ui.Value { return cell(line, describe.Comma(line.GetScore())) }),
+	}
+}
+
+// Rows draws lines of the standings in at most width × rows. If there are too many, it draws those around the
+// user's.
 func (c *Contest) Rows(lines []*pb.Standing, width, rows int) string {
-	const rankWidth, scoreWidth, tileWidth, tileMin, manyRows = 3, 9, 6, 38, 10
-	t := c.env.Theme
-	var text []string
+	const tileWidth, tileMin = 5, 38
+	if len(lines) == 0 || rows < 1 {
+		return ""
+	}
+	columns := RankColumns(c.env, lines, func(line *pb.Standing) string { return c.Name(line) })
 	hasTile := func(line *pb.Standing) bool { return line.GetLargestTile() > 0 }
-	tiles := width >= tileMin && slices.ContainsFunc(lines, hasTile)
-	if len(lines) > 0 && (rows >= len(lines)+HeadRows || rows >= manyRows) {
-		rows -= HeadRows
-		head := fmt.Sprintf("%*s %s", rankWidth, "#", "PLAYER")
-		end := fmt.Sprintf("%*s", scoreWidth, "SCORE")
-		if tiles {
-			end += fmt.Sprintf("%*s", tileWidth, "TILE")
-		}
-		if c.Race() && c.Open() {
-			end += "  "
-		}
-		text = append(text, t.Dim().Render(ui.Cell(head, width-len(end))+end))
-	}
-	mine := max(slices.IndexFunc(lines, func(line *pb.Standing) bool { return c.env.Is(line.GetPlayer()) }), 0)
-	rows = max(rows, 0)
-	first := max(min(mine-rows/2, len(lines)-rows), 0)
-	for _, line := range lines[first:min(first+rows, len(lines))] {
-		rank, ink := "–", lipgloss.NewStyle()
-		if line.GetRank() > 0 {
-			rank = describe.Comma(line.GetRank())
-		}
-		if c.env.Is(line.GetPlayer()) {
-			ink = t.Good().Bold(true)
-		}
-		end := fmt.Sprintf("%*s", scoreWidth, describe.Comma(line.GetScore()))
-		if tiles {
+	if width >= tileMin && slices.ContainsFunc(lines, hasTile) {
+		columns = append(columns, ui.Numbers("TILE", tileWidth, func(line *pb.Standing) ui.Value {
 			tile := strings.TrimLeft(strconv.Itoa(int(line.GetLargestTile())), "0") // none before the first move
-			end += t.Dim().Render(fmt.Sprintf("%*s", tileWidth, tile))
-		}
-		if c.Race() && c.Open() {
-			end += " " + c.sign(line)
-		}
-		place := fmt.Sprintf("%*s", rankWidth, rank) // from 1,000 on, it is wider
-		room := width - lipgloss.Width(place) - 1 - lipgloss.Width(end)
-		text = append(text, t.Dim().Render(place)+" "+ink.Render(ui.Cell(c.Name(line), room))+ink.Render(end))
+			return ui.Value{Text: tile, Style: c.env.Theme.Dim()}
+		}))
 	}
-	return strings.Join(text, "\n")
+	if c.Race() && c.Open() {
+		columns = append(columns, ui.Texts("", 1, c.sign))
+	}
+	mine := slices.IndexFunc(lines, func(line *pb.Standing) bool { return c.env.Is(line.GetPlayer()) })
+	return ui.Table[*pb.Standing]{Columns: columns, Items: lines}.Draw(c.env.Theme, mine, false, width, rows)
 }
 
 // sign returns a symbol that shows whether a line's player is still playing.
-func (c *Contest) sign(line *pb.Standing) string {
+func (c *Contest) sign(line *pb.Standing) ui.Value {
 	if line.GetFinished() {
-		return c.env.Theme.Dim().Render("■")
+		return ui.Value{Text: "■", Style: c.env.Theme.Dim()}
 	}
-	return c.env.Theme.Good().Render("●")
+	return ui.Value{Text: "●", Style: c.env.Theme.Good()}
 }
 
 // Boards draws the followed boards in width × height, each below its player's rank, name
@@ -199,7 +204,8 @@ func (c *Contest) boardTitle(e *pb.Entrant) (name, score string) {
 	}
 	score = t.Bold().Render(describe.Comma(line.GetScore()))
 	if line != nil && c.Open() {
-		score += " " + c.sign(line)
+		sign := c.sign(line)
+		score += " " + sign.Style.Render(sign.Text)
 	}
 	return place + ink.Render(c.Name(e)), score
 }

@@ -160,26 +160,15 @@ func (p *page) mineState(g *pb.Game) ui.Value {
 }
 
 // scoreColumns returns the columns of the leaderboard.
-func scoreColumns(env *ui.Env, width int) []ui.Column[*pb.Entry] {
+func scoreColumns(env *ui.Env, lines []*pb.Entry, width int) []ui.Column[*pb.Entry] {
 	const whenWidth, whenMin = 9, 38
-	dim := func(text string) ui.Value { return ui.Value{Text: text, Style: env.Theme.Dim()} }
-	cell := func(e *pb.Entry, text string) ui.Value {
-		if env.Is(e.GetPlayer()) {
-			return ui.Value{Text: text, Style: env.Theme.Good().Bold(true)}
-		}
-		return ui.Value{Text: text}
-	}
-	columns := []ui.Column[*pb.Entry]{
-		ui.Numbers("#", 3, func(e *pb.Entry) ui.Value { return dim(strconv.Itoa(int(e.GetRank()))) }),
-		ui.Texts("PLAYER", 0, func(e *pb.Entry) ui.Value { return cell(e, client.CleanName(e.GetPlayer().GetName())) }),
-		ui.Numbers("SCORE", 10, func(e *pb.Entry) ui.Value { return cell(e, describe.Comma(e.GetScore())) }),
-	}
+	columns := gamestate.RankColumns(env, lines, func(e *pb.Entry) string { return client.CleanName(e.GetPlayer().GetName()) })
 	if width >= whenMin {
 		columns = append(columns, ui.Numbers("AGO", whenWidth, func(e *pb.Entry) ui.Value {
 			if e.GetTime() == nil {
 				return ui.Value{}
 			}
-			return dim(describe.Span(env.Now.Sub(e.GetTime().AsTime())))
+			return ui.Value{Text: describe.Span(env.Now.Sub(e.GetTime().AsTime())), Style: env.Theme.Dim()}
 		}))
 	}
 	return columns

@@ -95,7 +95,7 @@ func (p *page) list(pane int, tabs bool, width, height int) string {
 	t, at, room := p.env.Theme, p.cursors[pane].at, height-2
 	var content string
 	if pane == paneScores {
-		table := ui.Table[*pb.Entry]{Columns: scoreColumns(p.env, inner), Items: p.lists.Scores}
+		table := ui.Table[*pb.Entry]{Columns: scoreColumns(p.env, p.lists.Scores, inner), Items: p.lists.Scores}
 		content = table.Draw(t, at, frame.Focused, inner, room)
 		frame.Corner = p.windowNames(true)
 		if lipgloss.Width(strings.Join(frame.Titles, " ─ ")+frame.Corner)+ui.EdgeWidth > width {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -92,8 +91,7 @@ func (p *page) outcome(l board.Layout, height int, facts string) (lines, blocks 
 	lines = append(lines, t.Dim().Render(describe.Streak(r.DayStreak)), facts)
 	lines = slices.DeleteFunc(lines, func(line string) bool { return ansi.Strip(line) == "" })
 	text := strings.Join(lines, "\n")
-	rows := min(len(standings)+gamestate.HeadRows, height-lipgloss.Height(text))
-	blocks = []string{c.Rows(standings, min(l.PanelWidth, rowsWidth), rows)}
+	blocks = []string{c.Rows(standings, min(l.PanelWidth, rowsWidth), height-lipgloss.Height(text))}
 	if boards, ok := c.Boards(l.PanelWidth, ui.Room(height-1, text, blocks[0])); ok && l.Wide {
 		blocks = append(blocks, boards)
 	}

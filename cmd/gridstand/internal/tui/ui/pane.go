@@ -121,12 +121,16 @@ func Left[T any](columns []Column[T], width int) int {
 	return max(left, 0)
 }
 
-// Draw draws the headings and as many rows around the selected one as fit in width ×
-// height. focused is set if the table has the focus.
+// Draw draws as many rows around the selected one as fit in width × height, below the headings if there is room for
+// two rows. selected may be -1. focused is set if the table has the focus.
 func (b Table[T]) Draw(t Theme, selected int, focused bool, width, height int) string {
 	plain := lipgloss.NewStyle()
-	lines := []string{b.line(t, func(c Column[T]) Value { return Value{c.Title, t.Dim()} }, width, " ", plain)}
-	room := max(height-1, 1)
+	var lines []string
+	room := max(height, 1)
+	if height > 2 {
+		lines = append(lines, b.line(t, func(c Column[T]) Value { return Value{c.Title, t.Dim()} }, width, " ", plain))
+		room--
+	}
 	first := max(min(selected-room/2, len(b.Items)-room), 0)
 	for i := first; i < min(first+room, len(b.Items)); i++ {
 		mark, ground := " ", plain

@@ -209,12 +209,12 @@ func TestContest_Command(t *testing.T) {
 		daily := tuitest.DailyGame()
 		daily.Variant = variant
 		snapshot(c, daily, tuitest.Noon)
-		assert.Equal(t, want, c.InviteCommand())
+		assert.Equal(t, want, c.Invitation().Command)
 	}
 
 	env := tuitest.Env(&tuitest.Server{})
 	env.Invite = func(words ...string) string { return strings.Join(words, " ") + " elsewhere" }
 	c := follow(t, env)
 	snapshot(c, tuitest.Race(), tuitest.Noon)
-	assert.Equal(t, "join "+c.ID+" elsewhere", c.InviteCommand(), "another person may use another server by default")
+	assert.Equal(t, "join "+c.ID+" elsewhere", c.Invitation().Command, "another person may use another server by default")
 }

@@ -149,7 +149,7 @@ func (p *page) Keys() ui.KeyTable {
 			return ui.Replace(p.Tasks, ui.Route{NewChallenge: p.Contest.Again()})
 		}).Footer(3),
 		ui.On("left", "←", "day before", daily, p.dayBefore).Footer(2),
-		ui.On("y", "y", "copy", p.Challenge != nil, func() tea.Cmd { return p.Copy(p.Invite()) }).Footer(6),
+		p.CopyKey(p.Challenge != nil, 6, p.Invitation()),
 		ui.On("r", "r", "rules", p.Challenge != nil, ui.Run(ui.Open(ui.Route{Rules: p.GetVariant()}))).Footer(7),
 		ui.On("q esc", "q", ui.BackText, true, p.leave),
 	}}

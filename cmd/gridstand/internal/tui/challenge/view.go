@@ -77,8 +77,11 @@ func (p *page) body(width, height int) string {
 	}
 }
 
-// paneWidth is the maximum width of a pane.
-const paneWidth = 66
+// paneWidth is the maximum width of a pane, and linkRows the rows that a link may take in it.
+const (
+	paneWidth = 66
+	linkRows  = 2
+)
 
 // center draws a pane around content.
 func (p *page) center(content, title string, width, height int) string {
@@ -132,7 +135,7 @@ func (p *page) roster(width, height int) string {
 		about += " Private."
 	}
 	blocks := []string{strings.Join(lines, "\n"), t.Dim().Render(ui.Wrap(about+" "+rules, width))}
-	return ui.Stack(height, append(blocks, p.InviteText("Others join", width)...)...)
+	return ui.Stack(height, append(blocks, p.Invitation().Blocks(t, width, linkRows)...)...)
 }
 
 // countdown draws the number of seconds until the race opens, in large digits.
@@ -182,7 +185,7 @@ func (p *page) invitation(width, height int) string {
 		}
 		blocks = append(blocks, t.Good().Render(ui.Wrap(text, width)))
 	}
-	blocks = append(append(blocks, p.InviteText("Others play it", width)...), t.Dim().Render(ui.Wrap(about, width)))
+	blocks = append(append(blocks, p.Invitation().Blocks(t, width, linkRows)...), t.Dim().Render(ui.Wrap(about, width)))
 	const rowsMin = 3
 	standings := p.Rows(p.Lines, width, max(ui.Room(height, blocks...), rowsMin))
 	if len(p.Lines) == 0 {

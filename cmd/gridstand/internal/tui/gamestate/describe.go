@@ -147,8 +147,25 @@ func Clock(d time.Duration) string {
 	}
 }
 
-// At returns the argument of a command that names a player.
-func At(name string) string {
+// Invitation returns the invitation to join the game while it waits for players, and otherwise to watch it.
+func (s *State) Invitation(env *ui.Env) ui.Invitation {
+	own := ui.Find(s.Game.GetSeats(), env.Owns)
+	i := ui.Invitation{What: "Others watch", Link: env.Link("/g/" + s.ID()), Command: env.Invite("watch", s.ID())}
+	switch waiting := Waits(s.Game.Game); {
+	case waiting && i.Link != "": // the command takes the link, too
+		i.What, i.Command = "Others join, also with gridstand join,", ""
+	case waiting:
+		i.What, i.Command = "Others join", env.Invite("join", s.ID())
+	case s.Over():
+		i.What = "Others can replay it"
+	case own != nil && !s.Game.GetPrivate(): // the player's name is shorter
+		i.Command = env.Invite("watch", at(SeatName(own)))
+	}
+	return i
+}
+
+// at returns the argument of a command that names a player.
+func at(name string) string {
 	if strings.Contains(name, " ") {
 		return strconv.Quote("@" + name)
 	}

@@ -70,33 +70,21 @@ func (c *Contest) TimeLeft() string {
 	return TimeLeft(c.env.Theme, left)
 }
 
-// InviteText explains how others can join the challenge: "Others join at https://…". It returns no block
-// if the challenge is closed.
-func (c *Contest) InviteText(what string, width int) []string {
-	if c.Closed() {
-		return nil
+// Invitation returns the invitation to join the challenge, to play it if it is a daily game, or to see its standings
+// if it is closed.
+func (c *Contest) Invitation() ui.Invitation {
+	i := ui.Invitation{What: "Others play it", Link: c.env.Link("/c/" + c.ID), Command: c.env.Invite("join", c.ID)}
+	switch {
+	case c.Closed():
+		i.What, i.Command = "", c.env.Invite("top", c.ID)
+	case c.Race():
+		i.What = "Others join"
+	case c.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY) && c.GetVariant() != "classic":
+		i.Command = c.env.Invite("daily", client.CleanText(c.GetVariant(), ui.NameLimit))
+	case c.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY):
+		i.Command = c.env.Invite("daily")
 	}
-	return ui.Share(c.env.Theme, what, c.env.ChallengeLink(c.ID), c.InviteCommand(), width)
-}
-
-// Invite returns the challenge's link, or the result of InviteCommand if there is no link.
-func (c *Contest) Invite() string {
-	return cmp.Or(c.env.ChallengeLink(c.ID), c.InviteCommand())
-}
-
-// InviteCommand returns the command with which another person joins the challenge, plays it if it is a daily
-// game, or sees its standings if it is closed.
-func (c *Contest) InviteCommand() string {
-	if c.Closed() {
-		return c.env.Invite("top", c.ID)
-	}
-	if c.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY) {
-		if v := c.GetVariant(); v != "classic" {
-			return c.env.Invite("daily", client.CleanText(v, ui.NameLimit))
-		}
-		return c.env.Invite("daily")
-	}
-	return c.env.Invite("join", c.ID)
+	return i
 }
 
 // ranked is a line of a ranking: of a challenge's standings or of a leaderboard.

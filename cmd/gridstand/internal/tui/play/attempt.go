@@ -55,7 +55,7 @@ func (p *page) attempt() describe.Result {
 	r := describe.Result{
 		Challenge: c.Challenge, Score: p.Score(), Tiles: p.Twenty48().GetTiles(),
 		Rank: p.env.Standing(c.Around.GetStandings()).GetRank(), Total: c.Around.GetTotal(),
-		DayStreak: c.Attempt.GetDayStreak(), Link: c.Invite(),
+		DayStreak: c.Attempt.GetDayStreak(), Link: c.Invitation().Text(),
 	}
 	if c.Race() {
 		r.Rank, r.Total = c.Standing(p.Game.GetId()).GetRank(), c.Total

@@ -340,7 +340,7 @@ func TestWaiting_Damaged(t *testing.T) {
 	waiting := tuitest.Tribolo(t, tuitest.GameID, 0, seats...)
 	s := &tuitest.Server{}
 	p, d := start(t, tuitest.Env(s), translate.Game(waiting.State, 0))
-	assert.Regexp(t, `(?s)Others join.*y copy`, d.Screen())
+	assert.Regexp(t, `(?s)Others join with.*gridstand join.*y copy command`, d.Screen())
 	fails(d, p, s, client.ErrGameDamaged)
 	assert.Contains(t, d.Screen(), "! "+client.ErrGameDamaged.Error())
 	assert.NotRegexp(t, `Others join|y copy|Waiting for`, d.Screen())

@@ -25,19 +25,14 @@ func (p *page) rulesKey() ui.Key {
 	return ui.On("r", "r", "rules", true, ui.Run(ui.Open(ui.Route{Rules: p.Game.GetVariant()}))).Footer(7)
 }
 
-// copyKey returns the key that invites others to the game, or to the challenge of an attempt. It is among the
-// first in the footer while the game waits for players.
+// copyKey returns the key that copies the invitation. It is among the first in the footer while the game waits for
+// players.
 func (p *page) copyKey() ui.Key {
-	word, place := "watch", 8
+	place := 8
 	if gamestate.Waits(p.Game.Game) {
-		word, place = "join", 1
+		place = 1
 	}
-	return p.env.CopyKey((p.contest == nil || !p.Over()) && p.Err == nil, func() tea.Cmd {
-		if p.contest != nil {
-			return p.Copy(p.contest.Invite())
-		}
-		return p.Copy(p.env.LinkOr(word, p.ID()))
-	}).Footer(place)
+	return p.CopyKey((p.contest == nil || !p.Over()) && p.Err == nil, place, p.invite())
 }
 
 func (p *page) backKey() ui.Key { return ui.On("q", "q", ui.BackText, true, ui.Run(ui.Back)) }

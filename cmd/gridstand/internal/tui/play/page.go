@@ -4,7 +4,6 @@ package play
 
 import (
 	"context"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -63,13 +62,7 @@ func (p *page) share() string {
 	if p.contest != nil && p.contest.Challenge != nil {
 		return describe.Share(p.attempt())
 	}
-	return p.Summary() + "; " + p.env.LinkOr("watch", p.ID())
-}
-
-// shareLine returns the result on one line.
-func (p *page) shareLine() string {
-	line, _, _ := strings.Cut(p.share(), "\n")
-	return line
+	return p.Summary() + "; " + p.Invitation(p.env).Text()
 }
 
 // ClosingMessage implements ui.Closing. It reports the state of the game, and how to resume it.

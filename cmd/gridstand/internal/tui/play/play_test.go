@@ -143,14 +143,14 @@ func TestKeys_WindowTooSmall(t *testing.T) {
 }
 
 // Ensure that an invitation says, in a narrow panel, too, that it leads only to the user's own machine, and
-// that without a link the user copies a command.
+// that without a link the user copies the command that the panel shows.
 func TestInvitation_Loopback(t *testing.T) {
 	t.Parallel()
 	_, d := newPlay(t, &tuitest.Server{})
 	d.Env.Site, d.Env.Width, d.Env.Height = "http://localhost:2048", 64, 24
 	assert.Regexp(t, `Others on this machine *\n.*watch at *\n`, d.Screen())
 	d.Env.Site, d.Env.Width = "", 80
-	d.Press("y").Shows("clipboard: gridstand watch " + tuitest.GameID)
+	d.Press("y").Shows("clipboard: gridstand watch @ada")
 }
 
 // Ensure that the page shows how long a reply has been missing and the number of queued keys, and

@@ -100,11 +100,11 @@ func (p *page) panel(l board.Layout) string {
 			blocks = slices.Insert(blocks, 1, intro)
 		}
 	}
-	invitation := p.invitation(l.PanelWidth, l.Wide)
+	invitation := p.invitation(l)
 	// Others can connect to this program's server, unless they should first take a seat here.
 	if p.env.Others != nil && !gamestate.Waits(p.Game.Game) {
-		play := ui.Share(p.env.Theme, "Others play", p.env.Site, p.env.Invite("play"), l.PanelWidth)
-		invitation = append(invitation[:min(1, len(invitation))], play...)
+		play := ui.Invitation{What: "Others play", Link: p.env.Site, Command: p.env.Invite("play")}
+		invitation = append(invitation[:min(1, len(invitation))], play.Blocks(p.env.Theme, l.PanelWidth, 2)...)
 	}
 	blocks = append(blocks, invitation...)
 	if l.Wide { // the last moves fill the remaining rows
@@ -113,35 +113,25 @@ func (p *page) panel(l board.Layout) string {
 	return ui.Stack(l.PanelHeight, blocks...)
 }
 
-// invitation explains how others can watch or join the game: "Others watch at https://…", and "or with
-// gridstand watch …". There is none to a game that the server no longer serves, such as one in quarantine.
-func (p *page) invitation(width int, wide bool) []string {
-	if p.Err != nil {
+// invitation explains how others can watch or join the game. There is no invitation to a game that the server no
+// longer serves, such as one in quarantine, or to a challenge that is not known yet.
+func (p *page) invitation(l board.Layout) []string {
+	rows := 1
+	if l.Wide {
+		rows = 2
+	}
+	if p.Err != nil || p.contest != nil && p.contest.Challenge == nil {
 		return nil
 	}
+	return p.invite().Blocks(p.env.Theme, l.PanelWidth, rows)
+}
+
+// invite returns the invitation to the game, or to the challenge of an attempt.
+func (p *page) invite() ui.Invitation {
 	if p.contest != nil {
-		if p.contest.Challenge == nil || p.contest.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY) {
-			return nil
-		}
-		return p.contest.InviteText("Others play it", width)
+		return p.contest.Invitation()
 	}
-	what, command, link := "Others watch", p.env.Invite("watch", p.ID()), p.env.Link(p.ID())
-	switch waiting := gamestate.Waits(p.Game.Game); {
-	case waiting && link != "": // the command takes the link, too
-		return ui.Share(p.env.Theme, "Others join, also with gridstand join,", link, "", width)
-	case waiting:
-		what, command = "Others join", p.env.Invite("join", p.ID())
-	case !p.Game.GetPrivate(): // the player's name is shorter
-		command = p.env.Invite("watch", gamestate.At(gamestate.SeatName(p.Game.GetSeats()[p.seat()])))
-	}
-	lines := 1
-	if wide {
-		lines = 2
-	}
-	if command != "" && lipgloss.Width(link) > lines*width {
-		link = "" // so that there is room for one of the two
-	}
-	return ui.Share(p.env.Theme, what, link, command, width)
+	return p.Invitation(p.env)
 }
 
 func (p *page) status() string {
@@ -186,7 +176,7 @@ func (p *page) result(l board.Layout) string {
 		lines, more = p.outcome(l, l.PanelHeight-lipgloss.Height(blocks[0]), facts)
 	} else {
 		blocks = append(blocks, facts)
-		lines, more = []string{p.unranked()}, []string{t.Dim().Render(ui.Wrap(p.shareLine(), width))}
+		lines, more = []string{p.unranked()}, p.invitation(l)
 		if lines[0] == "" {
 			lines = []string{
 				stands(p.places.day, "today", p.Game.GetId()), stands(p.places.all, "all time", p.Game.GetId()),

@@ -6,52 +6,61 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/loopback"
 )
 
-// Link returns the address of a game's web page, or "" if it is unknown.
-func (e *Env) Link(gameID string) string { return e.address("/g/" + gameID) }
-
-// ChallengeLink returns the address of a challenge's web page, or "" if it is unknown.
-func (e *Env) ChallengeLink(id string) string { return e.address("/c/" + id) }
-
-func (e *Env) address(path string) string {
+// Link returns the address of a web page, such as "/g/" and the id of a game, or "" if the server's is unknown.
+func (e *Env) Link(path string) string {
 	if e.Site == "" {
 		return ""
 	}
 	return e.Site + path
 }
 
-// Share returns blocks that explain what others can do at the address of a web page and, after it, in a
-// terminal. link and command may be empty. If the link leads to the user's own machine, Share says so.
-func Share(t Theme, what, link, command string, width int) (blocks []string) {
+// Invitation says what others can do with a game or a challenge, at the address of a web page and, with a command, in a
+// terminal.
+type Invitation struct {
+	What          string // "Others watch", or "" if there is nothing to explain
+	Link, Command string // either may be empty
+}
+
+// Text returns the link or, if there is none, the command.
+func (i Invitation) Text() string { return cmp.Or(i.Link, i.Command) }
+
+// Blocks explains the invitation: "Others watch at https://…", and "or with gridstand watch …". It leaves out a link
+// that takes more than rows if there is a command. If the link leads to the user's own machine, Blocks says so.
+func (i Invitation) Blocks(t Theme, width, rows int) (blocks []string) {
+	what, link := i.What, i.Link
+	if i.Command != "" && lipgloss.Width(link) > rows*width {
+		link = ""
+	}
 	if u, err := url.Parse(link); err == nil && loopback.Is(u.Hostname()) {
 		what = strings.Replace(what, "Others", "Others on this machine", 1)
+	}
+	if what == "" {
+		return nil
 	}
 	if link != "" {
 		blocks = append(blocks, Command(t, what+" at", link, width))
 		what = "or"
 	}
-	if command != "" {
-		blocks = append(blocks, Command(t, what+" with", command, width))
+	if i.Command != "" {
+		blocks = append(blocks, Command(t, what+" with", i.Command, width))
 	}
 	return blocks
 }
 
-// CopyKey returns the key that copies a link or, if there is none, a command.
-func (e *Env) CopyKey(when bool, do func() tea.Cmd) Key {
-	if e.Link("") != "" {
-		return On("y", "y", "copy link", when, do)
+// CopyKey returns the key that copies an invitation, with its place in the footer.
+func (t *Tasks) CopyKey(when bool, place int, i Invitation) Key {
+	what := "copy link"
+	if i.Link == "" {
+		what = "copy command"
 	}
-	return On("y", "y", "copy", when, do)
-}
-
-// LinkOr returns a game's link or, if there is no link, the command for others that word begins.
-func (e *Env) LinkOr(word, gameID string) string {
-	return cmp.Or(e.Link(gameID), e.Invite(word, gameID))
+	return On("y", "y", what, when, func() tea.Cmd { return t.Copy(i.Text()) }).Footer(place)
 }
 
 // Copy sends text to the terminal's clipboard. Since terminals do not say whether they accept it, the notice about

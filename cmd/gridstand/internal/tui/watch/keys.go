@@ -29,9 +29,9 @@ func (p *page) Keys() ui.KeyTable {
 	}
 	to := func(version int32) func() tea.Cmd { return func() tea.Cmd { p.stop(); return p.seek(version) } }
 	pace := func(speed int) func() tea.Cmd { return func() tea.Cmd { p.player.speed = speed; return nil } }
-	var rematch ui.Key
+	var rematch, invite ui.Key
 	if shown {
-		rematch = g.RematchKey(p.env)
+		rematch, invite = g.RematchKey(p.env), p.CopyKey(true, 8, g.Invitation(p.env))
 	}
 	own := shown && g.running() && !back && p.env.Seated(g.Game.Game)
 	return ui.KeyTable{
@@ -55,7 +55,7 @@ func (p *page) Keys() ui.KeyTable {
 				ui.Run(ui.Open(ui.Route{New: &ui.NewGame{Variant: defaultVariant}}))).Footer(3),
 			rematch,
 			ui.On("r", "r", "rules", shown, func() tea.Cmd { return ui.Open(ui.Route{Rules: g.Game.GetVariant()}) }).Footer(7),
-			p.env.CopyKey(shown, func() tea.Cmd { return p.Copy(p.env.LinkOr("watch", g.Game.GetId())) }).Footer(8),
+			invite,
 			ui.On("q esc", "q", ui.BackText, true, ui.Run(ui.Back)),
 		},
 		p.reactions(shown && !back && g.running() && p.env.Reactions && p.env.WatchOnly == ""),

@@ -86,6 +86,18 @@ func TestFollow(t *testing.T) {
 	})
 }
 
+// Ensure that a header leaves out its outer parts, those on the left first, and then truncates the title.
+func TestHeader(t *testing.T) {
+	t.Parallel()
+	for width, want := range map[int]string{
+		40: "GRIDSTAND  TV  classic  1:00  live  here", 41: "GRIDSTAND  TV  classic   1:00  live  here",
+		39: "TV  classic            1:00  live  here", 24: "TV  classic   1:00  live", 22: "classic     1:00  live", 12: "class…  1:00", 3: "1:…",
+	} {
+		assert.Equal(t, want, ui.Header(width, []string{"GRIDSTAND", "TV", "classic"}, []string{"1:00", "live", "here"}))
+	}
+	assert.Equal(t, "GRIDSTAND   ", ui.Header(12, []string{"GRIDSTAND"}, nil))
+}
+
 // Ensure that people with low vision can read the page and the terminal: WCAG 2 requires a contrast
 // of 4.5 for text. Numbers on tiles need it too, because they are small in previews and terminals.
 func TestPalette_Contrast(t *testing.T) {

@@ -18,7 +18,7 @@ func (p *page) View(width, height int) ui.View {
 	t := p.env.Theme
 	v := ui.View{Title: p.Title(), Left: []string{t.Bold().Render(p.Title())}, Right: []string{p.badge()}, Status: p.status()}
 	if left := p.TimeLeft(); left != "" {
-		v.Right = []string{p.badge() + "   " + left, left}
+		v.Right = []string{left, p.badge()}
 	}
 	v.Body = p.body(width, height)
 	return v

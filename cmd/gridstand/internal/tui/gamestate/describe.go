@@ -106,18 +106,16 @@ func (s *State) Summary() string {
 	return text
 }
 
-// Header returns alternatives for the right side of the header, longest first: the badge, the time left for
-// the move and who watches.
+// Header returns the right side of the header: the time left for the move, the badge and who watches.
 func (s *State) Header(t ui.Theme, now time.Time) []string {
-	badge := s.Badge(t, now)
+	parts := []string{s.Badge(t, now)}
 	if s.Board() == nil || s.Over() {
-		return []string{badge}
+		return parts
 	}
-	short := badge
 	if deadline := s.Game.GetPosition().GetTurnDeadline(); deadline != nil {
-		short += "   " + TimeLeft(t, deadline.AsTime().Sub(now))
+		parts = append([]string{TimeLeft(t, deadline.AsTime().Sub(now))}, parts...)
 	}
-	return []string{short + "   " + t.Dim().Render(Present(s.Game.Game)), short, badge}
+	return append(parts, t.Dim().Render(Present(s.Game.Game)))
 }
 
 // TimeLeft returns the time left as styled text. The less time is left, the more prominent

@@ -24,34 +24,36 @@ func (p *page) dailyRoute() ui.Route {
 	return ui.Route{Daily: &pb.DailyRequest{Variant: c.GetVariant()}}
 }
 
+// dailyMin is the width from which the line about the daily game says what its time is.
+const dailyMin = 60
+
 // dailyLine returns the line about the daily game, or "" if the server has no daily game.
 func (p *page) dailyLine(width int) string {
 	t, c := p.env.Theme, p.daily.GetChallenge()
 	if c == nil {
 		return ""
 	}
-	title := t.Accent().Bold(true).Render(gamestate.Title(c))
-	var what, text string // what the key d does, and the state of the user's attempt
+	what, text := "play", "the same tiles for everyone" // what the key d does, and the state of the user's attempt
 	switch a := p.daily.GetAttempt(); {
 	case p.env.WatchOnly != "":
-		what = "ranking"
+		what, text = "ranking", ""
 	case a == nil:
-		what, text = "play", "the same tiles for everyone"
 	case a.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
 		what, text = "result", describe.Plural(a.GetScore(), "point")
 	default:
 		what, text = "continue", describe.Plural(a.GetScore(), "point")+" so far"
 	}
-	key := "   " + ui.Choice(t, "d", what)
-	lefts := []string{title + "  " + t.Bold().Render(text) + key, title + key}
-	if text == "" {
-		lefts = lefts[1:]
+	title := t.Accent().Bold(true).Render(gamestate.Title(c)) + "   " + ui.Choice(t, "d", what)
+	facts := []string{"", t.Bold().Render(text)} // The first is empty, since there need not be room for any.
+	left := c.GetCloseTime().AsTime().Sub(p.env.Now)
+	switch clock := gamestate.Clock(left); {
+	case left <= 0:
+	case width >= dailyMin:
+		facts = append(facts, t.Dim().Render("next in "+clock))
+	case lipgloss.Width(title+clock)+4 <= width: // with the margins and a gap
+		facts = []string{t.Dim().Render(clock)}
 	}
-	rights := []string{""}
-	if left := c.GetCloseTime().AsTime().Sub(p.env.Now); left > 0 {
-		rights = []string{t.Dim().Render("next in " + gamestate.Clock(left)), t.Dim().Render(gamestate.Clock(left)), ""}
-	}
-	return " " + ui.Header(width-2, lefts, rights) + " "
+	return " " + ui.Header(width-2, []string{title}, facts) + " "
 }
 
 // raceGame represents a race as a row in the list of live games: a game that is waiting for

@@ -22,13 +22,12 @@ const (
 )
 
 func (p *page) View(width, height int) ui.View {
-	lobby := p.env.Theme.Bold().Render("lobby")
-	v := ui.View{Title: "Lobby", Left: []string{lobby}, Right: p.summary()}
+	v := ui.View{Title: "Lobby", Left: []string{p.env.Theme.Bold().Render("lobby")}, Right: p.summary()}
 	if p.problem != "" {
 		v.Status = p.env.Theme.Warn().Render("! " + p.problem)
 	}
 	if text := p.account(); text != "" {
-		v.Left = []string{lobby + "   " + p.env.Theme.Dim().Render(text), lobby}
+		v.Right = append(v.Right, p.env.Theme.Dim().Render(text))
 	}
 	if line := p.dailyLine(width); line != "" {
 		v.Body = line + "\n" + p.body(width, height-1)
@@ -46,14 +45,14 @@ func (p *page) summary() []string {
 	}
 	all := append(races(p.lists.Races, p.lists.Live), p.lists.Live...)
 	live, waiting := p.lists.Moving, len(slices.DeleteFunc(all, func(g *pb.Game) bool { return !gamestate.Waits(g) }))
-	short := t.Good().Render("●") + fmt.Sprintf(" %d live", live)
+	parts := []string{t.Good().Render("●") + fmt.Sprintf(" %d live", live)}
 	if live == 0 {
-		short = t.Dim().Render("○ 0 live")
+		parts = []string{t.Dim().Render("○ 0 live")}
 	}
-	if waiting == 0 {
-		return []string{short}
+	if waiting > 0 {
+		parts = append(parts, t.Accent().Render("◌")+fmt.Sprintf(" %d waiting", waiting))
 	}
-	return []string{short + "  " + t.Accent().Render("◌") + fmt.Sprintf(" %d waiting", waiting), short}
+	return parts
 }
 
 // body draws the panes that fit.
@@ -209,7 +208,7 @@ func (p *page) facts(width int) (lines []string, least int) {
 	} else {
 		points := describe.Plural(s.Score(), "point")
 		lines = append(lines, ui.Header(width, []string{t.Bold().Render(ansi.Truncate(s.Player(), nameMin, "…"))},
-			[]string{points + ", tile " + s.BestTile(), points}))
+			[]string{points, "tile " + s.BestTile()}))
 	}
 	least = len(lines)
 	about := describe.Plural(s.Moves(), "move") + ", started " +

@@ -72,14 +72,14 @@ func (p *page) place(width, height int) (board.Board, board.Layout, bool) {
 // racePanel is the maximum width of a race's panel.
 const racePanel = 110
 
-// headline returns alternatives for the right side of the header, longest first.
+// headline returns the right side of the header.
 func (p *page) headline() []string {
 	if p.contest == nil {
 		return p.Header(p.env.Theme, p.env.Now)
 	}
 	badge := p.Badge(p.env.Theme, p.env.Now)
 	if left := p.contest.TimeLeft(); left != "" && (p.contest.Race() || !p.Over()) {
-		return []string{badge + "   " + left, left}
+		return []string{left, badge}
 	}
 	return []string{badge}
 }

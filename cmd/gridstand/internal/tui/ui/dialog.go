@@ -144,20 +144,21 @@ func NewHelp(keys func() KeyTable, last bool) *Text {
 	}}
 }
 
-// Header returns a line with one of lefts on the left and one of rights on the right. Both
-// list alternatives, longest first. Header uses the first ones that fit, and shortens the
-// left side before the right.
-func Header(width int, lefts, rights []string) string {
-	if len(rights) == 0 {
-		rights = []string{""}
-	}
-	for _, right := range rights {
-		for _, left := range lefts {
-			gap := width - lipgloss.Width(left) - lipgloss.Width(right)
-			if gap >= 2 || left == "" && gap >= 0 {
-				return left + strings.Repeat(" ", gap) + right
+// Header returns a line with the parts of left on the left and those of right on the right. If there is no room for all
+// of them, it leaves out the first parts of left, then the last ones of right, and then truncates the last part of left.
+func Header(width int, left, right []string) string {
+	const between = "  "
+	for n := len(right); ; n-- {
+		end := strings.Join(right[:n], between)
+		room := width - lipgloss.Width(end)
+		for i := range left {
+			if start := strings.Join(left[i:], between); lipgloss.Width(start+between) <= room {
+				return Pad(start, room) + end
 			}
 		}
+		if n <= 1 {
+			start := ansi.Truncate(left[len(left)-1], max(room-len(between), 0), "…")
+			return ansi.Truncate(Pad(start, room)+end, width, "…")
+		}
 	}
-	return ansi.Truncate(rights[len(rights)-1], width, "…")
 }

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -67,14 +66,6 @@ func compose(env *Env, v View, keys []key.Binding) tea.View {
 	above, height, below := rowsOf(env.Height)
 	inner := max(env.Width-2*margin, 1)
 	brand := env.Theme.Accent().Bold(true).Render("GRIDSTAND")
-	lefts := []string{brand, ""}
-	if n := len(v.Left); n > 0 {
-		room := inner - 2
-		if len(v.Right) > 0 {
-			room -= lipgloss.Width(v.Right[len(v.Right)-1])
-		}
-		lefts = slices.Concat([]string{brand + "  " + v.Left[0]}, v.Left, []string{ansi.Truncate(v.Left[n-1], max(room, 0), "…")})
-	}
 	body, bodyX, bodyY := center(v.Body, inner, height)
 	lines := make([]string, above+height+below)
 	put := func(row, x int, text string) { lines[row] = strings.Repeat(" ", margin+x) + text }
@@ -82,7 +73,7 @@ func compose(env *Env, v View, keys []key.Binding) tea.View {
 		put(above+i, bodyX, line)
 	}
 	footer := len(lines) - 1
-	put(0, 0, Header(inner, lefts, v.Right))
+	put(0, 0, Header(inner, append([]string{brand}, v.Left...), v.Right))
 	put(footer, 0, KeyLine(env.Theme, keys, inner))
 	status := v.Status
 	dialogWidth, dialogHeight := lipgloss.Size(v.dialog)

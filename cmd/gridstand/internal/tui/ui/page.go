@@ -35,8 +35,8 @@ type Page interface {
 type View struct {
 	// Title is the title of the terminal window. The default is the program's name.
 	Title string
-	// Left and Right are alternatives for the two sides of the header, longest first. The
-	// program uses the first ones that fit.
+	// Left and Right are the parts of the two sides of the header. If there is no room, the program leaves out the
+	// outer ones: the first of Left and the last of Right.
 	Left, Right []string
 	// Body is the page's content, at most as large as the page was asked to draw.
 	Body string

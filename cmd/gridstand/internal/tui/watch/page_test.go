@@ -43,7 +43,7 @@ func TestWatch(t *testing.T) {
 	from.Push(client.Update{Audience: &count})
 	from.Push(client.Update{Event: tuitest.Moved(614, pb.Direction_DIRECTION_LEFT, aBoard(), 12344)})
 	until(d, p, 614)
-	d.Shows("● live   41 watching", "move 613")
+	d.Shows("● live  41 watching", "move 613")
 	d.Press("n", "b", "up") // these keys have no effect on this page
 	assert.Empty(t, d.Left)
 	from.Push(client.Update{Event: tuitest.Ended(615, pb.Result_REASON_NO_MOVES)})

@@ -24,7 +24,7 @@ func (p *page) View(width, height int) ui.View {
 	}
 	s := p.game.shown()
 	v := ui.View{
-		Title: s.Variant(), Left: p.left(t.Bold().Render(s.Variant())), Right: p.right(), Status: p.status(width),
+		Title: s.Variant(), Left: p.left(s.Variant()), Right: p.right(), Status: p.status(width),
 	}
 	b := s.Board()
 	l, ok := board.Place(b, t, width, height, panelLines)
@@ -53,26 +53,23 @@ func (p *page) mode() string {
 	}
 }
 
-// left returns alternatives for the left side of the header, longest first.
-func (p *page) left(game string) []string {
-	mode := p.mode()
-	switch {
-	case mode == "":
-		return []string{game}
-	case game == "":
-		return []string{p.env.Theme.Accent().Render(mode)}
-	default:
-		return []string{p.env.Theme.Accent().Render(mode) + "  " + game, game}
+// left returns the left side of the header. variant is "" while no game is shown.
+func (p *page) left(variant string) (parts []string) {
+	if mode := p.mode(); mode != "" {
+		parts = append(parts, p.env.Theme.Accent().Render(mode))
 	}
+	if variant != "" {
+		parts = append(parts, p.env.Theme.Bold().Render(variant))
+	}
+	return parts
 }
 
-// right returns alternatives for the right side of the header, longest first.
+// right returns the right side of the header.
 func (p *page) right() []string {
-	if p.game == nil {
-		return nil
-	}
 	t := p.env.Theme
 	switch {
+	case p.game == nil:
+		return nil
 	case !p.game.lookingBack():
 		return p.game.Header(t, p.env.Now)
 	case p.player.on:

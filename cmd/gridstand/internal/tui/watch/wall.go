@@ -133,7 +133,7 @@ func (w *wall) Keys() ui.KeyTable {
 func (w *wall) View(width, height int) ui.View {
 	t := w.env.Theme
 	v := ui.View{
-		Title: "wall", Left: []string{t.Bold().Render("wall"), ""},
+		Title: "wall", Left: []string{t.Bold().Render("wall")},
 		Right: []string{t.Dim().Render(describe.Plural(len(w.games), "game"))},
 	}
 	if len(w.games) == 0 {

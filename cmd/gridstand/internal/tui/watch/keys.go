@@ -51,8 +51,7 @@ func (p *page) Keys() ui.KeyTable {
 			ui.On("-", "-", "slower", back, pace(max(p.player.speed/2, 1))),
 			ui.On("l", "l", "live", back && g.running(), to(newest)).Footer(1),
 			ui.On("n", "n", "next game", tv && g != nil, func() tea.Cmd { p.chooser.byUser = true; return p.find() }).Footer(3),
-			ui.On("n", "n", "new game", tv && g == nil && p.env.WatchOnly == "",
-				ui.Run(ui.Open(ui.Route{New: &ui.NewGame{Variant: defaultVariant}}))).Footer(3),
+			newKey(p.env, tv && g == nil),
 			rematch,
 			ui.On("r", "r", "rules", shown, func() tea.Cmd { return ui.Open(ui.Route{Rules: g.Game.GetVariant()}) }).Footer(7),
 			invite,
@@ -60,6 +59,12 @@ func (p *page) Keys() ui.KeyTable {
 		},
 		p.reactions(shown && !back && g.running() && p.env.Reactions && p.env.WatchOnly == ""),
 	}
+}
+
+// newKey returns the key that starts a game if there is none to watch.
+func newKey(env *ui.Env, when bool) ui.Key {
+	start := ui.Run(ui.Open(ui.Route{New: &ui.NewGame{Variant: "classic"}}))
+	return ui.On("n", "n", "new game", when && env.WatchOnly == "", start).Footer(3)
 }
 
 // replayOn plays on from the version on the screen, or from the start of a finished game.

@@ -25,9 +25,6 @@ type page struct {
 	reacting bool      // whether a reaction is in flight, which may create the user's account
 }
 
-// defaultVariant is the variant of games created from this page.
-const defaultVariant = "classic"
-
 // New returns the page of a route that has Watch, TV, Wall or Follow.
 func New(ctx context.Context, env *ui.Env, r ui.Route) ui.Page {
 	if r.Wall || len(r.Watch) > 1 {

@@ -122,26 +122,36 @@ func (p *page) timeline(width int) string {
 
 // waiting draws the page while there is no game to show.
 func (p *page) waiting(width int) string {
-	t := p.env.Theme
-	var lines []string
-	switch c := p.chooser; {
-	case p.problem != "":
-		lines = append(lines, t.Warn().Render(ui.Wrap(p.problem, width)))
-	case p.game != nil && p.game.ConnectionProblem() != "":
-		lines = append(lines, t.Warn().Render(ui.Wrap(p.game.ConnectionProblem(), width)))
-	case p.game != nil:
-		lines = append(lines, p.game.Badge(t, p.env.Now))
-	case c.next.IsZero():
-		lines = append(lines, t.Dim().Render("Looking for a game …"))
-	case c.player != nil:
-		lines = append(lines, t.Bold().Render(c.name()+" is not playing."), "Waiting for the next game …")
-	default:
-		lines = append(lines, t.Bold().Render("No live games."))
-		if p.env.WatchOnly == "" {
-			lines = append(lines, ui.Choice(t, "n", "start one"))
-		}
+	t, problem := p.env.Theme, p.problem
+	asked := p.chooser != nil && !p.chooser.next.IsZero()
+	if p.game != nil {
+		problem = cmp.Or(problem, p.game.ConnectionProblem())
 	}
-	return poster(t, width, lines...)
+	switch {
+	case problem == "" && p.game != nil:
+		return poster(t, width, p.game.Badge(t, p.env.Now))
+	case problem == "" && asked && p.chooser.player != nil:
+		return poster(t, width, t.Bold().Render(p.chooser.name()+" is not playing."), "Waiting for the next game …")
+	default:
+		return noGame(p.env, width, problem, asked)
+	}
+}
+
+// noGame draws a page for which there is no game: the problem with the server, whether the page has asked it, and the
+// key with which the user starts one.
+func noGame(env *ui.Env, width int, problem string, asked bool) string {
+	t := env.Theme
+	none := t.Bold().Render("No live games.")
+	switch {
+	case problem != "":
+		return poster(t, width, t.Warn().Render(ui.Wrap(problem, width)))
+	case !asked:
+		return poster(t, width, t.Dim().Render("Looking for a game …"))
+	case env.WatchOnly != "":
+		return poster(t, width, none)
+	default:
+		return poster(t, width, none, ui.Choice(t, "n", "start one"))
+	}
 }
 
 // poster draws lines below the name of the program, in place of a game.

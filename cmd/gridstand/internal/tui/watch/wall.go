@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -65,10 +64,10 @@ func (w *wall) watch(s *gamestate.State) tea.Cmd {
 	})
 }
 
-// check requests games if a place is empty or its game is over or idle, and checks again after resultTime.
+// check requests games if a place is empty or its game is dull, and checks again after resultTime.
 func (w *wall) check() tea.Cmd {
 	again, now := w.Later(resultTime, w.check), w.env.Now
-	if len(w.games) == MaxWall && !slices.ContainsFunc(w.games, func(s *gamestate.State) bool { return dull(s, now) }) {
+	if len(w.games) == MaxWall && !slices.ContainsFunc(w.games, w.dull) {
 		return again
 	}
 	return tea.Batch(again, ui.Call(w.Tasks, func(ctx context.Context) ([]*pb.Game, error) {
@@ -77,35 +76,32 @@ func (w *wall) check() tea.Cmd {
 }
 
 // dull reports whether a game has been idle for long, or its result has been shown for long enough.
-func dull(s *gamestate.State, now time.Time) bool {
-	age, _ := gamestate.Idle(s.Game.Game, now)
+func (w *wall) dull(s *gamestate.State) bool {
+	age, _ := gamestate.Idle(s.Game.Game, w.env.Now)
 	return s.Err != nil || s.Board() != nil && (age >= idleTime || s.Over() && age >= resultTime)
 }
 
-// found shows live games, best first, in empty places, and those in motion in place of dull ones. Without
-// any, the games stay.
+// found shows live games, best first, in empty places, and those in motion in place of dull ones.
 func (w *wall) found(live []*pb.Game, err error) tea.Cmd {
 	w.asked, w.problem = true, ""
 	if err != nil {
 		w.problem = ui.Explain(err, "Is it the right server?")
 	}
-	live = slices.DeleteFunc(live, func(l *pb.Game) bool {
-		return slices.ContainsFunc(w.games, func(s *gamestate.State) bool { return s.Game.GetId() == l.GetId() })
-	})
 	var cmds []tea.Cmd
-	next := func() *gamestate.State {
-		s := wallGame(live[0].GetId())
-		live, cmds = live[1:], append(cmds, w.watch(s))
-		return s
-	}
-	for len(live) > 0 && len(w.games) < MaxWall {
-		w.games = append(w.games, next())
-	}
-	for i, s := range w.games {
-		if len(live) > 0 && gamestate.RankOf(live[0], w.env.Now) < gamestate.Begun && dull(s, w.env.Now) {
-			s.Unfollow()
-			w.games[i] = next()
+	for _, g := range live {
+		s, dull := wallGame(g.GetId()), slices.IndexFunc(w.games, w.dull)
+		switch {
+		case slices.ContainsFunc(w.games, func(s *gamestate.State) bool { return s.Game.GetId() == g.GetId() }):
+			continue
+		case len(w.games) < MaxWall:
+			w.games = append(w.games, s)
+		case dull >= 0 && gamestate.RankOf(g, w.env.Now) < gamestate.Begun:
+			w.games[dull].Unfollow()
+			w.games[dull] = s
+		default:
+			continue
 		}
+		cmds = append(cmds, w.watch(s))
 	}
 	return tea.Batch(cmds...)
 }
@@ -113,7 +109,7 @@ func (w *wall) found(live []*pb.Game, err error) tea.Cmd {
 func (w *wall) Keys() ui.KeyTable {
 	n, back := len(w.games), ui.On("q esc", "q", ui.BackText, true, ui.Run(ui.Back))
 	if n == 0 {
-		return ui.KeyTable{{back}}
+		return ui.KeyTable{{newKey(w.env, true), back}}
 	}
 	to := func(i int) func() tea.Cmd { return func() tea.Cmd { w.at = i % n; return nil } }
 	full := ui.Run(ui.Open(ui.Route{Watch: []string{w.games[w.at].Game.GetId()}}))
@@ -137,7 +133,7 @@ func (w *wall) View(width, height int) ui.View {
 		Right: []string{t.Dim().Render(describe.Plural(len(w.games), "game"))},
 	}
 	if len(w.games) == 0 {
-		v.Body = poster(t, width, w.waiting(width))
+		v.Body = noGame(w.env, width, w.problem, w.asked)
 		return v
 	}
 	var slots []board.Slot
@@ -150,19 +146,6 @@ func (w *wall) View(width, height int) ui.View {
 		v.Right = []string{t.Dim().Render(fmt.Sprintf("%d of %d", w.at+1, len(w.games)))}
 	}
 	return v
-}
-
-// waiting says why there is no game to show.
-func (w *wall) waiting(width int) string {
-	t := w.env.Theme
-	switch {
-	case w.problem != "":
-		return t.Warn().Render(ui.Wrap(w.problem, width))
-	case !w.asked:
-		return t.Dim().Render("Looking for games …")
-	default:
-		return t.Bold().Render("No live games.")
-	}
 }
 
 // slot returns the place of a game: its title, its board and, for Tribolo, all seats.

@@ -85,7 +85,7 @@ func TestWall_Best(t *testing.T) {
 	env.Clock = func() time.Time { return now }
 	w := New(t.Context(), env, ui.Route{Wall: true}).(*wall)
 	d := tuitest.Drive(t, env, w)
-	assert.Contains(t, d.Screen(), "Looking for games …")
+	assert.Contains(t, d.Screen(), "Looking for a game …")
 	d.Until("an answer", func() bool { return w.asked })
 	assert.Contains(t, d.Screen(), "Is it the right server?")
 	d.Press("tab", "1", "enter")
@@ -100,6 +100,8 @@ func TestWall_Best(t *testing.T) {
 	away = nil
 	check()
 	assert.Contains(t, d.Screen(), "No live games.")
+	d.Press("n")
+	assert.Equal(t, ui.OpenMsg{Route: ui.Route{New: &ui.NewGame{Variant: "classic"}}}, d.Leave())
 	live = []*pb.Game{liveGame("over", 0, 0)}
 	check("over")
 	assert.NotRegexp(t, "select|next game", d.Screen(), "there is nothing to choose")
@@ -123,7 +125,7 @@ func TestWall_Best(t *testing.T) {
 	show(liveGame("idle", 0, idleTime-time.Second))
 	show(liveGame("live", 0, 0))
 	for _, s := range w.games {
-		assert.False(t, dull(s, now), s.Game.GetId())
+		assert.False(t, w.dull(s), s.Game.GetId())
 	}
 	now = now.Add(time.Second)
 	live = []*pb.Game{liveGame("live", 0, 0), liveGame("other", 0, gamestate.MotionTime), liveGame("next", 0, 0)}

@@ -92,6 +92,14 @@ func (s *State) SeatLines(t ui.Theme, width int, me string) string {
 	return strings.Join(lines, "\n")
 }
 
+// Facts describes a finished game below its score: the seats, or the player and how far the game went.
+func (s *State) Facts(t ui.Theme, width int, me string) string {
+	if s.Tribolo() != nil {
+		return s.SeatLines(t, width, me)
+	}
+	return s.Player() + "  " + t.Dim().Render("best "+describe.Standing(s.Game.Game))
+}
+
 // seatTitle returns the badge and the name of a seat. The name takes width columns and is
 // bold if it is the seat's turn.
 func (s *State) seatTitle(t ui.Theme, seat int, me string, width int) string {

@@ -152,11 +152,7 @@ func (m *jumping) hint(p *page, width int) string {
 	return p.env.Theme.Accent().Render(describe.Cell(at)+" takes ") + p.env.Theme.Bold().Render(strconv.Itoa(len(jump.GetTaken())))
 }
 
-func (m *jumping) Facts(p *page, width int) string {
-	return p.SeatLines(p.env.Theme, width, p.env.Me)
-}
-
-func (m *jumping) Intro(*gamestate.State) string {
+func (m *jumping) Intro() string {
 	// In the 24 columns beside the board of a window of 80×24, these are five lines, for which there is just room.
 	return "Arrows aim, Enter jumps.\nCells that you jump over become yours.\nTab: next target, r: rules."
 }

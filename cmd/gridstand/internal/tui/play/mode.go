@@ -21,10 +21,8 @@ type Mode interface {
 	Panel(p *page, l board.Layout) []string
 	// PanelLines returns the number of lines in the panel if it is below the board.
 	PanelLines() int
-	// Facts returns the facts of a finished game, in lines of at most width columns.
-	Facts(p *page, width int) string
 	// Intro explains the game to a new player in three lines.
-	Intro(s *gamestate.State) string
+	Intro() string
 }
 
 // clickable is a Mode in which a click on the board acts. In other modes, the terminal keeps the mouse

@@ -69,11 +69,7 @@ func (sliding) Panel(p *page, l board.Layout) []string {
 		ui.Inline(t, l.PanelWidth, rank...), who)}
 }
 
-func (sliding) Facts(p *page, _ int) string {
-	return p.env.Theme.Dim().Render("best " + describe.Standing(p.Game.Game))
-}
-
-func (sliding) Intro(*gamestate.State) string {
+func (sliding) Intro() string {
 	return "Arrow keys slide all tiles at once.\nTwo equal tiles that meet become one.\nr shows the rules."
 }
 

@@ -91,7 +91,7 @@ func (p *page) panel(l board.Layout) string {
 		return ui.Stack(l.PanelHeight, blocks...)
 	}
 	if p.places.newcomer() && p.Moves() < 2*int32(len(p.Game.GetSeats())) && p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE {
-		intro := p.env.Theme.Accent().Render(ui.Wrap(p.mode.Intro(&p.State), l.PanelWidth))
+		intro := p.env.Theme.Accent().Render(ui.Wrap(p.mode.Intro(), l.PanelWidth))
 		if !l.Wide { // whose turn it is, or the score, comes first
 			first, rest, _ := strings.Cut(blocks[0], "\n")
 			return ui.Stack(l.PanelHeight, ui.Lines(false, first, intro, rest))
@@ -167,7 +167,7 @@ func (p *page) status() string {
 // result draws the panel of a finished game.
 func (p *page) result(l board.Layout) string {
 	t, width := p.env.Theme, l.PanelWidth
-	facts := p.mode.Facts(p, width)
+	facts := p.Facts(t, width, p.env.Me)
 	title, look := p.title()
 	score := describe.Comma(p.ScoreOf(p.seat()))
 	blocks := []string{ui.Ending(t, look, title, score, width, l.PanelHeight-lipgloss.Height(facts))}

@@ -215,10 +215,7 @@ func (x *panel) stack(blocks ...string) string {
 func (x *panel) result() string {
 	t := x.env.Theme
 	title, look := x.Outcome(t, x.env.Me)
-	score, facts := x.Score(), x.Player()+"  best "+describe.Standing(x.Game.Game)
-	if x.Tribolo() != nil {
-		score, facts = gamestate.HighestScore(x.Game.Game), x.SeatLines(t, x.PanelWidth, x.env.Me)
-	}
+	facts := x.Facts(t, x.PanelWidth, x.env.Me)
 	hint, verify := "verify with", ""
 	if x.Sealed() {
 		hint = "when its challenge has closed, verify with"
@@ -226,6 +223,7 @@ func (x *panel) result() string {
 	if command := x.env.Command("verify", x.ID()); command != "" {
 		verify = ui.Command(t, hint, command, x.PanelWidth)
 	}
-	head := ui.Ending(t, look, title, describe.Comma(score), x.PanelWidth, x.PanelHeight-lipgloss.Height(facts))
+	score := describe.Comma(gamestate.HighestScore(x.Game.Game))
+	head := ui.Ending(t, look, title, score, x.PanelWidth, x.PanelHeight-lipgloss.Height(facts))
 	return x.stack(head, facts, verify)
 }

@@ -13,8 +13,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/palette"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // The tests in this file are those of the packages that all pages use. They are here so that only
@@ -96,6 +98,16 @@ func TestHeader(t *testing.T) {
 		assert.Equal(t, want, ui.Header(width, []string{"GRIDSTAND", "TV", "classic"}, []string{"1:00", "live", "here"}))
 	}
 	assert.Equal(t, "GRIDSTAND   ", ui.Header(12, []string{"GRIDSTAND"}, nil))
+}
+
+// Ensure that the badge shows the state of the connection, but only until the game is over.
+func TestBadge(t *testing.T) {
+	t.Parallel()
+	g := &pb.Game{Status: pb.GameStatus_GAME_STATUS_ACTIVE}
+	s := gamestate.New(g)
+	assert.Contains(t, s.Badge(ui.Theme{}, time.Time{}), "◌ connecting")
+	g.Status = pb.GameStatus_GAME_STATUS_FINISHED
+	assert.Contains(t, s.Badge(ui.Theme{}, time.Time{}), "■ finished")
 }
 
 // Ensure that people with low vision can read the page and the terminal: WCAG 2 requires a contrast

@@ -46,7 +46,7 @@ func (p *page) badge() string {
 	}
 	switch p.Stage() {
 	case pb.ChallengeStatus_CHALLENGE_STATUS_WAITING:
-		return t.Dim().Render("○ waiting")
+		return t.Accent().Render("◌ waiting")
 	case pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED:
 		return t.Accent().Render("◌ starting")
 	case pb.ChallengeStatus_CHALLENGE_STATUS_OPEN:

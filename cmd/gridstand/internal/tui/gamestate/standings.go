@@ -192,8 +192,7 @@ func (c *Contest) boardTitle(e *pb.Entrant) (name, score string) {
 	}
 	score = t.Bold().Render(describe.Comma(line.GetScore()))
 	if line != nil && c.Open() {
-		sign := c.sign(line)
-		score += " " + sign.Style.Render(sign.Text)
+		score += " " + c.sign(line).Render()
 	}
 	return place + ink.Render(c.Name(e)), score
 }

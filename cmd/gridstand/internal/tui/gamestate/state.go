@@ -222,27 +222,36 @@ func Stage(g *pb.Game, now time.Time) string {
 	}
 }
 
-// Badge returns a label for the state of the game and the connection.
+// Status returns a sign and words for the state of a game: "● live".
+func Status(t ui.Theme, g *pb.Game, now time.Time) ui.Value {
+	switch age, idle := Idle(g, now); {
+	case g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
+		return ui.Value{Text: "■ finished", Style: t.Dim()}
+	case Waits(g):
+		return ui.Value{Text: "◌ waiting", Style: t.Accent()}
+	// In a race, the age of a game without moves includes the wait for the start.
+	case idle && g.GetPosition().GetMoveCount() == 0 && g.GetChallengeId() != "":
+		return ui.Value{Text: "○ no moves yet", Style: t.Dim()}
+	case idle:
+		return ui.Value{Text: "○ idle " + describe.Span(age), Style: t.Dim()}
+	default:
+		return ui.Value{Text: "● live", Style: t.Good()}
+	}
+}
+
+// Badge returns a label for the state of the connection or, if that is good, of the game.
 func (s *State) Badge(t ui.Theme, now time.Time) string {
+	status := Status(t, s.Game.Game, now)
 	switch {
 	case s.Over():
-		return t.Dim().Render("■ finished")
 	case s.Err != nil:
-		return t.Bad().Render("◌ ended")
+		status = ui.Value{Text: "◌ ended", Style: t.Bad()}
 	case s.connection.State == client.Reconnecting:
-		return t.Warn().Render("◌ reconnecting")
+		status = ui.Value{Text: "◌ reconnecting", Style: t.Warn()}
 	case s.connection.State == client.Connecting:
-		return t.Dim().Render("◌ connecting")
-	case Waits(s.Game.Game):
-		return t.Dim().Render("○ waiting")
+		status = ui.Value{Text: "◌ connecting", Style: t.Dim()}
 	}
-	switch age, idle := Idle(s.Game.Game, now); {
-	case idle && s.Moves() == 0 && s.Game.GetChallengeId() != "": // in a race, its age includes the wait for the start
-		return t.Dim().Render("○ no moves yet")
-	case idle:
-		return t.Dim().Render("○ idle " + describe.Span(age))
-	}
-	return t.Good().Render("● live")
+	return status.Render()
 }
 
 // Show animates the last move, if it is known and fast is set.

@@ -162,7 +162,7 @@ func TestPreview(t *testing.T) {
 
 	p.preview.Err = client.ErrGameDamaged // as Follow does if the stream fails
 	p.previewed(client.Update{}, false)
-	assert.Contains(t, d.Screen(), "○ waiting", "what the lists know")
+	assert.Contains(t, d.Screen(), "◌ waiting", "what the lists know")
 	assert.NotContains(t, d.Screen(), "◌ ended")
 }
 

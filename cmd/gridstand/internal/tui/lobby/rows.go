@@ -47,17 +47,11 @@ func order(games []*pb.Game, now time.Time) []*pb.Game {
 
 func finished(g *pb.Game) bool { return g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED }
 
+// sign returns the sign of a game's state.
 func sign(t ui.Theme, g *pb.Game, now time.Time) ui.Value {
-	switch {
-	case finished(g):
-		return ui.Value{Text: "■", Style: t.Dim()}
-	case gamestate.Waits(g):
-		return ui.Value{Text: "◌", Style: t.Accent()}
-	case moving(g, now):
-		return ui.Value{Text: "●", Style: t.Good()}
-	default:
-		return ui.Value{Text: "○", Style: t.Dim()}
-	}
+	status := gamestate.Status(t, g, now)
+	status.Text, _, _ = strings.Cut(status.Text, " ")
+	return status
 }
 
 // Widths of table columns.

@@ -103,6 +103,9 @@ type Value struct {
 	Style lipgloss.Style
 }
 
+// Render returns the styled text.
+func (v Value) Render() string { return v.Style.Render(v.Text) }
+
 // Table is a list of items under column headings, for a Flush pane. It holds no state. It
 // replaces the table of package bubbles, which does not scroll to the row selected by
 // SetCursor, cannot align numbers to the right, and interrupts the highlight of the

@@ -118,10 +118,12 @@ func TestContest_Deadline(t *testing.T) {
 	assert.Equal(t, time.Minute, left)
 	assert.Contains(t, c.TimeLeft(), "1:00")
 	race.Limit, c.Attempt = nil, nil
-	race.CloseTime = timestamppb.New(tuitest.Noon.Add(2 * time.Hour))
-	assert.Empty(t, c.TimeLeft(), "the end is far away")
-	race.CloseTime = timestamppb.New(tuitest.Noon.Add(59 * time.Minute))
-	assert.Contains(t, c.TimeLeft(), "59:00")
+	race.CloseTime = timestamppb.New(tuitest.Noon.Add(59 * time.Hour))
+	assert.Contains(t, c.TimeLeft(), "2 d 11 h left")
+	c.Attempt = &pb.Attempt{Deadline: timestamppb.New(tuitest.Noon)}
+	assert.Empty(t, c.TimeLeft(), "the attempt's time is over")
+	c.Attempt, race.OpenTime = nil, timestamppb.New(tuitest.Noon.Add(time.Hour))
+	assert.Empty(t, c.TimeLeft(), "it is not open yet")
 }
 
 // Ensure that boards are requested when the race opens and again while they are hidden, and

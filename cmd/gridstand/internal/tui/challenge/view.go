@@ -171,9 +171,6 @@ func (p *page) invitation(width, height int) string {
 	if limit := p.GetLimit(); limit != nil {
 		about += " You have " + describe.Limit(limit.AsDuration()) + " once you start."
 	}
-	if left, ok := p.Contest.Left(); ok && left > 0 {
-		about += " Open for another " + describe.Until(left) + "."
-	}
 	if p.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH) {
 		about += " Its tiles were already public, so its ranking proves nothing."
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"charm.land/lipgloss/v2"
 
@@ -54,17 +53,10 @@ func Name(who Who) string {
 	return client.CleanName(who.GetBot()) + " (bot)"
 }
 
-// shortTime is the longest time left that TimeLeft shows for a challenge that has no time
-// limit and is not the daily game.
-const shortTime = time.Hour
-
-// TimeLeft returns the time left as styled text. It returns "" if the challenge is not
-// open or has no known end, or if it has more than shortTime left and neither has a time
-// limit nor is the daily game.
+// TimeLeft returns the time left as styled text, or "" if the challenge is not open.
 func (c *Contest) TimeLeft() string {
 	left, ok := c.Left()
-	limited := c.GetLimit() != nil || c.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY)
-	if !ok || !c.Open() || left == 0 || !limited && left > shortTime {
+	if !ok || !c.Open() || left == 0 {
 		return ""
 	}
 	return TimeLeft(c.env.Theme, left)

@@ -41,11 +41,11 @@ type fanout struct {
 	service *Service
 	match   *match.Match
 	watcher match.Watcher // watches the game for all members; not counted as a watcher
-	emptied chan struct{} // closed when Interrupt removes the last member
 
 	mu      sync.Mutex
 	members []member
 	version int32 // version of the last update sent
+	left    int32 // what match.Left returned when members that had left were last removed
 	ended   bool  // set when the fanout accepts no more members, as soon as it has lost all
 }
 
@@ -60,8 +60,7 @@ type member struct {
 const fanoutSize = 1024
 
 // add adds v as a member and returns errJoined, unless v has an update to send first, which it
-// returns. The error is errFull if only another fanout may accept v, or the reason why v's context
-// is done.
+// returns. The error is errFull if only another fanout may accept v.
 func (f *fanout) add(v *gameView) (update match.Update, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,12 +76,6 @@ func (f *fanout) add(v *gameView) (update match.Update, err error) {
 	if update, _ = v.watcher.Next(v.version); update != (match.Update{}) {
 		return update, nil
 	}
-	v.in.Store(f)
-	if err := context.Cause(v.stream.Context()); err != nil { // Interrupt ran before the view became a member.
-		v.in.Store(nil)
-		return update, err
-	}
-	v.index = len(f.members)
 	f.members = append(f.members, member{v.sharer, v.version, v})
 	if len(f.members) == 1 {
 		f.start(v)
@@ -107,10 +100,8 @@ func (f *fanout) remove(i int) {
 	v.watcher.SkipAudience(&f.watcher)
 	last := len(f.members) - 1
 	f.members[i] = f.members[last]
-	f.members[i].view.index = i
 	f.members[last] = member{}
 	f.members = f.members[:last]
-	v.in.Store(nil)
 	go v.followAlone()
 }
 
@@ -130,6 +121,15 @@ func (f *fanout) dissolve() {
 	}
 }
 
+// removeLeft detaches the members whose clients have left. The caller holds mu.
+func (f *fanout) removeLeft() {
+	for i := len(f.members) - 1; i >= 0; i-- {
+		if f.members[i].view.stream.Context().Err() != nil {
+			f.remove(i)
+		}
+	}
+}
+
 // run sends updates until no member remains.
 func (f *fanout) run() {
 	defer f.match.Release()
@@ -139,10 +139,7 @@ func (f *fanout) run() {
 		if changed == nil {
 			return
 		}
-		select {
-		case <-changed:
-		case <-f.emptied:
-		}
+		<-changed
 	}
 }
 
@@ -160,6 +157,9 @@ func (f *fanout) deliver() (changed <-chan struct{}) {
 			f.send(one.encodeEvent(e), e)
 		case a != nil:
 			f.send(one.encodeAudience(a), nil)
+		case update == match.Update{} && f.left != f.match.Left():
+			f.left = f.match.Left()
+			f.removeLeft()
 		case update == match.Update{}:
 			return changed
 		default: // Each member handles the rest itself.
@@ -220,36 +220,14 @@ var (
 )
 
 // join adds v to a fanout and returns errJoined, unless v has an update to send first, which it
-// returns, or v's context is done.
+// returns.
 func (v *gameView) join() (match.Update, error) {
 	for {
-		empty := &fanout{service: v.service, match: v.match, emptied: make(chan struct{})}
+		empty := &fanout{service: v.service, match: v.match}
 		f, _ := v.service.fanouts.LoadOrStore(v.match, empty)
 		if update, err := f.(*fanout).add(v); !errors.Is(err, errFull) {
 			return update, err
 		}
-	}
-}
-
-// Interrupt makes a view that Start started notice that its context is done.
-func (v *View) Interrupt() {
-	shared, ok := v.updates.(*gameView)
-	if !ok {
-		return
-	}
-	f := shared.in.Load()
-	if f == nil {
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if shared.in.Load() != f {
-		return
-	}
-	f.remove(shared.index)
-	if len(f.members) == 0 {
-		f.end()
-		close(f.emptied)
 	}
 }
 

@@ -41,7 +41,7 @@ func (s *Server) Run(ctx context.Context) {
 	periodic.Run(ctx, peekEvery, func() {
 		for _, e := range s.snapshot() {
 			if e.raw != nil && hasInput(e.raw) {
-				e.drop()
+				e.Abort()
 			}
 		}
 	})
@@ -49,7 +49,7 @@ func (s *Server) Run(ctx context.Context) {
 	s.closed = true
 	s.mu.Unlock()
 	for _, e := range s.snapshot() {
-		e.drop()
+		e.Abort()
 	}
 	s.group.Wait()
 	s.config.Service.WaitShared()

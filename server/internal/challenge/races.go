@@ -9,6 +9,7 @@ import (
 
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/convert"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -226,11 +227,11 @@ func (s *Challenges) CloseIfOver(ctx context.Context, attempt *replay.State) err
 		if c.Status(now) != Open {
 			return errUnchanged
 		}
-		final, err := s.FinalStates(ctx, c)
-		if err != nil || final == nil {
+		states, over, err := s.States(ctx, c)
+		if err != nil || !over {
 			return cmp.Or(err, errUnchanged)
 		}
-		last := slices.MaxFunc(final, func(a, b *replay.State) int { return a.UpdateTime.Compare(b.UpdateTime) })
+		last := slices.MaxFunc(states, func(a, b *replay.State) int { return a.UpdateTime.Compare(b.UpdateTime) })
 		c.CloseTime, c.ended = last.UpdateTime.UTC().Truncate(time.Millisecond).Add(time.Millisecond), true
 		return nil
 	})
@@ -240,21 +241,15 @@ func (s *Challenges) CloseIfOver(ctx context.Context, attempt *replay.State) err
 	return err
 }
 
-// FinalStates returns the states of all attempts at a race, in the order of its entrants, or nil unless
-// all are over.
-func (s *Challenges) FinalStates(ctx context.Context, race *Challenge) ([]*replay.State, error) {
+// States returns the states of all attempts at a race, in the order of its entrants, and whether all are over.
+// The state of an unreadable attempt is nil.
+func (s *Challenges) States(ctx context.Context, race *Challenge) (states []*replay.State, over bool, err error) {
 	heads, err := s.Log.Heads(ctx, convert.All(race.Entrants, func(e Entrant) string { return e.GameID }))
-	if err != nil {
-		return nil, err
-	}
-	var final []*replay.State
-	for _, h := range heads {
-		if h.State == nil || h.State.Status != replay.Finished {
-			return nil, nil
-		}
-		final = append(final, h.State)
-	}
-	return final, nil
+	states = convert.All(heads, func(h gamelog.Head) *replay.State { return h.State })
+	over = !slices.ContainsFunc(states, func(state *replay.State) bool {
+		return state == nil || state.Status != replay.Finished
+	})
+	return states, over, err
 }
 
 // Result is an entrant's result in a race.

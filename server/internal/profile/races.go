@@ -14,11 +14,11 @@ const MaxRaces = 50
 
 // recordRace adds a race to the profiles of its players if it is over. It is idempotent.
 func (s *Profiles) recordRace(ctx context.Context, race *challenge.Challenge) error {
-	final, err := s.Challenges.FinalStates(ctx, race)
-	if err != nil || final == nil {
+	states, over, err := s.Challenges.States(ctx, race)
+	if err != nil || !over {
 		return err
 	}
-	results := race.Results(final)
+	results := race.Results(states)
 	for own, r := range results {
 		e := race.Entrants[r.Entrant]
 		if e.Bot != "" || !r.Ranked {

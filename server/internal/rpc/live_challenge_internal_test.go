@@ -87,7 +87,7 @@ func newLiveService(t *testing.T, n int) (*Service, *countedReads) {
 		t.Skip("ThreadSanitizer of Go 1.26 may crash or hang while a fake clock runs these timers")
 	}
 	kept := &countedReads{all: map[string]store.Challenge{}, reads: map[string]int{}}
-	challenges := challenge.New(challenge.Config{Store: kept})
+	challenges := challenge.New(challenge.Config{Store: kept, Log: gamelog.New(noGames{})})
 	for race := range n {
 		_, err := challenges.Create(t.Context(), challenge.Challenge{
 			ID: raceID(race), Kind: replay.Race, Variant: "classic", Seed: game.NewSeed(), Limit: time.Minute,
@@ -97,7 +97,7 @@ func newLiveService(t *testing.T, n int) (*Service, *countedReads) {
 	kept.take()
 	return New(Config{
 		Challenges: challenges, Hub: match.NewHub(match.Config{}),
-		Leaderboard: leaderboard.New(noBoards{}, nil, nil), Log: gamelog.New(noGames{}),
+		Leaderboard: leaderboard.New(noBoards{}, nil, nil),
 	}), kept
 }
 
@@ -163,7 +163,7 @@ func TestOpenWatchChallenge_Unavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := newLiveService(t, 1)
 		away := store.Failed(store.Timeout, "away")
-		s.Log = gamelog.New(noGames{err: away})
+		s.Challenges.Log = gamelog.New(noGames{err: away})
 		require.ErrorIs(t, s.opens(t, front.NewBudgets(&limits.Limits{}, nil).Of("192.0.2.1")), away)
 	})
 }

@@ -98,11 +98,12 @@ func (l *liveChallenge) update(ctx context.Context) error {
 	}
 	if l.c.Kind == replay.Race {
 		l.tryAttend(ctx)
-		states, err := l.service.entrantStates(ctx, l.c)
+		states, over, err := l.service.Challenges.States(ctx, l.c)
 		if err != nil {
 			return err
 		}
-		l.rank(states)
+		l.standings, l.finished = rankEntrants(l.c, l.message.GetEntrants(), states, l.hidden), over
+		l.total = int32(len(l.standings))
 	}
 	m := &pb.WatchChallengeResponse{Challenge: l.message, Standings: l.standings, Total: l.total}
 	encoded, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
@@ -168,13 +169,4 @@ func (l *liveChallenge) final() bool {
 		return false
 	}
 	return l.c.Kind == replay.Race && l.finished || l.now.Sub(l.c.CloseTime) >= settledAfter
-}
-
-// rank updates the standings of a race from the states of its entrants' games.
-func (l *liveChallenge) rank(states []*replay.State) {
-	l.standings = rankEntrants(l.c, l.message.GetEntrants(), states, l.hidden)
-	l.total = int32(len(l.standings))
-	l.finished = !slices.ContainsFunc(states, func(state *replay.State) bool {
-		return state == nil || state.Status != replay.Finished
-	})
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/gridstand/gridstand/internal/convert"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/challenge"
-	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/page"
@@ -92,7 +91,7 @@ func (s *Service) boardStandings(ctx context.Context, board []leaderboard.Entry)
 	if err != nil {
 		return nil, err
 	}
-	states, err := s.states(ctx, convert.All(entries, (*pb.Entry).GetGameId))
+	heads, err := s.Log.Heads(ctx, convert.All(entries, (*pb.Entry).GetGameId))
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +101,7 @@ func (s *Service) boardStandings(ctx context.Context, board []leaderboard.Entry)
 			Rank: e.GetRank(), Who: &pb.Standing_Player{Player: e.GetPlayer()}, Score: e.GetScore(), GameId: e.GetGameId(),
 			Time: e.GetTime(), Finished: true,
 		}
-		lines[i].LargestTile, lines[i].MoveCount = progress(states[i])
+		lines[i].LargestTile, lines[i].MoveCount = progress(heads[i].State)
 	}
 	return lines, nil
 }
@@ -117,7 +116,7 @@ func (s *Service) listRace(
 	if err != nil {
 		return nil, err
 	}
-	states, err := s.entrantStates(ctx, c)
+	states, _, err := s.Challenges.States(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -148,18 +147,6 @@ func (s *Service) listRace(
 	}
 	response.Standings = lines[first:next]
 	return response, nil
-}
-
-// entrantStates returns the states of the games of c's entrants, in the order of the
-// entrants. The state of an unreadable game is nil.
-func (s *Service) entrantStates(ctx context.Context, c *challenge.Challenge) ([]*replay.State, error) {
-	return s.states(ctx, convert.All(c.Entrants, func(e challenge.Entrant) string { return e.GameID }))
-}
-
-// states returns the states of games. The state of an unreadable game is nil.
-func (s *Service) states(ctx context.Context, ids []string) ([]*replay.State, error) {
-	heads, err := s.Log.Heads(ctx, ids)
-	return convert.All(heads, func(h gamelog.Head) *replay.State { return h.State }), err
 }
 
 // rankEntrants returns the standings of c without hidden players. entrants and states hold the messages and the

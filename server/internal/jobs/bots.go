@@ -263,12 +263,3 @@ func pausable(state *replay.State) bool {
 func watchedOrYoung(state *replay.State, watched bool) bool {
 	return watched || state.UpdateTime.Sub(state.CreateTime) < runsUnwatched
 }
-
-// Watched implements match.Jobs. It updates the list of the most watched games, and continues a game
-// between bots that may have been paused while no client watched it.
-func (m *Manager) Watched(served *match.Match) {
-	if state := served.State(); pausable(state) {
-		m.bots.schedule(state, 0)
-	}
-	m.Changed(served)
-}

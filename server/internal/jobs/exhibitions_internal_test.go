@@ -101,6 +101,20 @@ func TestManager_ShowcaseDue(t *testing.T) {
 	})
 }
 
+// Ensure that a game between bots continues when clients watch it again.
+func TestManager_Changed(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	m := newManager(s, s.Queue)
+	hub := newHub(m, s, "here")
+	m.bots.pace = ever
+	served := begin(t, m, hub, id.New(), program(time.Unix(0, 0)), game.NewSeed())
+	defer m.bots.start(t.Context(), hub)()
+	require.Empty(t, m.bots.scheduled)
+	m.Changed(served)
+	assert.Contains(t, m.bots.scheduled, served.State().ID)
+}
+
 // Ensure that all servers derive the same id for a showcase that begins in the same minute.
 func TestShowcaseID(t *testing.T) {
 	t.Parallel()

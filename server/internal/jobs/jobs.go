@@ -114,8 +114,12 @@ func (m *Manager) Appended(ctx context.Context, state *replay.State) {
 	}
 }
 
-// Changed implements match.Jobs. It updates the lists.
+// Changed implements match.Jobs. It updates the lists, and continues a game between bots that may have been
+// paused while no client watched it.
 func (m *Manager) Changed(served *match.Match) {
+	if state := served.State(); pausable(state) {
+		m.bots.schedule(state, 0)
+	}
 	m.Directory.Touch(served.State().ID, func() store.Listing { return directory.Of(served.State(), served.Spectators()) })
 }
 

@@ -114,7 +114,7 @@ func (h *Hub) countAudience(m *Match, now time.Time) {
 		c.announcedAt = now
 		c.announced.Store(&Audience{Spectators: total, Reactions: shown})
 		m.wake()
-		h.Jobs.Watched(m)
+		h.Jobs.Changed(m)
 	}
 }
 

@@ -170,7 +170,6 @@ type observer struct {
 	mu         sync.Mutex
 	appended   []int32
 	spectators int // number of spectators at the last call of Changed
-	watched    []int
 	delivered  int // number of deliveries; an event counts once per watcher
 }
 
@@ -193,22 +192,16 @@ func (o *observer) Changed(m *Match) {
 	o.spectators = m.Spectators()
 }
 
-func (o *observer) Watched(m *Match) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.watched = append(o.watched, m.Spectators())
-}
-
 func (o *observer) versions() []int32 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Clone(o.appended)
 }
 
-func (o *observer) audiences() []int {
+func (o *observer) audience() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return slices.Clone(o.watched)
+	return o.spectators
 }
 
 var (

@@ -32,11 +32,9 @@ type Jobs interface {
 	// Attended is called every few seconds while players of a game that waits for others watch
 	// it on this server.
 	Attended(ctx context.Context, m *Match)
-	// Changed is called after each entry that this server appended to an existing game. It must not block.
+	// Changed is called after each entry that this server appended to an existing game, when the number that
+	// Match.Spectators returns has changed, and periodically while the game is watched. It must not block.
 	Changed(m *Match)
-	// Watched is called when the number that Match.Spectators returns has changed, and
-	// periodically while the game is watched. It must not block.
-	Watched(m *Match)
 }
 
 // Config configures a Hub. All fields are required, except Window, which only attempts need.

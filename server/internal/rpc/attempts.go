@@ -132,19 +132,15 @@ func (s *Service) beginAttempts(ctx context.Context, race *challenge.Challenge) 
 }
 
 // challengesOf returns the challenges of the attempts in heads, by ID, without those that have expired, and the
-// store's time. That is zero if nothing in the list depends on it.
+// store's time.
 func (s *Service) challengesOf(
-	ctx context.Context, l store.List, heads []gamelog.Head,
-) (_ map[string]*challenge.Challenge, now time.Time, err error) {
+	ctx context.Context, heads []gamelog.Head,
+) (map[string]*challenge.Challenge, time.Time, error) {
 	var ids []string
 	for _, head := range heads {
 		if state := head.State; state != nil && state.IsAttempt() {
 			ids = append(ids, state.Attempt.ChallengeID)
 		}
-	}
-	waiting := l.PlayerID == "" && slices.ContainsFunc(heads, unattended) // The time decides which are absent.
-	if len(ids) == 0 && !waiting {
-		return nil, now, nil
 	}
 	slices.Sort(ids)
 	found, now, err := s.Challenges.GetAll(ctx, slices.Compact(ids)...)

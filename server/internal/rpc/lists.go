@@ -130,7 +130,7 @@ func (s *Service) filter(ctx context.Context, l store.List, candidates []store.P
 	if err != nil {
 		return nil, err
 	}
-	challenges, now, err := s.challengesOf(ctx, l, heads)
+	challenges, now, err := s.challengesOf(ctx, heads)
 	if err != nil {
 		return nil, err
 	}
@@ -180,14 +180,11 @@ func (s *Service) filter(ctx context.Context, l store.List, candidates []store.P
 	return games, nil
 }
 
-// unattended reports whether a game waits for players and none of its players watches it.
-func unattended(head gamelog.Head) bool {
-	return head.State != nil && head.State.Status == replay.Waiting && head.Watchers == 0
-}
-
-// absent reports whether a game is unattended and has had no event recently.
+// absent reports whether a game waits for players although none of its players watches it and it has had no event
+// recently.
 func absent(head gamelog.Head, now time.Time) bool {
-	return unattended(head) && now.Sub(head.State.UpdateTime) > challenge.AbsentAfter
+	waits := head.State.Status == replay.Waiting && head.Watchers == 0
+	return waits && now.Sub(head.State.UpdateTime) > challenge.AbsentAfter
 }
 
 // hidden returns the set of the games' players whom an operator has hidden, by player ID.

@@ -76,21 +76,23 @@ func (f *fanout) add(v *gameView) (update match.Update, err error) {
 	if update, _ = v.watcher.Next(v.version); update != (match.Update{}) {
 		return update, nil
 	}
-	f.members = append(f.members, member{v.sharer, v.version, v})
-	if len(f.members) == 1 {
-		f.start(v)
+	if len(f.members) == 0 && !f.start(v) {
+		return update, match.ErrStopping
 	}
+	f.members = append(f.members, member{v.sharer, v.version, v})
 	return update, errJoined
 }
 
 // start starts the goroutine, which sends the updates that are newer than the first
-// member's version.
-func (f *fanout) start(first *gameView) {
+// member's version. It returns false if the server is stopping.
+func (f *fanout) start(first *gameView) bool {
+	if !f.match.Go(f.run) {
+		return false
+	}
 	f.version = first.version
-	f.match.Retain()
 	f.match.Watch(context.Background(), &f.watcher, match.Uncounted)
 	f.watcher.SkipAudience(&first.watcher)
-	f.service.sharing.Go(f.run)
+	return true
 }
 
 // remove detaches the member at index i, which then runs on its own. The caller holds mu.
@@ -131,8 +133,7 @@ func (f *fanout) removeLeft() {
 }
 
 // run sends updates until no member remains.
-func (f *fanout) run() {
-	defer f.match.Release()
+func (f *fanout) run(context.Context) {
 	defer f.watcher.Close()
 	for {
 		changed := f.deliver()
@@ -230,6 +231,3 @@ func (v *gameView) join() (match.Update, error) {
 		}
 	}
 }
-
-// WaitShared waits for the goroutines of all fanouts. All views must have ended.
-func (s *Service) WaitShared() { s.sharing.Wait() }

@@ -106,10 +106,8 @@ type Service struct {
 	// pages keeps pages of public lists.
 	pages directory.Shared[ranked]
 	live  liveChallenges
-	// fanouts maps each match to its newest *fanout, which new views join while it has room. sharing has the
-	// goroutines of all fanouts.
+	// fanouts maps each match to its newest *fanout, which new views join while it has room.
 	fanouts sync.Map
-	sharing sync.WaitGroup
 }
 
 // New returns a Service with the given configuration.

@@ -52,7 +52,6 @@ func (s *Server) Run(ctx context.Context) {
 		e.Abort()
 	}
 	s.group.Wait()
-	s.config.Service.WaitShared()
 }
 
 func (s *Server) snapshot() []*eventStream {

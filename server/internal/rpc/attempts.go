@@ -52,6 +52,15 @@ func challengeID(given string) (string, error) {
 	return checkID("challenge_id", given, challenge.ErrNotFound)
 }
 
+// find returns the challenge with the id in a request, and the store's time.
+func (s *Service) find(ctx context.Context, given string) (*challenge.Challenge, time.Time, error) {
+	given, err := challengeID(given)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	return s.Challenges.Get(ctx, given)
+}
+
 // createAttempt returns the caller's attempt at a challenge, creating it if necessary.
 func (s *Service) createAttempt(ctx context.Context, request *pb.CreateGameRequest, by account.Player) (*pb.CreateGameResponse, error) {
 	given := request.ProtoReflect()
@@ -61,11 +70,7 @@ func (s *Service) createAttempt(ctx context.Context, request *pb.CreateGameReque
 			return nil, invalid.Field(string(field.Name()), "must be empty for an attempt at a challenge")
 		}
 	}
-	challengeID, err := challengeID(request.GetChallengeId())
-	if err != nil {
-		return nil, err
-	}
-	c, now, err := s.Challenges.Get(ctx, challengeID)
+	c, now, err := s.find(ctx, request.GetChallengeId())
 	if err != nil {
 		return nil, err
 	}

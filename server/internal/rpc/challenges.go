@@ -31,10 +31,7 @@ func (s *Service) GetChallenge(ctx context.Context, request *pb.GetChallengeRequ
 		}
 		c, next, now, err = s.Challenges.Daily(ctx, daily.GetVariant(), daily.GetDate())
 	default:
-		var given string
-		if given, err = challengeID(request.GetChallengeId()); err == nil {
-			c, now, err = s.Challenges.Get(ctx, given)
-		}
+		c, now, err = s.find(ctx, request.GetChallengeId())
 	}
 	if err != nil {
 		return nil, err

@@ -118,11 +118,7 @@ func (s *Service) nextRace(ctx context.Context, c *challenge.Challenge, request 
 	if request.GetVariant() != "" || request.GetLimit() != nil || request.GetPrivate() || request.GetGameId() != "" {
 		return invalid.Field("previous_challenge_id", "must be the only field set beside kind and request_id")
 	}
-	given, err := challengeID(request.GetPreviousChallengeId())
-	if err != nil {
-		return err
-	}
-	previous, now, err := s.Challenges.Get(ctx, given)
+	previous, now, err := s.find(ctx, request.GetPreviousChallengeId())
 	switch {
 	case err != nil:
 		return err

@@ -21,10 +21,7 @@ func (s *Service) AddKey(ctx context.Context, request *pb.AddKeyRequest) (*pb.Ad
 // ListKeys implements pb.PlayerServiceServer.
 func (s *Service) ListKeys(ctx context.Context, _ *pb.ListKeysRequest) (*pb.ListKeysResponse, error) {
 	all, err := s.Keys.List(ctx, caller(ctx).ID)
-	if err != nil {
-		return nil, err
-	}
-	return &pb.ListKeysResponse{Keys: convert.All(all, key)}, nil
+	return &pb.ListKeysResponse{Keys: convert.All(all, key)}, err
 }
 
 // RemoveKey implements pb.PlayerServiceServer.

@@ -51,11 +51,7 @@ func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 func (s *Service) changeRace(
 	ctx context.Context, given string, do func(context.Context, *challenge.Challenge) (*challenge.Challenge, error),
 ) (*pb.Challenge, error) {
-	given, err := challengeID(given)
-	if err != nil {
-		return nil, err
-	}
-	c, now, err := s.Challenges.Get(ctx, given)
+	c, now, err := s.find(ctx, given)
 	switch {
 	case err != nil:
 		return nil, err

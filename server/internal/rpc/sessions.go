@@ -5,8 +5,10 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/gridstand/gridstand/internal/convert"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/invalid"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // CreateSessionLink implements pb.PlayerServiceServer.
@@ -27,13 +29,11 @@ func (s *Service) OpenSession(ctx context.Context, request *pb.OpenSessionReques
 // ListSessions implements pb.PlayerServiceServer.
 func (s *Service) ListSessions(ctx context.Context, _ *pb.ListSessionsRequest) (*pb.ListSessionsResponse, error) {
 	all, err := s.Sessions.List(ctx, caller(ctx).ID)
-	response := &pb.ListSessionsResponse{}
-	for _, session := range all {
-		response.Sessions = append(response.Sessions, &pb.Session{
-			Id: session.ID, Comment: session.Comment, CreateTime: timestamppb.New(session.Opened),
-		})
-	}
-	return response, err
+	return &pb.ListSessionsResponse{Sessions: convert.All(all, session)}, err
+}
+
+func session(s store.Session) *pb.Session {
+	return &pb.Session{Id: s.ID, Comment: s.Comment, CreateTime: timestamppb.New(s.Opened)}
 }
 
 // EndSession implements pb.PlayerServiceServer.

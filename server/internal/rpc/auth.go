@@ -90,8 +90,8 @@ var accountCallers = map[string]callers{
 // method says who may call a method of the contract, and what the call costs.
 type method struct {
 	callers
-	// reads is set if the method changes nothing, and free if a call costs no reads.
-	reads, free bool
+	// reads is set if the method changes nothing, streams if it returns a stream, and free if a call costs no reads.
+	reads, streams, free bool
 }
 
 // methods are the methods of the contract, by full name. The server has those of health and reflection, too.
@@ -103,7 +103,7 @@ var methods = contract(
 // contract returns the methods of services. Of those for games, boards and challenges, only reads need no token.
 func contract(services ...grpc.ServiceDesc) map[string]method {
 	all := map[string]method{}
-	add := func(service, name string) {
+	add := func(service, name string, streams bool) {
 		full := "/" + service + "/" + name
 		reads := strings.HasPrefix(name, "Get") || strings.HasPrefix(name, "List") || strings.HasPrefix(name, "Watch")
 		may := callers{anyone: reads, session: true, host: true}
@@ -111,23 +111,24 @@ func contract(services ...grpc.ServiceDesc) map[string]method {
 			may = accountCallers[full]
 			may.anew = true
 		}
-		all[full] = method{callers: may, reads: reads, free: front.Free[full]}
+		all[full] = method{callers: may, reads: reads, streams: streams, free: front.Free[full]}
 	}
 	for _, s := range services {
 		for _, m := range s.Methods {
-			add(s.ServiceName, m.MethodName)
+			add(s.ServiceName, m.MethodName, false)
 		}
 		for _, m := range s.Streams {
-			add(s.ServiceName, m.StreamName)
+			add(s.ServiceName, m.StreamName, true)
 		}
 	}
 	return all
 }
 
-// Changes reports whether a call, given its full name, is one of the contract that changes something.
-func Changes(name string) bool {
-	called, ok := methods[name]
-	return ok && !called.reads
+// MethodOf reports whether a call, given its full name, is one of the contract, and whether it returns a stream
+// and changes something.
+func MethodOf(name string) (known, streams, changes bool) {
+	called, known := methods[name]
+	return known, called.streams, known && !called.reads
 }
 
 // identityOf returns what a call's context contains about its caller.

@@ -33,21 +33,24 @@ func TestReadCost(t *testing.T) {
 	assert.False(t, methods[pb.GameService_GetGame_FullMethodName].free)
 }
 
-// Ensure that the calls that change something are known: many of them run at the same time, and pages of
-// other origins may make only the others.
-func TestChanges(t *testing.T) {
+// Ensure that the calls that change something and those that return streams are known: many of the former run at
+// the same time, and pages of other origins may make only the others.
+func TestMethodOf(t *testing.T) {
 	t.Parallel()
 	var changing []string
 	for _, service := range []grpc.ServiceDesc{
 		pb.GameService_ServiceDesc, pb.ChallengeService_ServiceDesc, pb.LeaderboardService_ServiceDesc, pb.PlayerService_ServiceDesc,
 	} {
 		for _, method := range service.Methods {
-			if Changes("/" + service.ServiceName + "/" + method.MethodName) {
+			known, streams, changes := MethodOf("/" + service.ServiceName + "/" + method.MethodName)
+			assert.True(t, known && !streams, method.MethodName)
+			if changes {
 				changing = append(changing, method.MethodName)
 			}
 		}
 		for _, stream := range service.Streams {
-			assert.False(t, Changes("/"+service.ServiceName+"/"+stream.StreamName), stream.StreamName)
+			known, streams, changes := MethodOf("/" + service.ServiceName + "/" + stream.StreamName)
+			assert.True(t, known && streams && !changes, stream.StreamName)
 		}
 	}
 	assert.ElementsMatch(t, []string{

@@ -82,7 +82,8 @@ func (c crossOrigin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	share(w)
 	trusted := c.trusted.has(origin)
-	if !trusted && (r.Header.Get("Authorization") != "" || rpc.Changes(r.URL.Path)) {
+	_, _, changes := rpc.MethodOf(r.URL.Path)
+	if !trusted && (r.Header.Get("Authorization") != "" || changes) {
 		WriteError(w, r, refusal(connect.CodePermissionDenied, &errdetails.ErrorInfo{
 			Reason: pb.ReasonOriginNotAllowed, Metadata: map[string]string{"origin": origin},
 		}, "pages of "+origin+" may read from this server, but may not use a token or create an account; the server's --web-origins can allow it"))

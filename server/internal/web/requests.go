@@ -9,19 +9,9 @@ import (
 	"strings"
 
 	"connectrpc.com/connect"
-	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
-)
 
-// procedure returns the RPC of the contract with the given path, or nil.
-func procedure(path string) protoreflect.MethodDescriptor {
-	service, method, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	found, _ := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(service + "." + method))
-	if rpc, ok := found.(protoreflect.MethodDescriptor); ok && string(rpc.Parent().FullName()) == service {
-		return rpc
-	}
-	return nil
-}
+	"github.com/gridstand/gridstand/server/internal/rpc"
+)
 
 // isCall reports whether a path looks like that of an RPC in the contract.
 func isCall(path string) bool { return strings.HasPrefix(path, "/gridstand.") }
@@ -40,12 +30,12 @@ func checkCalls(limit int, next http.Handler) http.Handler {
 			return
 		}
 		w.Header().Set("Cache-Control", "no-store")
-		rpc := procedure(r.URL.Path)
-		if rpc == nil {
+		known, streams, _ := rpc.MethodOf(r.URL.Path)
+		if !known {
 			writeUnknown(w, r)
 			return
 		}
-		kind, streams := contentType(r), rpc.IsStreamingServer()
+		kind := contentType(r)
 		switch {
 		case r.Method != http.MethodPost:
 			w.Header().Set("Allow", http.MethodPost)

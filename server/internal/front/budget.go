@@ -215,12 +215,8 @@ func EnterCall(ctx context.Context, slots int64) error {
 	s := callOf(ctx)
 	s.encoded() // A page may need several calls.
 	leave, err := s.budget.Enter(ctx, slots)
-	if err != nil {
-		return err
-	}
-	s.leave = sync.OnceFunc(leave)
-	context.AfterFunc(s.Context, s.leave)
-	return nil
+	s.leave = leave
+	return err
 }
 
 // pay waits until the address has paid for the reads that it has made. It returns an error if that

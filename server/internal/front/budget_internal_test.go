@@ -12,6 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/peer"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/limits"
@@ -149,8 +152,18 @@ func TestEnterBudget_Changing(t *testing.T) {
 	})
 }
 
-// Ensure that a call runs until its response has been encoded: by gRPC, which then ends the stream, or
-// before it is written over HTTP.
+// observed is a response that calls a function when it is encoded.
+type observed struct {
+	proto.Message
+	encoded func()
+}
+
+func (o observed) ProtoReflect() protoreflect.Message {
+	o.encoded()
+	return o.Message.ProtoReflect()
+}
+
+// Ensure that a call runs until its response has been encoded, and over HTTP until that is written.
 func TestEnterCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -166,11 +179,12 @@ func TestEnterCall(t *testing.T) {
 			return false
 		}
 		s, cancel, _ := c.open(anyMethod)
-		bounded, end := context.WithCancel(s)
-		require.NoError(t, EnterCall(bounded, Reading))
-		end()
-		assert.True(t, runs())
-		cancel()
+		_, err := f.unary(s, func(ctx context.Context, _ any) (any, error) {
+			require.NoError(t, EnterCall(ctx, Reading))
+			cancel() // The handler continues for a while after the client has left.
+			return observed{wrapperspb.Bytes(nil), func() { assert.True(t, runs()) }}, nil
+		})
+		require.NoError(t, err)
 		assert.False(t, runs())
 
 		request := httptest.NewRequestWithContext(peer.NewContext(t.Context(), &peer.Peer{Addr: c.RemoteAddr()}), http.MethodGet, "/", http.NoBody)

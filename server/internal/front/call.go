@@ -7,6 +7,8 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding"
+	codec "google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/tap"
 	"google.golang.org/protobuf/proto"
@@ -34,7 +36,7 @@ type call struct {
 	late *time.Timer
 	// paid is set unless the call counts as a read when it ends.
 	paid bool
-	// leave ends what EnterCall began, or is nil. Only the handler of a unary call or a page uses it.
+	// leave ends what EnterCall began, or is nil.
 	leave func()
 }
 
@@ -42,6 +44,7 @@ type call struct {
 func (s *call) encoded() {
 	if s.leave != nil {
 		s.leave()
+		s.leave = nil
 	}
 }
 
@@ -109,6 +112,7 @@ func (s *call) end() {
 	if s.late != nil {
 		s.late.Stop() // It would keep the call's metadata in memory.
 	}
+	s.encoded()
 	s.conn.front.leave(s.budget)
 	if !s.paid && !s.conn.front.storeAway.Load() && !s.budget.take(1) {
 		s.conn.refused()
@@ -118,7 +122,7 @@ func (s *call) end() {
 // Options returns the gRPC server options that enforce the limits, together with the interceptors that
 // Unary and Stream return.
 func (f *Front) Options() []grpc.ServerOption {
-	return []grpc.ServerOption{grpc.InTapHandle(f.tap), grpc.ForceServerCodecV2(newCodec())}
+	return []grpc.ServerOption{grpc.InTapHandle(f.tap), grpc.ForceServerCodecV2(passing{encoding.GetCodecV2(codec.Name)})}
 }
 
 // tap admits a stream whose headers have arrived. gRPC calls it before it starts a goroutine for the
@@ -140,8 +144,8 @@ func (f *Front) tap(ctx context.Context, info *tap.Info) (context.Context, error
 // errReset is the error of a call that its client has left before a handler began.
 var errReset = status.Error(codes.Canceled, "the call was canceled")
 
-// Unary returns the interceptor next, but counts responses until the client has read them, and notices
-// refusals.
+// Unary returns the interceptor next, but encodes gRPC's responses, which count until the client has read them,
+// and notices refusals.
 func (f *Front) Unary(next grpc.UnaryServerInterceptor) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 		s := callOf(ctx)
@@ -159,7 +163,7 @@ func (f *Front) Unary(next grpc.UnaryServerInterceptor) grpc.UnaryServerIntercep
 		if err != nil || s.begin == nil {
 			return reply, err
 		}
-		return &answer{message: reply.(proto.Message), call: s}, nil
+		return s.encode(reply.(proto.Message))
 	}
 }
 

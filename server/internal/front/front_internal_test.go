@@ -430,7 +430,7 @@ func TestUnread(t *testing.T) {
 		s, _, _ := c.open(anyMethod, clientAddress)
 		reply, err := f.unary(s, func(context.Context, any) (any, error) { return wrapperspb.Bytes(make([]byte, size)), nil })
 		require.NoError(t, err)
-		buffers, err := newCodec().Marshal(reply)
+		buffers, err := passing{}.Marshal(reply)
 		require.NoError(t, err)
 		return buffers
 	}

@@ -1,9 +1,10 @@
 package front
 
 import (
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/encoding"
-	codec "google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/server/limits"
@@ -42,19 +43,29 @@ func (c *conn) release(b *Budget, n int64) {
 	}
 }
 
-// answer is a response that is counted from when it is encoded until gRPC releases it:
-// when the response has been completely written to the connection, or when the stream is
-// reset.
-type answer struct {
-	message proto.Message
-	call    *call
+// encode encodes a response, which counts until gRPC releases it: when it has been completely written to the
+// connection, or when the stream is reset. The message uses more memory than its encoding, and is not kept.
+func (s *call) encode(response proto.Message) (mem.BufferSlice, error) {
+	buffer := make([]byte, 0, max(proto.Size(response), pooled)) // gRPC's pool has only a few sizes.
+	buffer, err := proto.MarshalOptions{UseCachedSize: true}.MarshalAppend(buffer, response)
+	if err != nil {
+		return nil, status.Errorf(codes.Internal, "cannot encode the response: %v", err)
+	}
+	budget, conn, size := s.budget, s.conn, int64(cap(buffer))
+	conn.hold(budget, size)
+	return mem.BufferSlice{mem.NewBuffer(&buffer, notifying(func() { conn.release(budget, size) }))}, nil
 }
 
-// countingCodec counts responses when it encodes them. It passes all other messages, except encoded ones,
-// to gRPC's codec.
-type countingCodec struct{ encoding.CodecV2 }
+// passing is gRPC's codec, but passes encoded messages.
+type passing struct{ encoding.CodecV2 }
 
-func newCodec() encoding.CodecV2 { return countingCodec{encoding.GetCodecV2(codec.Name)} }
+// Marshal implements encoding.CodecV2.
+func (p passing) Marshal(v any) (mem.BufferSlice, error) {
+	if encoded, ok := v.(mem.BufferSlice); ok {
+		return encoded, nil
+	}
+	return p.CodecV2.Marshal(v)
+}
 
 // pooled is the smallest size of a buffer that gRPC releases.
 var pooled = func() int {
@@ -64,28 +75,6 @@ var pooled = func() int {
 	}
 	return n
 }()
-
-// Marshal implements encoding.CodecV2.
-func (c countingCodec) Marshal(v any) (mem.BufferSlice, error) {
-	var a *answer
-	switch v := v.(type) {
-	case mem.BufferSlice: // encoded once for all streams
-		return v, nil
-	case *answer:
-		a = v
-	default:
-		return c.CodecV2.Marshal(v)
-	}
-	buffer := make([]byte, 0, max(proto.Size(a.message), pooled)) // gRPC's pool has only a few sizes.
-	buffer, err := proto.MarshalOptions{UseCachedSize: true}.MarshalAppend(buffer, a.message)
-	if err != nil {
-		return nil, err
-	}
-	a.message = nil // Release the message, because it uses more memory than its encoding.
-	budget, conn, size := a.call.budget, a.call.conn, int64(cap(buffer))
-	conn.hold(budget, size)
-	return mem.BufferSlice{mem.NewBuffer(&buffer, notifying(func() { conn.release(budget, size) }))}, nil
-}
 
 // notifying is the mem.BufferPool of a single buffer. It is called when gRPC releases the buffer.
 type notifying func()

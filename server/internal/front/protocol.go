@@ -67,13 +67,11 @@ func (c httpConn) SetDeadline(t time.Time) error { return c.Conn.SetDeadline(t) 
 // HTTP/2 connections to gRPC's own transport and hands all others to the HTTP server. It
 // recognizes HTTP/2 by the first bytes or, with TLS, by the negotiated protocol.
 func (f *Front) Credentials(config *tls.Config) credentials.TransportCredentials {
-	usual := insecure.NewCredentials()
 	if config != nil {
 		config = config.Clone()
 		config.GetCertificate = inTurn(config.GetCertificate)
-		usual = credentials.NewTLS(config)
 	}
-	return &handshake{TransportCredentials: usual, front: f, tls: config}
+	return &handshake{insecure.NewCredentials(), f, config}
 }
 
 // HandshakeTimeout is the maximum duration of a handshake.
@@ -113,7 +111,7 @@ func (s signer) Sign(random io.Reader, digest []byte, options crypto.SignerOpts)
 }
 
 type handshake struct {
-	credentials.TransportCredentials // gRPC's own, for everything but the handshake
+	credentials.TransportCredentials // for everything but the handshake, which is all that a server needs
 	front                            *Front
 	tls                              *tls.Config // nil if the server does not use TLS
 }
@@ -133,13 +131,10 @@ func (h *handshake) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInf
 		_ = encrypted.Close()
 		return nil, nil, err
 	}
-	state := encrypted.ConnectionState()
-	if state.NegotiatedProtocol != "h2" {
+	if encrypted.ConnectionState().NegotiatedProtocol != "h2" {
 		return nil, nil, h.dispatch(accepted, encrypted)
 	}
-	return encrypted, credentials.TLSInfo{
-		State: state, CommonAuthInfo: credentials.CommonAuthInfo{SecurityLevel: credentials.PrivacyAndIntegrity},
-	}, nil
+	return encrypted, nil, nil
 }
 
 // withoutTLS is the ServerHandshake of a server without TLS.

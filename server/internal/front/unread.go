@@ -67,14 +67,9 @@ func (p passing) Marshal(v any) (mem.BufferSlice, error) {
 	return p.CodecV2.Marshal(v)
 }
 
-// pooled is the smallest size of a buffer that gRPC releases.
-var pooled = func() int {
-	n := 1
-	for mem.IsBelowBufferPoolingThreshold(n) {
-		n *= 2
-	}
-	return n
-}()
+// pooled is the size of a small buffer: gRPC releases only those of more than 1 kB (see TestNotify), and Go's next
+// size is this.
+const pooled = 1152
 
 // notifying is the mem.BufferPool of a single buffer. It is called when gRPC releases the buffer.
 type notifying func()

@@ -24,8 +24,7 @@ func (p *program) accountCommand() *cobra.Command {
 		Short: "Show your account; --help: name, token, keys",
 		Long: `Show your account on this server and what you have achieved, or what another
 player has: games and best scores, both also of attempts at challenges, daily
-games and races, and the boards of the latest games. With --json: the profile,
-and then, of your own, a line for each browser that uses the account.
+games and races, and the boards of the latest games.
 
 A command that needs an account creates one, or you create it with
 ` + name + ` account new. Its token, which is stored on this machine, is its
@@ -114,20 +113,21 @@ here.`,
 	return cmd
 }
 
-// showAccount prints the user's account, what they have achieved, and the browsers that use it; as JSON, it
-// leaves out the account, which the profile contains.
+// showAccount prints the user's account, what they have achieved, and the browsers that use it; as JSON,
+// only what they have achieved, as printPlayer does.
 func (p *program) showAccount(ctx context.Context, c *client.Client, player *pb.Player, _ []string) error {
 	profile, err := c.Players.GetProfile(ctx, &pb.GetProfileRequest{PlayerId: "me"})
 	if err != nil {
 		return err
 	}
-	if !p.flags.json {
-		if err := p.printAccount(c, player); err != nil {
-			return err
-		}
-		if profileText(profile) == "" {
-			p.notef("No scores yet. Play a game: %s", p.typed("play"))
-		}
+	if p.flags.json {
+		return p.printMessage(profile)
+	}
+	if err := p.printAccount(c, player); err != nil {
+		return err
+	}
+	if profileText(profile) == "" {
+		p.notef("No scores yet. Play a game: %s", p.typed("play"))
 	}
 	if err := p.printProfile(ctx, c, profile); err != nil {
 		return err

@@ -38,18 +38,16 @@ func (p *program) printPlayer(ctx context.Context, c *client.Client, r reference
 	if err != nil {
 		return err
 	}
-	if !p.flags.json {
-		if err := p.printf("%s\n", client.CleanName(player.GetName())); err != nil {
-			return err
-		}
+	if err := p.printEither(profile, "%s\n", client.CleanName(player.GetName())); err != nil || p.flags.json {
+		return err
 	}
 	return p.printProfile(ctx, c, profile)
 }
 
-// printProfile prints what a player has achieved and, unless as JSON, the boards of their latest games beside each
-// other, as many as fit, at least one.
+// printProfile prints what a player has achieved, and the boards of their latest games beside each other,
+// as many as fit, at least one.
 func (p *program) printProfile(ctx context.Context, c *client.Client, profile *pb.GetProfileResponse) error {
-	if err := p.printEither(profile, "%s", profileText(profile)); err != nil || p.flags.json {
+	if err := p.printf("%s", profileText(profile)); err != nil {
 		return err
 	}
 	reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: profile.GetPlayer().GetId(), PageSize: recentGames})

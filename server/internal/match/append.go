@@ -47,7 +47,7 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 		err   error
 	}
 	settled := make(chan outcome, 1)
-	if !m.Go(func(ctx context.Context) {
+	if !m.hub.start(m, func(ctx context.Context) {
 		e, err := m.finishAppend(ctx, tip, draft, m.hub.settle(ctx, m.id, draft))
 		settled <- outcome{e, err}
 	}) {

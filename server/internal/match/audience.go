@@ -134,7 +134,7 @@ func (h *Hub) reportWatchers(m *Match, local int32, now time.Time) {
 		c.reportedAt = now.Add(-rand.N(refreshEvery))
 	}
 	known, shown := c.remote.Load(), c.reacted.take()
-	if !m.Go(func(ctx context.Context) {
+	if !h.start(m, func(ctx context.Context) {
 		defer c.reporting.Store(false)
 		total, err := h.Log.Audience(ctx, m.id, h.ServerID, int(local), shown)
 		if err != nil {

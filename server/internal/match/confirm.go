@@ -49,7 +49,7 @@ func (m *Match) requestConfirmation() *confirmation {
 	defer m.mu.Unlock()
 	if m.next == nil {
 		c := &confirmation{done: make(chan struct{})}
-		if m.Go(func(ctx context.Context) { m.check(ctx, c) }) {
+		if m.hub.start(m, func(ctx context.Context) { m.check(ctx, c) }) {
 			m.next = c
 		}
 	}

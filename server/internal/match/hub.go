@@ -174,10 +174,9 @@ func (h *Hub) retractCounts() {
 	group.Wait()
 }
 
-// Go runs f in a new goroutine of the hub, unless the hub is closed, and reports whether it did.
+// start runs f in a new goroutine of the hub, unless the hub is closed, and reports whether it did.
 // The match stays in memory while f is running.
-func (m *Match) Go(f func(context.Context)) bool {
-	h := m.hub
+func (h *Hub) start(m *Match, f func(context.Context)) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -245,7 +244,14 @@ type loading struct {
 
 func (l loading) Value(key any) any { return l.caller.Value(key) }
 
-// Release releases a match that Acquire or Cached acquired.
+// Retain acquires the match once more for a caller that has not released it yet.
+func (m *Match) Retain() {
+	m.hub.mu.Lock()
+	defer m.hub.mu.Unlock()
+	m.refs++
+}
+
+// Release releases a match that Acquire, Retain or Cached acquired.
 func (m *Match) Release() {
 	m.hub.mu.Lock()
 	defer m.hub.mu.Unlock()

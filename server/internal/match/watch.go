@@ -59,13 +59,9 @@ func (m *Match) reap() {
 	}
 	m.watching.mu.Unlock()
 	if ended {
-		m.watching.left.Add(1)
 		m.wake()
 	}
 }
-
-// Left returns how often watchers were woken because some of them had left.
-func (m *Match) Left() int32 { return m.watching.left.Load() }
 
 // Close unregisters the watcher. It must be called exactly once.
 func (w *Watcher) Close() {
@@ -141,7 +137,6 @@ type watcherSet struct {
 	all []*Watcher // the watchers on this server, of all roles; guarded by mu
 
 	size      atomic.Int32        // length of all, for reading without mu
-	left      atomic.Int32        // see Match.Left
 	roles     [roles]atomic.Int32 // numbers of watchers on this server, by Role
 	announced atomic.Pointer[Audience]
 	remote    atomic.Int32 // number of spectators on other servers, as last reported

@@ -41,11 +41,11 @@ type fanout struct {
 	service *Service
 	match   *match.Match
 	watcher match.Watcher // watches the game for all members; not counted as a watcher
+	emptied chan struct{} // closed when Interrupt removes the last member
 
 	mu      sync.Mutex
 	members []member
 	version int32 // version of the last update sent
-	left    int32 // what match.Left returned when members that had left were last removed
 	ended   bool  // set when the fanout accepts no more members, as soon as it has lost all
 }
 
@@ -60,7 +60,8 @@ type member struct {
 const fanoutSize = 1024
 
 // add adds v as a member and returns errJoined, unless v has an update to send first, which it
-// returns. The error is errFull if only another fanout may accept v.
+// returns. The error is errFull if only another fanout may accept v, or the reason why v's context
+// is done.
 func (f *fanout) add(v *gameView) (update match.Update, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -76,23 +77,27 @@ func (f *fanout) add(v *gameView) (update match.Update, err error) {
 	if update, _ = v.watcher.Next(v.version); update != (match.Update{}) {
 		return update, nil
 	}
-	if len(f.members) == 0 && !f.start(v) {
-		return update, match.ErrStopping
+	v.in.Store(f)
+	if err := context.Cause(v.stream.Context()); err != nil { // Interrupt ran before the view became a member.
+		v.in.Store(nil)
+		return update, err
 	}
+	v.index = len(f.members)
 	f.members = append(f.members, member{v.sharer, v.version, v})
+	if len(f.members) == 1 {
+		f.start(v)
+	}
 	return update, errJoined
 }
 
 // start starts the goroutine, which sends the updates that are newer than the first
-// member's version. It returns false if the server is stopping.
-func (f *fanout) start(first *gameView) bool {
-	if !f.match.Go(f.run) {
-		return false
-	}
+// member's version.
+func (f *fanout) start(first *gameView) {
 	f.version = first.version
+	f.match.Retain()
 	f.match.Watch(context.Background(), &f.watcher, match.Uncounted)
 	f.watcher.SkipAudience(&first.watcher)
-	return true
+	f.service.sharing.Go(f.run)
 }
 
 // remove detaches the member at index i, which then runs on its own. The caller holds mu.
@@ -102,8 +107,10 @@ func (f *fanout) remove(i int) {
 	v.watcher.SkipAudience(&f.watcher)
 	last := len(f.members) - 1
 	f.members[i] = f.members[last]
+	f.members[i].view.index = i
 	f.members[last] = member{}
 	f.members = f.members[:last]
+	v.in.Store(nil)
 	go v.followAlone()
 }
 
@@ -123,24 +130,19 @@ func (f *fanout) dissolve() {
 	}
 }
 
-// removeLeft detaches the members whose clients have left. The caller holds mu.
-func (f *fanout) removeLeft() {
-	for i := len(f.members) - 1; i >= 0; i-- {
-		if f.members[i].view.stream.Context().Err() != nil {
-			f.remove(i)
-		}
-	}
-}
-
 // run sends updates until no member remains.
-func (f *fanout) run(context.Context) {
+func (f *fanout) run() {
+	defer f.match.Release()
 	defer f.watcher.Close()
 	for {
 		changed := f.deliver()
 		if changed == nil {
 			return
 		}
-		<-changed
+		select {
+		case <-changed:
+		case <-f.emptied:
+		}
 	}
 }
 
@@ -158,9 +160,6 @@ func (f *fanout) deliver() (changed <-chan struct{}) {
 			f.send(one.encodeEvent(e), e)
 		case a != nil:
 			f.send(one.encodeAudience(a), nil)
-		case update == match.Update{} && f.left != f.match.Left():
-			f.left = f.match.Left()
-			f.removeLeft()
 		case update == match.Update{}:
 			return changed
 		default: // Each member handles the rest itself.
@@ -221,13 +220,38 @@ var (
 )
 
 // join adds v to a fanout and returns errJoined, unless v has an update to send first, which it
-// returns.
+// returns, or v's context is done.
 func (v *gameView) join() (match.Update, error) {
 	for {
-		empty := &fanout{service: v.service, match: v.match}
+		empty := &fanout{service: v.service, match: v.match, emptied: make(chan struct{})}
 		f, _ := v.service.fanouts.LoadOrStore(v.match, empty)
 		if update, err := f.(*fanout).add(v); !errors.Is(err, errFull) {
 			return update, err
 		}
 	}
 }
+
+// Interrupt makes a view that Start started notice that its context is done.
+func (v *View) Interrupt() {
+	shared, ok := v.updates.(*gameView)
+	if !ok {
+		return
+	}
+	f := shared.in.Load()
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if shared.in.Load() != f {
+		return
+	}
+	f.remove(shared.index)
+	if len(f.members) == 0 {
+		f.end()
+		close(f.emptied)
+	}
+}
+
+// WaitShared waits for the goroutines of all fanouts. All views must have ended.
+func (s *Service) WaitShared() { s.sharing.Wait() }

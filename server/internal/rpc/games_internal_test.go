@@ -40,8 +40,6 @@ func (noJobs) Hold(_ context.Context, _ string, _, latest time.Time) (time.Time,
 
 func (noJobs) Appended(context.Context, *replay.State) {}
 
-func (noJobs) Changed(*match.Match) {}
-
 // Ensure that a player who joins their own game again writes nothing: the lists have the game.
 func TestJoinGame_Again(t *testing.T) {
 	t.Parallel()

@@ -106,8 +106,10 @@ type Service struct {
 	// pages keeps pages of public lists.
 	pages directory.Shared[ranked]
 	live  liveChallenges
-	// fanouts maps each match to its newest *fanout, which new views join while it has room.
+	// fanouts maps each match to its newest *fanout, which new views join while it has room. sharing has the
+	// goroutines of all fanouts.
 	fanouts sync.Map
+	sharing sync.WaitGroup
 }
 
 // New returns a Service with the given configuration.

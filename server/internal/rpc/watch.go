@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -104,7 +105,9 @@ type gameView struct {
 	budget   *front.Budget  // budget that the stream counts toward
 	playerID string         // the watcher's player ID; empty without a token
 
-	sharer Sharer // the stream, or nil if its protocol has no fanouts
+	sharer Sharer                 // the stream, or nil if its protocol has no fanouts
+	in     atomic.Pointer[fanout] // nil while the view is running on its own
+	index  int                    // index in the fanout's members; guarded by the fanout's mu
 }
 
 // begin sets what the view sends first: the game, or what follows the last version that the

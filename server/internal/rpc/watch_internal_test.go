@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,12 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/game/replay"
 	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
-	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
@@ -92,59 +88,4 @@ func TestView_Panics(t *testing.T) {
 	v.Start(func(err error) { ended <- err })
 	assert.ErrorContains(t, <-ended, "internal error")
 	assert.Contains(t, log.String(), "id=call-panicked")
-}
-
-// sharedStream is a stream that accepts every message at once.
-type sharedStream struct{ bareStream }
-
-func (sharedStream) Encode(proto.Message) any { return []byte{} }
-
-func (sharedStream) CanTry() bool { return true }
-
-func (sharedStream) TrySend(any) bool { return true }
-
-func (sharedStream) SendMsg(any) error { return nil }
-
-func (sharedStream) Abort() {}
-
-// Ensure that a fanout detaches a stream whose client has left although the game has no news.
-func TestFanout_Left(t *testing.T) {
-	t.Parallel()
-	seed, kept := replaytest.Seed(t, 1), storetest.OnSQLite(t, sqlite.Options{Memory: true})
-	hub := match.NewHub(match.Config{Log: gamelog.New(kept.Games), Feed: kept.Feed, Jobs: noJobs{}, Idle: time.Minute})
-	_, err := hub.Create(t.Context(), raceID(0), replaytest.Created(t, "classic", replay.Player{}, seed), seed, time.Time{})
-	require.NoError(t, err)
-	running, stop := context.WithCancel(t.Context())
-	var group sync.WaitGroup
-	defer group.Wait()
-	defer stop()
-	group.Go(func() { hub.Run(running) })
-	s := New(Config{Hub: hub, Logger: slog.New(slog.DiscardHandler)})
-	watch := func() (leave func(), ended <-chan error) {
-		ctx, leave := context.WithCancel(t.Context())
-		v, err := s.OpenWatch(ctx, &pb.WatchRequest{GameId: raceID(0)}, sharedStream{bareStream{ctx: ctx}})
-		require.NoError(t, err)
-		end := make(chan error, 1)
-		v.Start(func(err error) {
-			v.Close()
-			end <- err
-		})
-		return leave, end
-	}
-	leave, left := watch()
-	leaveToo, stays := watch()
-	defer leaveToo()
-	waittest.Until(t, "both streams are in the fanout", func() bool {
-		members := 0
-		s.fanouts.Range(func(_, f any) bool {
-			f.(*fanout).mu.Lock()
-			defer f.(*fanout).mu.Unlock()
-			members += len(f.(*fanout).members)
-			return true
-		})
-		return members == 2
-	})
-	leave()
-	require.ErrorContains(t, waittest.Receive(t, "the end of the stream", left), "canceled")
-	assert.Empty(t, stays)
 }

@@ -41,7 +41,7 @@ func (s *Server) Run(ctx context.Context) {
 	periodic.Run(ctx, peekEvery, func() {
 		for _, e := range s.snapshot() {
 			if e.raw != nil && hasInput(e.raw) {
-				e.Abort()
+				e.drop()
 			}
 		}
 	})
@@ -49,9 +49,10 @@ func (s *Server) Run(ctx context.Context) {
 	s.closed = true
 	s.mu.Unlock()
 	for _, e := range s.snapshot() {
-		e.Abort()
+		e.drop()
 	}
 	s.group.Wait()
+	s.config.Service.WaitShared()
 }
 
 func (s *Server) snapshot() []*eventStream {

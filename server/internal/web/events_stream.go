@@ -84,6 +84,12 @@ func (s *eventStream) Abort() {
 	s.conn.abort()
 }
 
+// drop ends a stream whose client has disconnected.
+func (s *eventStream) drop() {
+	s.Abort()
+	s.view.Interrupt()
+}
+
 // end sends the last record, which keeps the client from reconnecting. After an error, it
 // sends nothing, so that the client reconnects.
 func (s *eventStream) end(err error) {

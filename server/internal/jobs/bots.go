@@ -115,8 +115,8 @@ func (b *bots) start(ctx context.Context, hub *match.Hub) (stop func()) {
 }
 
 // schedule schedules the move of the bot whose turn it is: after the configured pace, minus
-// the time that the bot has already waited. It returns false before start and after stop,
-// when no bots move on this server.
+// the time that the bot has already waited, which is negative if the store's clock was set back.
+// It returns false before start and after stop, when no bots move on this server.
 func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -141,7 +141,7 @@ func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 	hub, ctx, next := b.hub, b.ctx, scheduled{state.Version, earlier.source}
 	b.scheduled[state.ID] = next
 	b.group.Go(func() {
-		err := b.moveAfter(ctx, hub, state, next.source, b.pace-waited)
+		err := b.moveAfter(ctx, hub, state, next.source, b.pace-max(0, waited))
 		b.mu.Lock()
 		if b.scheduled[state.ID] == next {
 			delete(b.scheduled, state.ID)

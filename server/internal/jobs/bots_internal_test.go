@@ -18,6 +18,7 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
 	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
@@ -85,6 +86,25 @@ func TestBots_Fault(t *testing.T) {
 		assert.Equal(t, len(tt.faulty), strings.Count(logged.String(), "id=bot-panicked"))
 		assert.Equal(t, tt.logged, strings.Contains(logged.String(), "id=bot-not-moved"))
 	}
+}
+
+// Ensure that a bot waits for no longer than its pace if the last event's time is in the future,
+// because the store's clock was set back.
+func TestBots_ClockSetBack(t *testing.T) {
+	t.Parallel()
+	s := storetest.OnSQLite(t, sqlite.Options{Memory: true})
+	m := newManager(s, s.Queue)
+	hub := newHub(m, s, "here")
+	ann := replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}
+	seed := replaytest.Seed(t, 1) // with which the bot in the second seat moves first
+	created := replaytest.Created(t, "tribolo", ann, seed)
+	created.Seats = []replay.Seat{{Player: ann}, {Bot: "minimax"}, {Bot: "minimax"}}
+	served := begin(t, m, hub, id.New(), created, seed)
+	state := served.State()
+	b := newBots(0, slog.New(slog.DiscardHandler))
+	defer b.start(t.Context(), hub)()
+	require.True(t, b.schedule(state, -time.Hour))
+	waittest.Until(t, "the bot has moved", func() bool { return served.State().Version > state.Version })
 }
 
 // Ensure that every variant has the bots that replace faulty ones.

@@ -10,8 +10,8 @@ import (
 type Dumper interface {
 	// Dump calls put with all data that a dump contains, one item at a time. It skips
 	// expired data, data that servers derive from the logs (boards, lists and queue), and
-	// data that is needed only while servers are running (claims, running exhibitions, links
-	// of sessions). It stops at the first error, including one from put.
+	// data that is needed only while servers are running (counts of spectators, claims, links of
+	// sessions). It stops at the first error, including one from put.
 	Dump(ctx context.Context, put func(Item) error) error
 	// Restore writes items from a dump, with their IDs and times. No server may use the
 	// store, and the items must not be written twice.

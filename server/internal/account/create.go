@@ -17,9 +17,8 @@ const maxNameLength = 24
 // generates a random one. If the caller chooses the secret, the call is idempotent: the same
 // name, ignoring case, and the current secret return the same player. The error is ErrNameTaken if
 // the name or one that looks like it (see names.Fold) belongs to another account or belonged to one
-// that has expired;
-// ErrNameReserved if new accounts cannot take the name; and an *invalid.Error if the name or
-// secret is malformed.
+// that has expired; ErrNameReserved if new accounts cannot take the name; and an *invalid.Error if
+// the name or secret is malformed.
 //
 // The player's id is derived from name and secret, so that retrying a call that failed
 // halfway completes it.

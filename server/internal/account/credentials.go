@@ -56,8 +56,8 @@ func (c *Credentials) Verify(ctx context.Context, credential string) (name strin
 	wanted := digestOf(credential)
 	all, err := c.latest.Get(ctx, struct{}{}, credentialsFor, func() ([]store.Credential, error) { return c.List(ctx) })
 	if err == nil && nameOf(wanted, all) == "" {
-		// It may have been added since. Wrong ones, of which anyone can send many, do not share this read: valid
-		// ones would wait for each.
+		// It may have been added since. Wrong ones, of which any client can send many, do not share this read:
+		// valid ones would wait for each.
 		all, err = c.List(ctx)
 	}
 	if err != nil {

@@ -169,7 +169,7 @@ func (s *Sessions) End(ctx context.Context, playerID, session string) error {
 
 // EndAll ends all sessions of a player, and the link with which one could be opened.
 func (s *Sessions) EndAll(ctx context.Context, playerID string) error {
-	if _, _, err := s.Offer(ctx, playerID); err != nil { // Nobody learns the code that replaces the link's.
+	if _, _, err := s.Offer(ctx, playerID); err != nil { // The code that replaces the link's is sent to no client.
 		return err
 	}
 	all, err := s.List(ctx, playerID)

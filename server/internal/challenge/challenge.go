@@ -158,7 +158,7 @@ func (c *Challenge) Entrant(playerID string) *Entrant {
 }
 
 // Hosts reports whether a player may start a race and choose its bots: its creator or, once the creator
-// has left, everybody in it.
+// has left, each player in it.
 func (c *Challenge) Hosts(playerID string) bool {
 	return c.Creator.ID == playerID || c.Entrant(c.Creator.ID) == nil && c.Entrant(playerID) != nil
 }

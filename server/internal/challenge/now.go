@@ -152,7 +152,7 @@ func (s *Challenges) waiting(ctx context.Context, playerID string, now time.Time
 		c, ok := s.known.Get(r.ID)
 		switch {
 		case !ok || c.Status(now) > Scheduled:
-		case c.Absent(now): // Nobody waits in a race that its players have left.
+		case c.Absent(now): // The player would wait in it alone.
 		case c.Entrant(playerID) != nil && c.players() > 1:
 			ids = slices.Insert(ids, 0, c.ID)
 		case c.Entrant(playerID) != nil && c.OpenTime.IsZero():

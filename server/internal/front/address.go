@@ -50,7 +50,7 @@ func (p Proxies) contain(address netip.Addr) bool {
 // forged.
 func (p Proxies) Of(peer net.Addr, forwarded []string) string {
 	address := netaddr.Of(peer)
-	// Do not split the list: anybody can send a long one.
+	// Do not split the list: any client can send a long one.
 	for hops := strings.Join(forwarded, ","); p.contain(address); {
 		comma := strings.LastIndexByte(hops, ',')
 		hop, err := netip.ParseAddr(strings.TrimSpace(hops[comma+1:]))

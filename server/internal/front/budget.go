@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// EventsPerRead is the number of events of a game's history that count as one read, also for who
-	// resumes a watch.
-	// Reading and encoding one as JSON takes 14 µs, and ten take about as long as a small call.
+	// EventsPerRead is the number of events of a game's history that count as one read, also when a
+	// watcher resumes. Reading and encoding one as JSON takes 14 µs, and ten take about as long as a
+	// small call.
 	EventsPerRead = 10
 	// bytesPerRead is the number of bytes beside calls that count as one read. A client may send
 	// bytesPerCall bytes for each call by gRPC, and bytesPerRequest for each request by HTTP, whose

@@ -7,9 +7,8 @@
 //
 // An outage is a period of more than three seconds in which no server sent a heartbeat. The first
 // heartbeat after it stores it in place of the previous one, or together with it if that ended less
-// than 30 seconds earlier. A clock that ran during the outage
-// gets a full turn from its end when it has run out, as an event of the game. The close of a race is
-// postponed by the outage.
+// than 30 seconds earlier. A clock that ran during the outage gets a full turn from its end when it
+// has run out, as an event of the game. The close of a race is postponed by the outage.
 //
 // A rollback means that the store has returned to an earlier state, for example because it was
 // restored from a copy, or failed over to a lagging replica. A server suspects it if the stored

@@ -20,7 +20,7 @@ const (
 	// Spectator is the role of watchers who are counted in the audience on all servers.
 	Spectator
 	// Player is the role of the game's players. They are counted instead of spectators while the
-	// game waits for more players, so that lists know whether anyone is there.
+	// game waits for more players, so that lists know whether they are there.
 	Player
 
 	roles

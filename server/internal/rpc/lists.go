@@ -188,7 +188,7 @@ func absent(head gamelog.Head, now time.Time) bool {
 }
 
 // hidden returns the set of the games' players whom an operator has hidden, by player ID.
-// The games of a hidden player appear only to those who play in them, in their own lists.
+// The games of a hidden player appear only to the players in them, in their own lists.
 func (s *Service) hidden(ctx context.Context, l store.List, heads []gamelog.Head) (map[string]bool, error) {
 	if l.PlayerID != "" && l.PlayerID == caller(ctx).ID {
 		return nil, nil

@@ -8,8 +8,7 @@ import (
 
 // Session is a second token of an account.
 type Session struct {
-	// ID is derived from the session's secret, so whoever knows the secret knows the ID, but not
-	// the reverse.
+	// ID is derived from the session's secret, but does not disclose it.
 	ID       string
 	PlayerID string
 	// Comment is the label that the player gave the session.

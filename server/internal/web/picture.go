@@ -62,7 +62,7 @@ func (p *pictures) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	serveContent(w, r, "image/png", cachedFor(age), d.etag, d.png)
 }
 
-// cachedFor returns the header with which anybody may cache a response for the given time.
+// cachedFor returns the header that lets browsers and proxies cache a response for the given time.
 func cachedFor(age time.Duration) string {
 	return "public, max-age=" + strconv.Itoa(int(age.Seconds()))
 }

@@ -22,8 +22,8 @@ var errHeld = errors.New("held by another process")
 
 // lockFile is a file next to the database, locked by the server that uses the database. The server
 // also locks the database itself (see lockData), because a file may have several names; earlier
-// versions of the program lock only this file.
-// Its content is the server's process ID; earlier versions of the program add a second line.
+// versions of the program lock only this file. Its content is the server's process ID; earlier
+// versions of the program add a second line.
 type lockFile struct {
 	*os.File
 	// used reports whether the file had content, so that a server has used the database before.

@@ -139,7 +139,7 @@ func (c *Contest) Entrant() *pb.Entrant {
 }
 
 // Hosts reports whether the user may start the race and choose its bots: its creator or, once the creator
-// has left, everybody in it.
+// has left, each player in it.
 func (c *Contest) Hosts() bool {
 	left := !slices.ContainsFunc(c.GetEntrants(), func(e *pb.Entrant) bool {
 		return e.GetPlayer().GetId() == c.GetCreator().GetId()

@@ -126,7 +126,7 @@ type Appended struct {
 	Watchers int
 }
 
-// Errors of Append and Quarantine. Unless the error is ErrUnsettled, nothing was written.
+// Errors of Append. Unless the error is ErrUnsettled, nothing was written.
 var (
 	// ErrTooEarly means that NotBefore has not been reached.
 	ErrTooEarly = errors.New("too early")
@@ -138,17 +138,16 @@ var (
 	// to find out is to append the entry again: reading is not enough, because the first
 	// append may still be in flight.
 	ErrUnsettled = errors.New("the outcome of the append is unknown")
-	// ErrMoved means that a log no longer ends with the last entry that the caller saw.
-	ErrMoved = errors.New("the log has moved on")
 )
+
+// ErrMoved means that a log no longer ends with the last entry that the caller saw, or that a
+// challenge or profile no longer has the revision that the caller saw.
+var ErrMoved = errors.New("it has changed since it was read")
 
 // ConflictError means that the log does not end with the entry that an append builds on.
 type ConflictError struct {
 	// Last is the ID of the log's last entry, zero if the log is empty.
 	Last ID
-	// Standing is the log's entry at the version of the rejected entry, or nil if the log
-	// has no entry with that version.
-	Standing *Record
 }
 
 func (e *ConflictError) Error() string { return "the log ends with " + e.Last.String() }

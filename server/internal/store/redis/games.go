@@ -169,12 +169,9 @@ func (g *games) moved(ctx context.Context, gameID string, next store.ID, last st
 		return store.Appended{}, store.ErrBroken
 	case err != nil: // An earlier call may have appended this entry.
 		return store.Appended{}, fmt.Errorf("%w: %w", store.ErrUnsettled, err)
-	case len(standing) == 0 || standing[0].ID.Version != next.Version:
-		return store.Appended{}, conflict
-	case standing[0].ID == next:
+	case len(standing) > 0 && standing[0].ID == next:
 		return store.Appended{Time: standing[0].Time, Watchers: -1}, nil
 	}
-	conflict.Standing = &standing[0]
 	return store.Appended{}, conflict
 }
 

@@ -42,7 +42,7 @@ func put(c *sqlite3.Conn, gameID string, e store.Entry, now time.Time) (at time.
 		case standing != nil && standing.ID == e.Next:
 			return standing.Time, false, nil
 		default:
-			return at, false, refusal{&store.ConflictError{Last: end.last, Standing: standing}}
+			return at, false, refusal{&store.ConflictError{Last: end.last}}
 		}
 	}
 	if ok, err := end.sound(c); err != nil {

@@ -24,9 +24,9 @@ type tally struct {
 // refusal identifies the errors that are counted together.
 type refusal struct{ call, code, reason string }
 
-// refused counts errors of one kind. text is that of the first one.
+// refused counts errors of one kind.
 type refused struct {
-	text  string
+	text  string // of the first one
 	count int64
 }
 

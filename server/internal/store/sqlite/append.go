@@ -50,7 +50,7 @@ func put(c *sqlite3.Conn, gameID string, e store.Entry, now time.Time) (at time.
 	} else if !ok {
 		return at, false, refusal{store.ErrBroken}
 	}
-	at = latest(now, end.time)
+	at = later(now, end.time)
 	switch {
 	case at.Before(e.NotBefore):
 		return at, false, refusal{store.ErrTooEarly}

@@ -49,7 +49,7 @@ func recordHeartbeat(c *sqlite3.Conn, b store.Heartbeat, now time.Time) (r store
 		b.ServerID, now.Add(-b.Keep), stored > b.MaxServers); err != nil {
 		return r, err
 	}
-	r.At = latest(now, mine)
+	r.At = later(now, mine)
 	if err := putServer(c, b.ServerID, store.ServerHeartbeat{At: r.At, Left: b.Leaves}); err != nil {
 		return r, err
 	}
@@ -83,6 +83,7 @@ func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {
 	return result, err
 }
 
-func latest(a, b time.Time) time.Time {
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
 	return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare)
 }

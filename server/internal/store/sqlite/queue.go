@@ -17,13 +17,13 @@ type queue struct{ db *db }
 // Hold implements store.Queue. If the job is due at that time already, which may be the end of a lease, its
 // time changes by a millisecond.
 func (q queue) Hold(
-	ctx context.Context, gameID string, delay time.Duration, last, to time.Time,
+	ctx context.Context, gameID string, delay time.Duration, last, latest time.Time,
 ) (at time.Time, err error) {
 	const hold = `INSERT INTO jobs VALUES (?, ?)
 		ON CONFLICT DO UPDATE SET due = excluded.due - (due = excluded.due) RETURNING due`
-	until := latest(q.db.now(), last).Add(delay)
-	if !to.IsZero() && to.Before(until) {
-		until = to
+	until := later(q.db.now(), last).Add(delay)
+	if !latest.IsZero() && latest.Before(until) {
+		until = latest
 	}
 	err = q.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		return query(c, hold, func(s *sqlite3.Stmt) { at = timeAt(s, 0) }, gameID, until)

@@ -202,10 +202,10 @@ games on standard error.`,
 }
 
 func quarantineBefore(cmd *cobra.Command, operator *server.Operator, text string) error {
-	var at time.Time // the zero time means now
+	var at time.Time // means now; a script prints it if it has no time
 	if text != "now" {
 		var err error
-		if at, err = time.Parse(time.RFC3339, text); err != nil {
+		if at, err = time.Parse(time.RFC3339, text); err != nil || at.IsZero() {
 			return usage.Errorf(`--before must be a time such as 2026-11-20T18:00:00Z, or "now", not %q`, text)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
@@ -222,36 +223,36 @@ func Stage(g *pb.Game, now time.Time) string {
 	}
 }
 
-// Status returns a sign and words for the state of a game: "● live".
-func Status(t ui.Theme, g *pb.Game, now time.Time) ui.Value {
+// Status returns a sign and words for the state of a game, such as "●" and "live", and their style.
+func Status(t ui.Theme, g *pb.Game, now time.Time) (sign, words string, look lipgloss.Style) {
 	switch age, idle := Idle(g, now); {
 	case g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
-		return ui.Value{Text: "■ finished", Style: t.Dim()}
+		return "■", "finished", t.Dim()
 	case Waits(g):
-		return ui.Value{Text: "◌ waiting", Style: t.Accent()}
+		return "◌", "waiting", t.Accent()
 	// In a race, the age of a game without moves includes the wait for the start.
 	case idle && g.GetPosition().GetMoveCount() == 0 && g.GetChallengeId() != "":
-		return ui.Value{Text: "○ no moves yet", Style: t.Dim()}
+		return "○", "no moves yet", t.Dim()
 	case idle:
-		return ui.Value{Text: "○ idle " + describe.Span(age), Style: t.Dim()}
+		return "○", "idle " + describe.Span(age), t.Dim()
 	default:
-		return ui.Value{Text: "● live", Style: t.Good()}
+		return "●", "live", t.Good()
 	}
 }
 
 // Badge returns a label for the state of the connection or, if that is good, of the game.
 func (s *State) Badge(t ui.Theme, now time.Time) string {
-	status := Status(t, s.Game.Game, now)
+	sign, words, look := Status(t, s.Game.Game, now)
 	switch {
 	case s.Over():
 	case s.Err != nil:
-		status = ui.Value{Text: "◌ ended", Style: t.Bad()}
+		sign, words, look = "◌", "ended", t.Bad()
 	case s.connection.State == client.Reconnecting:
-		status = ui.Value{Text: "◌ reconnecting", Style: t.Warn()}
+		sign, words, look = "◌", "reconnecting", t.Warn()
 	case s.connection.State == client.Connecting:
-		status = ui.Value{Text: "◌ connecting", Style: t.Dim()}
+		sign, words, look = "◌", "connecting", t.Dim()
 	}
-	return status.Render()
+	return look.Render(sign + " " + words)
 }
 
 // Show animates the last move, if it is known and fast is set.

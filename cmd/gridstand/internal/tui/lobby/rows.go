@@ -49,9 +49,8 @@ func finished(g *pb.Game) bool { return g.GetStatus() == pb.GameStatus_GAME_STAT
 
 // sign returns the sign of a game's state.
 func sign(t ui.Theme, g *pb.Game, now time.Time) ui.Value {
-	status := gamestate.Status(t, g, now)
-	status.Text, _, _ = strings.Cut(status.Text, " ")
-	return status
+	text, _, look := gamestate.Status(t, g, now)
+	return ui.Value{Text: text, Style: look}
 }
 
 // Widths of table columns.

@@ -112,12 +112,13 @@ func (s *State) seatTitle(t ui.Theme, seat int, me string, width int) string {
 
 // LogLines lists the last events in at most width × rows, newest first.
 func (s *State) LogLines(t ui.Theme, width, rows int) string {
-	const around = 6 + 2 + 2 + 6 // the columns of a line around the description
-	shown, widest := s.Log[:min(len(s.Log), max(rows, 0))], 0
+	const around = 2 + 1 + 6 // the columns between the number and the description, and after that
+	shown, number, widest := s.Log[:min(len(s.Log), max(rows, 0))], 5, 0
 	for _, entry := range shown {
+		number = max(number, len(describe.Comma(entry.Move)))
 		widest = max(widest, lipgloss.Width(entry.What))
 	}
-	widest = min(widest, width-around)
+	widest = min(widest, width-number-around)
 	var lines []string
 	for i, entry := range shown {
 		gained := ""
@@ -128,7 +129,7 @@ func (s *State) LogLines(t ui.Theme, width, rows int) string {
 		if i == 0 {
 			ink = t.Bold()
 		}
-		text := fmt.Sprintf("%6s  %s  %6s", describe.Comma(entry.Move), ui.Cell(entry.What, widest), gained)
+		text := fmt.Sprintf("%*s  %s %6s", number, describe.Comma(entry.Move), ui.Cell(entry.What, widest), gained)
 		lines = append(lines, ink.Render(strings.TrimRight(text, " ")))
 	}
 	return strings.Join(lines, "\n")

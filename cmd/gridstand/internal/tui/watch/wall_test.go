@@ -148,13 +148,15 @@ func TestWatch_Unavailable(t *testing.T) {
 	}
 }
 
-// Ensure that a low window shows whose turn it is in Tribolo and all scores.
+// Ensure that the log of Tribolo has room for all cells, and that a low window shows whose turn it is and all scores.
 func TestTribolo_Low(t *testing.T) {
 	t.Parallel()
 	env := tuitest.Env(&tuitest.Server{})
 	p := New(t.Context(), env, ui.Route{Watch: []string{tuitest.GameID}}).(*page)
 	defer p.Own().Stop()
 	followTribolo(t, p.game)
+	p.game.Log[0].What = "green f,10"
+	assert.Regexp(t, ` 41  green f,10 +\+4`, ansi.Strip(ui.Draw(env, p, false).Content))
 	env.Width, env.Height = 40, 15
 	assert.Regexp(t, `(?s) B  ada \(you\) +22 .* R  greedy +36 .* G  minimax +19 .* GREEN  to move`,
 		ansi.Strip(ui.Draw(env, p, false).Content))

@@ -142,6 +142,16 @@ func TestKeys_WindowTooSmall(t *testing.T) {
 	}
 }
 
+// Ensure that a link that is wider than the panel breaks before the game's id.
+func TestInvitation_Narrow(t *testing.T) {
+	t.Parallel()
+	p, d := newPlay(t, &tuitest.Server{})
+	d.Env.Site = "https://play.example"
+	assert.Regexp(t, `https://play.example/g/ *\n.* `+p.Game.GetId()+` *\n`, d.Screen())
+	d.Env.Site = "https://gridstand.games.example-company.org" // which leaves no room for another line
+	assert.Regexp(t, `https://gridstand.games.example-company.or *\n.* g/g/`+p.Game.GetId()+` *\n`, d.Screen())
+}
+
 // Ensure that an invitation says, in a narrow panel, too, that it leads only to the user's own machine, and
 // that without a link the user copies the command that the panel shows.
 func TestInvitation_Loopback(t *testing.T) {

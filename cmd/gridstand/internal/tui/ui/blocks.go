@@ -90,14 +90,16 @@ func Cell(text string, width int) string {
 
 // Wrap breaks text between words into lines of at most width columns, and longer words at that width.
 // It does not break at hyphens, since command-line flags begin with them.
-func Wrap(text string, width int) string { return wrap(ansi.Wrap, text, width) }
+func Wrap(text string, width int) string { return wrap(ansi.Wrap, text, width, "") }
 
 // WrapWords is like Wrap, but keeps longer words, such as links, in one piece.
-func WrapWords(text string, width int) string { return wrap(ansi.Wordwrap, text, width) }
+func WrapWords(text string, width int) string { return wrap(ansi.Wordwrap, text, width, "") }
 
-func wrap(how func(text string, width int, breakpoints string) string, text string, width int) string {
+func wrap(
+	how func(text string, width int, breakpoints string) string, text string, width int, breakpoints string,
+) string {
 	const unbreakable = "\u2011"
-	text = how(strings.ReplaceAll(text, "-", unbreakable), max(width, 1), "")
+	text = how(strings.ReplaceAll(text, "-", unbreakable), max(width, 1), breakpoints)
 	return strings.ReplaceAll(text, unbreakable, "-")
 }
 

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/convert"
@@ -34,11 +35,14 @@ func (i Invitation) Text() string { return cmp.Or(i.Link, i.Command) }
 // Blocks explains the invitation: "Others watch at https://…", and "or with gridstand watch …". It leaves out a link
 // that takes more than rows if there is a command. If the link leads to the user's own machine, Blocks says so.
 func (i Invitation) Blocks(t Theme, width, rows int) (blocks []string) {
-	what, link := i.What, i.Link
-	if i.Command != "" && lipgloss.Width(link) > rows*width {
+	what, link := i.What, wrap(ansi.Wrap, i.Link, width, "/") // breaks before its id
+	if lipgloss.Height(link) > rows {
+		link = Wrap(i.Link, width) // breaks anywhere
+	}
+	if i.Command != "" && lipgloss.Height(link) > rows {
 		link = ""
 	}
-	if u, err := url.Parse(link); err == nil && loopback.Is(u.Hostname()) {
+	if u, err := url.Parse(i.Link); err == nil && loopback.Is(u.Hostname()) {
 		what = strings.Replace(what, "Others", "Others on this machine", 1)
 	}
 	if what == "" {

@@ -75,6 +75,9 @@ func TestPage_Roster(t *testing.T) {
 	}
 	does("join ready=false", "enter")
 	assert.Contains(t, d.Screen(), "b add a bot")
+	d.Env.Width, d.Env.Height, d.Env.Site = 58, 18, "https://play.example"
+	d.Shows("unready   s start   y copy link", "https://play.example/c/")
+	d.Env.Width, d.Env.Height, d.Env.Site = 80, 24, ""
 	does("add greedy", "b")
 	does("leave "+race.GetEntrants()[2].GetGameId(), "x")
 	does("start", "s")

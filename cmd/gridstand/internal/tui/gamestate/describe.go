@@ -149,10 +149,11 @@ func Clock(d time.Duration) string {
 func (s *State) Invitation(env *ui.Env) ui.Invitation {
 	own := ui.Find(s.Game.GetSeats(), env.Owns)
 	i := ui.Invitation{What: "Others watch", Link: env.Link("/g/" + s.ID()), Command: env.Invite("watch", s.ID())}
-	switch waiting := Waits(s.Game.Game); {
-	case waiting && i.Link != "": // the command takes the link, too
+	i.Waiting = Waits(s.Game.Game)
+	switch {
+	case i.Waiting && i.Link != "": // the command takes the link, too
 		i.What, i.Command = "Others join, also with gridstand join,", ""
-	case waiting:
+	case i.Waiting:
 		i.What, i.Command = "Others join", env.Invite("join", s.ID())
 	case s.Over():
 		i.What = "Others can replay it"

@@ -66,6 +66,7 @@ func (c *Contest) TimeLeft() string {
 // if it is closed.
 func (c *Contest) Invitation() ui.Invitation {
 	i := ui.Invitation{What: "Others play it", Link: c.env.Link("/c/" + c.ID), Command: c.env.Invite("join", c.ID)}
+	i.Waiting = c.Stage() == pb.ChallengeStatus_CHALLENGE_STATUS_WAITING
 	switch {
 	case c.Closed():
 		i.What, i.Command = "", c.env.Invite("top", c.ID)

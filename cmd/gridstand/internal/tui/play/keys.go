@@ -3,7 +3,6 @@ package play
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 )
 
@@ -25,14 +24,8 @@ func (p *page) rulesKey() ui.Key {
 	return ui.On("r", "r", "rules", true, ui.Run(ui.Open(ui.Route{Rules: p.Game.GetVariant()}))).Footer(7)
 }
 
-// copyKey returns the key that copies the invitation. It is among the first in the footer while the game waits for
-// players.
 func (p *page) copyKey() ui.Key {
-	place := 8
-	if gamestate.Waits(p.Game.Game) {
-		place = 1
-	}
-	return p.CopyKey((p.contest == nil || !p.Over()) && p.Err == nil, place, p.invite())
+	return p.CopyKey((p.contest == nil || !p.Over()) && p.Err == nil, 8, p.invite())
 }
 
 func (p *page) backKey() ui.Key { return ui.On("q", "q", ui.BackText, true, ui.Run(ui.Back)) }

@@ -27,6 +27,7 @@ func (e *Env) Link(path string) string {
 type Invitation struct {
 	What          string // "Others watch", or "" if there is nothing to explain
 	Link, Command string // either may be empty
+	Waiting       bool   // whether the game or the race waits for players
 }
 
 // Text returns the link or, if there is none, the command.
@@ -58,9 +59,13 @@ func (i Invitation) Blocks(t Theme, width, rows int) (blocks []string) {
 	return blocks
 }
 
-// CopyKey returns the key that copies an invitation, with its place in the footer.
+// CopyKey returns the key that copies an invitation, with its place in the footer, which is among the first while
+// players are missing.
 func (t *Tasks) CopyKey(when bool, place int, i Invitation) Key {
 	what := "copy link"
+	if i.Waiting {
+		place = 2
+	}
 	if i.Link == "" {
 		what = "copy command"
 	}

@@ -237,6 +237,12 @@ func TestOrder(t *testing.T) {
 	later.Live = slices.DeleteFunc(slices.Clone(later.Live), func(g *pb.Game) bool { return g.GetId() == tuitest.GameID })
 	d.Send(got(p, later, nil))
 	assert.Equal(t, deadID, p.current().GetId(), "the cursor stays on its row if the game is gone")
+	later.Moving, later.Live = 0, later.Live[:1]
+	d.Send(got(p, later, nil))
+	d.Shows("○ 1 idle")
+	later.Live = []*pb.Game{other(idleID, "vt100", 0, 512)} // which the server has not counted yet
+	d.Send(got(p, later, nil))
+	d.Shows("○ 0 live")
 }
 
 // Ensure that a guest is told why they can only watch, in lines that wrap at words.

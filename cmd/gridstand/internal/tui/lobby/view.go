@@ -2,7 +2,6 @@ package lobby
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -43,11 +42,22 @@ func (p *page) summary() []string {
 	if !p.loaded {
 		return []string{t.Dim().Render("◌ connecting")}
 	}
-	all := append(races(p.lists.Races, p.lists.Live), p.lists.Live...)
-	live, waiting := p.lists.Moving, len(slices.DeleteFunc(all, func(g *pb.Game) bool { return !gamestate.Waits(g) }))
-	parts := []string{t.Good().Render("●") + fmt.Sprintf(" %d live", live)}
-	if live == 0 {
-		parts = []string{t.Dim().Render("○ 0 live")}
+	waiting, idle := 0, 0
+	for _, g := range p.games[paneLive] {
+		_, silent := gamestate.Idle(g, p.env.Now)
+		switch {
+		case gamestate.Waits(g):
+			waiting++
+		case silent:
+			idle++
+		}
+	}
+	parts := []string{t.Dim().Render("○ 0 live")}
+	switch live := p.lists.Moving; {
+	case live > 0:
+		parts[0] = t.Good().Render("●") + fmt.Sprintf(" %d live", live)
+	case idle > 0:
+		parts[0] = t.Dim().Render(fmt.Sprintf("○ %d idle", idle))
 	}
 	if waiting > 0 {
 		parts = append(parts, t.Accent().Render("◌")+fmt.Sprintf(" %d waiting", waiting))

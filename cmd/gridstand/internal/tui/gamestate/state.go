@@ -183,7 +183,7 @@ func (s *State) ConnectionProblem() string {
 	case s.Err != nil:
 		return ui.Explain(s.Err, "Open it again to retry.")
 	case c.State == client.Reconnecting && c.Attempt > tries:
-		return ui.Explain(c.Err, "Retrying …")
+		return ui.Explain(c.Err, ui.Gone)
 	default:
 		return ""
 	}

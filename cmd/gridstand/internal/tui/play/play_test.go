@@ -200,7 +200,7 @@ func TestUnreachable(t *testing.T) {
 	}{
 		{client.Reconnecting, 1, stopping, ""},
 		{client.Reconnecting, 2, unreachable, ""},
-		{client.Reconnecting, 3, unreachable, "The server does not answer. Retrying …"},
+		{client.Reconnecting, 3, unreachable, "The server does not answer. It may have ended; q leaves. Retrying …"},
 		{client.Live, 0, nil, ""},
 	} {
 		connection := client.Connection{State: step.state, Attempt: step.attempt, Err: step.err}

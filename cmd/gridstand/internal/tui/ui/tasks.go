@@ -238,6 +238,9 @@ func (t *Tasks) Fail(err error) tea.Cmd { return t.Refuse(Explain(err, SameKey))
 // SameKey is the advice to show after a key's action failed.
 const SameKey = "Press the same key to retry."
 
+// Gone is the advice to show while the program tries again to reach a server that answered before.
+const Gone = "It may have ended; q leaves. Retrying …"
+
 // Explain describes an error to the user. If the server is unreachable, it adds todo, which
 // is advice for the user.
 func Explain(err error, todo string) string {

@@ -117,7 +117,7 @@ func (c *chooser) found(best *pb.Game, err error, g *game, now time.Time) (to *p
 	case err != nil && g.running():
 		return nil, ui.Explain(err, ui.SameKey)
 	case err != nil:
-		return nil, ui.Explain(err, "Is it the right server?")
+		return nil, ui.Explain(err, ui.Gone)
 	case !other && byUser:
 		return nil, "No other game is live."
 	case !other:

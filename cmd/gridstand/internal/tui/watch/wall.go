@@ -85,7 +85,7 @@ func (w *wall) dull(s *gamestate.State) bool {
 func (w *wall) found(live []*pb.Game, err error) tea.Cmd {
 	w.asked, w.problem = true, ""
 	if err != nil {
-		w.problem = ui.Explain(err, "Is it the right server?")
+		w.problem = ui.Explain(err, ui.Gone)
 	}
 	var cmds []tea.Cmd
 	for _, g := range live {

@@ -87,7 +87,7 @@ func TestWall_Best(t *testing.T) {
 	d := tuitest.Drive(t, env, w)
 	assert.Contains(t, d.Screen(), "Looking for a game …")
 	d.Until("an answer", func() bool { return w.asked })
-	assert.Contains(t, d.Screen(), "Is it the right server?")
+	assert.Contains(t, d.Screen(), "It may have ended; q leaves.")
 	d.Press("tab", "1", "enter")
 	assert.Empty(t, d.Left)
 	shown := func() []string {

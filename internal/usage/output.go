@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -8,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// output is a writer that remembers its first error, which cobra ignores when it prints help.
+// output is a writer that remembers the first error of printing help, which cobra ignores.
 type output struct {
 	to  io.Writer
 	err error
@@ -17,8 +18,8 @@ type output struct {
 // Write implements io.Writer.
 func (o *output) Write(p []byte) (int, error) {
 	n, err := o.to.Write(p)
-	if o.err == nil {
-		o.err = err
+	if err != nil && o.err == nil {
+		o.err = fmt.Errorf("output: %w", err)
 	}
 	return n, err
 }
@@ -37,9 +38,12 @@ func Execute(ctx context.Context, root *cobra.Command, args []string, stdout, st
 	if help, _, err := root.Find([]string{"help"}); err == nil && help != root {
 		help.Args = topic
 	}
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if out.err = noCommand(cmd); out.err == nil { // cobra does not check the arguments beside --help
+			help(cmd, args)
+		}
+	})
 	cmd, err := root.ExecuteContextC(ctx)
-	if err == nil && out.err != nil {
-		err = fmt.Errorf("output: %w", out.err)
-	}
-	return cmd, err
+	return cmd, cmp.Or(err, out.err)
 }

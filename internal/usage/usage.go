@@ -35,17 +35,23 @@ func Wrap(err error) error {
 // cobra.Command.SetFlagErrorFunc.
 func Flag(cmd *cobra.Command, err error) error {
 	if _, unknown := errors.AsType[*pflag.NotExistError](err); unknown {
-		if before := cmd.Flags().Args(); cmd.HasSubCommands() && len(before) > 0 {
-			if wrong := Args(cmd, before); wrong != nil {
-				return wrong
-			}
-		}
+		err = cmp.Or(noCommand(cmd), err)
 	}
 	var wrong *pflag.InvalidValueError
 	if !errors.As(err, &wrong) {
 		return Wrap(err)
 	}
 	return Value("--"+wrong.GetFlag().Name, wrong.GetFlag(), wrong.GetValue(), errors.Unwrap(wrong))
+}
+
+// noCommand returns the *Error for the arguments of a command with subcommands, if the first one should have been the
+// name of a subcommand. Cobra takes the name after an option for the option's value: "-h play".
+func noCommand(cmd *cobra.Command) error {
+	args := cmd.Flags().Args()
+	if below, _, err := cmd.Find(args); !cmd.HasSubCommands() || len(args) == 0 || err == nil && below != cmd {
+		return nil
+	}
+	return Args(cmd, args)
 }
 
 // Value returns the *Error for a value that a flag rejected. name is the flag or variable that the

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -125,13 +126,16 @@ func (p *program) setTiles(ctx context.Context, c *client.Client, r reference, n
 		n.Request.Kind, n.Request.GameId = pb.ChallengeKind_CHALLENGE_KIND_REMATCH, g.GetId()
 		return err
 	}
+	const invite = "to race somebody, send them the link of the race"
 	var v *pb.Variant
 	race := n.Request.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE
 	switch {
 	case race && !r.isVariant():
-		return usage.Errorf("a race needs a variant; to race somebody, send them its link")
+		return usage.Errorf("a race needs a variant; " + invite)
 	case race:
-		v, err = p.variant(ctx, c, cmp.Or(r.id, defaultVariant))
+		if v, err = p.variant(ctx, c, cmp.Or(r.id, defaultVariant)); isMissing(err) {
+			err = fmt.Errorf("%w; %s", err, invite)
+		}
 	default:
 		v, err = p.variantOr(ctx, c, r, "a game", ofGame)
 	}

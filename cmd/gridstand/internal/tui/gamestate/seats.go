@@ -50,13 +50,12 @@ func Present(g *pb.Game) string {
 
 // OpenSeats returns the number of seats that are waiting for players.
 func OpenSeats(g *pb.Game) int {
-	n := 0
-	for _, seat := range g.GetSeats() {
-		if seat.GetOpen() != nil {
-			n++
-		}
-	}
-	return n
+	return len(g.GetSeats()) - len(Taken(g))
+}
+
+// Taken returns the seats that have an occupant.
+func Taken(g *pb.Game) []*pb.Seat {
+	return slices.DeleteFunc(slices.Clone(g.GetSeats()), func(s *pb.Seat) bool { return s.GetOpen() != nil })
 }
 
 // SeatBlocks draws every seat with its score and a bar below. me is the id of the account

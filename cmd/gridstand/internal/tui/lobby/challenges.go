@@ -121,10 +121,8 @@ func raceFacts(t ui.Theme, g *pb.Game, width int) []string {
 		title = full
 	}
 	lines := []string{t.Bold().Render(ui.Cell(title, width))}
-	for _, seat := range g.GetSeats() {
-		if seat.GetOpen() == nil {
-			lines = append(lines, ui.Cell("  "+gamestate.SeatName(seat), width))
-		}
+	for _, seat := range gamestate.Taken(g) {
+		lines = append(lines, ui.Cell("  "+gamestate.SeatName(seat), width))
 	}
 	if n := gamestate.OpenSeats(g); n > 0 {
 		lines = append(lines, t.Dim().Render(ui.Cell("  "+describe.Plural(n, "place")+" left", width)))

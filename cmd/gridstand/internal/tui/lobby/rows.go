@@ -13,6 +13,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -120,13 +121,7 @@ func ownScore(env *ui.Env, g *pb.Game) int32 {
 
 // players returns the names of a game's seat occupants.
 func players(g *pb.Game) string {
-	var names []string
-	for _, s := range g.GetSeats() {
-		if s.GetOpen() == nil {
-			names = append(names, gamestate.SeatName(s))
-		}
-	}
-	text := cmp.Or(strings.Join(names, ", "), "open")
+	text := cmp.Or(strings.Join(convert.All(gamestate.Taken(g), gamestate.SeatName), ", "), "open")
 	if isRace(g) {
 		return "race: " + text
 	}

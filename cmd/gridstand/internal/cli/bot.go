@@ -32,8 +32,8 @@ Bots of Tribolo: ` + strings.Join(solver.Names("tribolo"), ", ") + `.`,
 			if think < 0 {
 				return usage.Errorf("--think must not be negative")
 			}
-			return p.onReference(func(ctx context.Context, c *client.Client, r reference) error {
-				return p.bot(ctx, c, args[0], r, think)
+			return p.onGame(func(ctx context.Context, c *client.Client, g client.Game) error {
+				return p.bot(ctx, c, args[0], g, think)
 			})(cmd, args[1:])
 		},
 	}
@@ -42,14 +42,7 @@ Bots of Tribolo: ` + strings.Join(solver.Names("tribolo"), ", ") + `.`,
 }
 
 // bot lets a bot play one of the user's games to its end.
-func (p *program) bot(ctx context.Context, c *client.Client, bot string, r reference, think time.Duration) error {
-	if _, err := p.known(ctx, c); err != nil {
-		return err
-	}
-	g, err := p.game(ctx, c, r)
-	if err != nil {
-		return err
-	}
+func (p *program) bot(ctx context.Context, c *client.Client, bot string, g client.Game, think time.Duration) error {
 	if names := solver.Names(g.GetVariant()); !slices.Contains(names, bot) {
 		return usage.Errorf("the bots of %s are %s, not %q",
 			variantOf(g.Game), strings.Join(names, ", "), clean(bot, 24))

@@ -74,9 +74,8 @@ func (p *program) resignCommand() *cobra.Command {
 	}
 }
 
-// act returns the action of a command that acts in the user's game. It runs do, and prints the resulting board
-// or, with --json, the event. what says what do does, as in orGiveUp.
-func (p *program) act(what string, do func(context.Context, *client.Client, client.Game) (*pb.Event, error)) runner {
+// onGame is like onReference, for a command that acts in the user's game.
+func (p *program) onGame(run func(ctx context.Context, c *client.Client, g client.Game) error) runner {
 	return p.onReference(func(ctx context.Context, c *client.Client, r reference) error {
 		if _, err := p.known(ctx, c); err != nil {
 			return err
@@ -85,6 +84,14 @@ func (p *program) act(what string, do func(context.Context, *client.Client, clie
 		if err != nil {
 			return err
 		}
+		return run(ctx, c, g)
+	})
+}
+
+// act returns the action of a command that acts in the user's game. It runs do, and prints the resulting board
+// or, with --json, the event. what says what do does, as in orGiveUp.
+func (p *program) act(what string, do func(context.Context, *client.Client, client.Game) (*pb.Event, error)) runner {
+	return p.onGame(func(ctx context.Context, c *client.Client, g client.Game) error {
 		e, err := orGiveUp(ctx, p, what, func(ctx context.Context) (*pb.Event, error) { return do(ctx, c, g) })
 		switch {
 		case err != nil:

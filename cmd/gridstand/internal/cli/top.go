@@ -240,9 +240,7 @@ func rankingColumns(race bool) []string {
 
 // ranked is a line of a ranking.
 type ranked interface {
-	GetRank() int32
-	GetPlayer() *pb.Player
-	GetScore() int32
+	gamestate.Ranked
 	GetGameId() string
 	GetTime() *timestamppb.Timestamp
 }

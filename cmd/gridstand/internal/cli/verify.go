@@ -40,7 +40,7 @@ its ranking.`,
 				}
 				return p.report(r, err)
 			}
-			if isFile(args[0]) {
+			if info, err := os.Stat(args[0]); err == nil && info.Mode().IsRegular() {
 				return usage.Errorf("verify needs a game. To read a file: %s verify - < %s", name, clean(args[0], 500))
 			}
 			return p.onReference(p.verifyGame)(cmd, args)
@@ -58,11 +58,6 @@ func (p *program) verifyGame(ctx context.Context, c *client.Client, r reference)
 		return p.noGame(found.GetChallenge().GetId())
 	}
 	return p.report(verify.Game(ctx, c, g.GetId()))
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }
 
 // report prints the result of a verification.

@@ -80,8 +80,8 @@ func (c *Contest) Invitation() ui.Invitation {
 	return i
 }
 
-// ranked is a line of a ranking: of a challenge's standings or of a leaderboard.
-type ranked interface {
+// Ranked is a line of a ranking: of a challenge's standings or of a leaderboard.
+type Ranked interface {
 	GetPlayer() *pb.Player
 	GetRank() int32
 	GetScore() int32
@@ -89,7 +89,7 @@ type ranked interface {
 
 // RankColumns returns the columns that every ranking has: the rank, which is wide enough for all lines, the name and
 // the score. The user's own line stands out.
-func RankColumns[T ranked](env *ui.Env, lines []T, name func(T) string) []ui.Column[T] {
+func RankColumns[T Ranked](env *ui.Env, lines []T, name func(T) string) []ui.Column[T] {
 	rankWidth := 3
 	for _, line := range lines {
 		rankWidth = max(rankWidth, len(describe.Comma(line.GetRank())))

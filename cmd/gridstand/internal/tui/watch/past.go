@@ -103,10 +103,7 @@ func (p *page) seek(version int32) tea.Cmd {
 		}
 		return p.load(version)
 	}
-	if next && g.shown().Before != nil {
-		return g.shown().Motion.Start(p.env, p.Tasks)
-	}
-	return nil
+	return g.shown().Show(p.env, p.Tasks, next)
 }
 
 // load loads a version and the ones around it.

@@ -120,6 +120,9 @@ func TestPage_Roster(t *testing.T) {
 func TestPage_Ended(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, &tuitest.Server{}, tuitest.WaitingRace(), tuitest.Me, false)
+	away := client.Connection{State: client.Reconnecting, Attempt: 3, Err: client.ErrUnreachable}
+	d.Send(tuitest.Result(p.Contest.Update, client.ChallengeUpdate{Connection: away}, nil))
+	d.Shows("The server does not answer. It may have ended")
 	d.Press("y")
 	d.Send(tuitest.Result(p.Contest.Update, client.ChallengeUpdate{}, client.ErrChallengeNotFound))
 	assert.Contains(t, d.Screen(), "The server does not have this challenge.")

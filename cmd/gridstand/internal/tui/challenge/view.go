@@ -27,8 +27,8 @@ func (p *page) View(width, height int) ui.View {
 func (p *page) status() string {
 	t := p.env.Theme
 	switch {
-	case p.Err != nil:
-		return t.Bad().Render("! " + ui.Explain(p.Err, "Open it again to retry."))
+	case p.ConnectionProblem() != "":
+		return t.Bad().Render("! " + p.ConnectionProblem())
 	case p.env.WatchOnly != "" && !p.Closed() && !(p.Race() && p.Open()):
 		return t.Dim().Render(p.env.WatchOnly)
 	case !p.watching && p.Race() && p.Open() && p.Entrant() == nil:

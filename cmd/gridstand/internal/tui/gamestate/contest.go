@@ -175,6 +175,9 @@ func (c *Contest) Again() *ui.NewChallenge {
 	return n
 }
 
+// ConnectionProblem is like State's, for the challenge's stream.
+func (c *Contest) ConnectionProblem() string { return problem(c.Err, c.online) }
+
 // Reconnecting reports whether the connection is lost.
 func (c *Contest) Reconnecting() bool { return c.online.State == client.Reconnecting }
 

@@ -176,12 +176,18 @@ func (s *State) note(e *pb.Event) {
 // ConnectionProblem explains why the stream ended before the game did or, after two tries, why it cannot be resumed.
 // It returns "" if there is no such problem.
 func (s *State) ConnectionProblem() string {
-	const tries = 2
-	switch c := s.connection; {
-	case s.Over():
+	if s.Over() {
 		return ""
-	case s.Err != nil:
-		return ui.Explain(s.Err, "Open it again to retry.")
+	}
+	return problem(s.Err, s.connection)
+}
+
+// problem explains the error with which a stream ended or, after two tries, why it cannot be resumed.
+func problem(ended error, c client.Connection) string {
+	const tries = 2
+	switch {
+	case ended != nil:
+		return ui.Explain(ended, "Open it again to retry.")
 	case c.State == client.Reconnecting && c.Attempt > tries:
 		return ui.Explain(c.Err, ui.Gone)
 	default:

@@ -128,7 +128,7 @@ func (p *page) Resumed() tea.Cmd {
 // listed shows the lists that load requested.
 func (p *page) listed(lists ui.Lists, err error) tea.Cmd {
 	if err != nil {
-		p.problem = ui.Explain(err, "Retrying …")
+		p.problem = ui.Explain(err, ui.Gone)
 		return nil
 	}
 	first := !p.loaded

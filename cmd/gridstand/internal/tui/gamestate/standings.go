@@ -147,10 +147,16 @@ func (c *Contest) sign(line *pb.Standing) ui.Value {
 // and score. They keep their places until the race is closed, and then are in the order of the results.
 // It returns false if no board is followed or not all of them fit.
 func (c *Contest) Boards(width, height int) (string, bool) {
+	entrants := c.followed()
 	if c.Closed() {
-		return c.grid(c.byRank(), width, height)
+		entrants = c.byRank()
 	}
-	return c.grid(c.followed(), width, height)
+	var slots []board.Slot
+	for _, e := range entrants {
+		name, score := c.boardTitle(e)
+		slots = append(slots, board.Slot{Board: c.Games[e.GetGameId()].Board(), Name: name, Facts: score})
+	}
+	return board.DrawGrid(c.env.Theme, slots, width, height)
 }
 
 // byRank returns the entrants whose boards are followed, best first.
@@ -161,15 +167,6 @@ func (c *Contest) byRank() []*pb.Entrant {
 	}
 	slices.SortStableFunc(entrants, func(a, b *pb.Entrant) int { return cmp.Compare(rank(a), rank(b)) })
 	return entrants
-}
-
-func (c *Contest) grid(entrants []*pb.Entrant, width, height int) (string, bool) {
-	var slots []board.Slot
-	for _, e := range entrants {
-		name, score := c.boardTitle(e)
-		slots = append(slots, board.Slot{Board: c.Games[e.GetGameId()].Board(), Name: name, Facts: score})
-	}
-	return board.DrawGrid(c.env.Theme, slots, width, height)
 }
 
 // boardTitle returns the two ends of the line above a board: rank and name, and the score. The leader has a star.

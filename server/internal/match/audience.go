@@ -90,16 +90,8 @@ const (
 	refreshEvery  = store.AudienceTTL / 3
 )
 
-// countAudiences reports this server's counts of the given matches to the other servers and
-// announces the totals to watchers if they have changed or enough time has passed.
-func (h *Hub) countAudiences(matches []*Match, now time.Time) {
-	for _, m := range matches {
-		if m.loaded() {
-			h.countAudience(m, now)
-		}
-	}
-}
-
+// countAudience reports this server's count of a match to the other servers and announces the total
+// to watchers if it has changed or enough time has passed.
 func (h *Hub) countAudience(m *Match, now time.Time) {
 	c := &m.watching
 	local := m.counted()
@@ -120,7 +112,7 @@ func (h *Hub) countAudience(m *Match, now time.Time) {
 
 // reportWatchers reports the number of a match's spectators on this server, and their new
 // reactions, to the other servers, without waiting for the outcome. If the report fails,
-// countAudiences repeats it without the reactions: next time if the number has fallen, or else
+// countAudience repeats it without the reactions: next time if the number has fallen, or else
 // within refreshEvery.
 func (h *Hub) reportWatchers(m *Match, local int32, now time.Time) {
 	c := &m.watching

@@ -29,8 +29,8 @@ func TestAudience_Waiting(t *testing.T) {
 			t.Helper()
 			waittest.Until(t, "both servers count the watchers", func() bool {
 				now = now.Add(time.Second)
-				a.countAudiences(a.all(), now)
-				b.countAudiences(b.all(), now)
+				a.check(a.all(), now)
+				b.check(b.all(), now)
 				heads, err := a.Log.Heads(t.Context(), []string{name("a")})
 				return err == nil && heads[0].Watchers == want && ma.Spectators() == want && mb.Spectators() == want
 			})

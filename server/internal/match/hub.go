@@ -140,8 +140,10 @@ func (h *Hub) check(matches []*Match, now time.Time) {
 		if m.due(n, followTicks) && m.stale(n) && m.followed() {
 			m.refresh()
 		}
+		if m.loaded() {
+			h.countAudience(m, now)
+		}
 	}
-	h.countAudiences(matches, now)
 }
 
 // Stopping returns a context that is canceled when the hub stops, with ErrStopping as the cause.
@@ -288,14 +290,7 @@ func (h *Hub) Cached() []*Match {
 }
 
 // loaded reports whether the match was loaded successfully.
-func (m *Match) loaded() bool {
-	select {
-	case <-m.ready:
-		return m.loadErr == nil
-	default:
-		return false
-	}
-}
+func (m *Match) loaded() bool { return m.State() != nil }
 
 // Live returns the number of matches in memory.
 func (h *Hub) Live() int {

@@ -32,8 +32,8 @@ func TestAudience(t *testing.T) {
 			t.Helper()
 			waittest.Until(t, "both servers count all watchers", func() bool {
 				now = now.Add(time.Second)
-				a.countAudiences(a.all(), now)
-				b.countAudiences(b.all(), now)
+				a.check(a.all(), now)
+				b.check(b.all(), now)
 				return ma.Spectators() == want && mb.Spectators() == want
 			})
 		}
@@ -48,16 +48,16 @@ func TestAudience(t *testing.T) {
 		assert.Equal(t, 1, a.Spectators())
 		assert.Equal(t, 2, b.Spectators())
 		for _, watcher := range []*Watcher{wa, wb[0], player} {
-			a.countAudiences(a.all(), now)
-			b.countAudiences(b.all(), now)
+			a.check(a.all(), now)
+			b.check(b.all(), now)
 			update, _ := watcher.Next(2)
 			require.NotNil(t, update.Audience)
 			assert.Equal(t, 3, update.Audience.Spectators)
 			update, changed := watcher.Next(2)
 			require.Equal(t, Update{}, update, "each announcement arrives once")
 			now = now.Add(announceEvery)
-			a.countAudiences(a.all(), now)
-			b.countAudiences(b.all(), now)
+			a.check(a.all(), now)
+			b.check(b.all(), now)
 			<-changed
 			update, _ = watcher.Next(2)
 			require.NotNil(t, update.Audience, "the audience is announced again to keep the stream active")
@@ -80,7 +80,7 @@ func TestAudience(t *testing.T) {
 			// overwrite it.
 			assert.NoError(t, env.client.HSet(ctx, key, b.ServerID, "1 1000000000").Err())
 			now = now.Add(refreshEvery)
-			a.countAudiences(a.all(), now)
+			a.check(a.all(), now)
 			return ma.Spectators() == 1
 		})
 
@@ -90,8 +90,8 @@ func TestAudience(t *testing.T) {
 		player.Close()
 		waittest.Until(t, "lists count no watchers", func() bool {
 			now = now.Add(time.Second)
-			a.countAudiences(a.all(), now)
-			b.countAudiences(b.all(), now)
+			a.check(a.all(), now)
+			b.check(b.all(), now)
 			heads, err := a.Log.Heads(ctx, []string{name("a")})
 			return err == nil && heads[0].Watchers == 0 && a.seen.audience() == 0
 		})
@@ -107,7 +107,7 @@ func TestAudience_NewWatcher(t *testing.T) {
 		s := env.still(env.addr)
 		m := s.begin(name("a"), "classic")
 		early := m.newWatcher(t.Context(), Spectator)
-		s.countAudiences(s.all(), time.Now())
+		s.check(s.all(), time.Now())
 		update, _ := early.Next(1)
 		require.NotNil(t, update.Audience)
 		early.Close()
@@ -117,6 +117,16 @@ func TestAudience_NewWatcher(t *testing.T) {
 		update, _ = late.Next(1)
 		assert.Equal(t, Update{}, update)
 	})
+}
+
+// Ensure that the periodic checks and lists of matches leave out those that are still being loaded.
+func TestCheck_Loading(t *testing.T) {
+	t.Parallel()
+	on := storetest.New(t)
+	s := newServer(t, on, on.Games)
+	s.matches[name("a")] = newMatch(s.Hub, name("a"))
+	s.check(s.all(), time.Now())
+	assert.Empty(t, s.Cached())
 }
 
 // lateReply is a store whose replies to reports of a match's watchers arrive after the feed has
@@ -139,7 +149,7 @@ func TestAudience_LateReply(t *testing.T) {
 	s := newServer(t, on, late)
 	late.match = s.begin(name("a"), "classic")
 	defer late.match.newWatcher(t.Context(), Spectator).Close()
-	s.countAudiences(s.all(), time.Now())
+	s.check(s.all(), time.Now())
 	waittest.Until(t, "the report has ended", func() bool { return !late.match.watching.reporting.Load() })
 	assert.Equal(t, 3, late.match.Spectators())
 }
@@ -179,7 +189,7 @@ func TestSweep(t *testing.T) {
 		}
 		used, watched, idle := hold("used"), hold("watched"), hold("idle")
 		watcher := watched.newWatcher(t.Context(), Spectator)
-		s.countAudiences(s.all(), time.Now())
+		s.check(s.all(), time.Now())
 		state := idle.play(t, 5)
 		idle.Release()
 		waittest.Until(t, "only the unused match is evicted", func() bool {
@@ -214,7 +224,7 @@ func TestSweep(t *testing.T) {
 			return slices.Equal(games(), []string{name("watched")})
 		})
 		waittest.Until(t, "no match is left", func() bool {
-			s.countAudiences(s.all(), later)
+			s.check(s.all(), later)
 			s.sweep(later)
 			return s.Live() == 0
 		})

@@ -42,7 +42,7 @@ func (r *reactions) take() (counts store.Reactions) {
 func (m *Match) React(kind int) { m.watching.reacted[kind].Add(1) }
 
 // showReactions reports and announces the new reactions of the given matches, halfway between
-// two calls of countAudiences.
+// two calls of check.
 func (h *Hub) showReactions(matches []*Match, now time.Time) {
 	for _, m := range matches {
 		if c := &m.watching; (c.reacted.some() || c.shown.some()) && m.loaded() {

@@ -148,7 +148,7 @@ type watcherSet struct {
 	reported  atomic.Int32 // Match.counted as last reported to other servers
 	reporting atomic.Bool  // set while a report is in flight; only one is sent at a time, so that reports arrive in order
 
-	// Used by countAudiences only.
+	// Used by countAudience only.
 	reportedAt  time.Time
 	announcedAt time.Time
 }

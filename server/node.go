@@ -173,7 +173,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		Credentials: account.NewCredentials(n.store.Credentials),
 		Leaderboard: stores.Leaderboard, Directory: background.Directory,
 		Challenges: stores.Challenges, Profiles: stores.Profiles, Tokens: page.NewTokens(n.store.Secrets),
-		Planner: n.jobs, Metrics: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
+		Demand: n.jobs, Metrics: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		Version: version.String(), WebURL: n.PublicURL, Durable: n.Store != Memory, MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits, Reactions: n.Reactions,
 	})

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/periodic"
 	"github.com/gridstand/gridstand/server/internal/challenge"
@@ -30,7 +29,7 @@ type Config struct {
 }
 
 // Manager performs the tasks of this package on one server. It implements match.Jobs and
-// rpc.Planner.
+// rpc.Demand.
 type Manager struct {
 	Config
 	queue *queue
@@ -61,19 +60,9 @@ func (m *Manager) Hold(ctx context.Context, gameID string, last, latest time.Tim
 // address share their turns to think.
 func (m *Manager) Creates(playerID, address string) { m.bots.addresses.Add(playerID, address) }
 
-// Create implements rpc.Planner.
-func (m *Manager) Create(
-	ctx context.Context, hub *match.Hub, gameID string, created replay.Created, seed game.Seed, notAfter time.Time,
-) (*replay.State, error) {
-	state, err := hub.Create(ctx, gameID, created, seed, notAfter)
-	if err == nil {
-		err = m.Plan(ctx, state)
-	}
-	return state, err
-}
-
-// Plan adds a new game to the lists. The job that was held for its first entry finds out when the next one is
-// due. Plan does not enqueue another: if it is slow, it would make a job due that another server holds by then.
+// Plan implements match.Jobs. It adds a new game to the lists. The job that was held for its first entry finds out
+// when the next one is due. Plan does not enqueue another: if it is slow, it would make a job due that another
+// server holds by then.
 func (m *Manager) Plan(ctx context.Context, state *replay.State) error {
 	if state.Status == replay.Finished {
 		return m.record(ctx, state)

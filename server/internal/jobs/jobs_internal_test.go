@@ -46,7 +46,7 @@ func newHub(m *Manager, s *store.Store, serverID string) *match.Hub {
 func begin(t *testing.T, m *Manager, hub *match.Hub, gameID string, created replay.Created, seed game.Seed) *match.Match {
 	t.Helper()
 	created.Commitment = seed.Commitment()
-	_, err := m.Create(t.Context(), hub, gameID, created, seed, time.Time{})
+	_, err := hub.Create(t.Context(), gameID, created, seed, time.Time{})
 	require.NoError(t, err)
 	served, err := hub.Acquire(t.Context(), gameID)
 	require.NoError(t, err)
@@ -92,7 +92,7 @@ func TestManager_Starting(t *testing.T) {
 		}, now)
 		require.NoError(t, err)
 		own := race.Entrants[0]
-		_, err = m.Create(ctx, hub, own.GameID, race.Attempt(own, 0), race.Seed, time.Time{})
+		_, err = hub.Create(ctx, own.GameID, race.Attempt(own, 0), race.Seed, time.Time{})
 		require.NoError(t, err)
 		next := func() time.Duration {
 			job := store.Job{GameID: own.GameID, Leased: now, Expires: now}

@@ -55,7 +55,7 @@ func (m *Manager) startShowcase(ctx context.Context, hub *match.Hub) {
 		now, seed := time.Now(), game.NewSeed()
 		gameID, created := showcaseID(now), program(now)
 		created.Commitment = seed.Commitment()
-		if _, err = m.Create(ctx, hub, gameID, created, seed, time.Time{}); errors.Is(err, match.ErrExists) {
+		if _, err = hub.Create(ctx, gameID, created, seed, time.Time{}); errors.Is(err, match.ErrExists) {
 			return // Another server has begun a showcase.
 		}
 	}

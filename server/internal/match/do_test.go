@@ -56,8 +56,8 @@ func TestDo_Ends(t *testing.T) {
 	})
 }
 
-// Ensure that a game is created only in time, unless it exists already, that asking for one that does not
-// exist keeps nothing in memory, and that no log is written for a game that has lost its own.
+// Ensure that a game is created only in time, unless it exists already, and planned in both cases, that asking
+// for one that does not exist keeps nothing in memory, and that no log is written for a game that has lost its own.
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
@@ -76,6 +76,9 @@ func TestCreate(t *testing.T) {
 		_, err = b.Acquire(ctx, name("b"))
 		require.ErrorIs(t, err, gamelog.ErrNotFound)
 		assert.Zero(t, b.Live(), "a game that does not exist does not stay in memory")
+		_, err = b.Create(ctx, name("a"), created(t, "classic", seed(t, 2)), seed(t, 2), time.Time{})
+		require.NoError(t, err)
+		assert.Equal(t, []int{1, 2}, []int{a.work.planned, b.work.planned}, "also a game that exists")
 
 		require.NoError(t, env.client.Del(ctx, logKey(name("a"))).Err())
 		_, err = env.serve(env.addr).Create(ctx, name("a"), c, sd, time.Time{})

@@ -131,8 +131,8 @@ type work struct {
 	soon  []string
 	ended []*replay.State
 	err   error
-	// attended is the number of calls of Attended.
-	attended int
+	// attended and planned are the numbers of calls of Attended and Plan.
+	attended, planned int
 }
 
 func (w *work) Hold(_ context.Context, gameID string, _, latest time.Time) (time.Time, error) {
@@ -140,6 +140,13 @@ func (w *work) Hold(_ context.Context, gameID string, _, latest time.Time) (time
 	defer w.mu.Unlock()
 	w.soon = append(w.soon, gameID)
 	return latest, w.err
+}
+
+func (w *work) Plan(context.Context, *replay.State) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.planned++
+	return w.err
 }
 
 func (w *work) Appended(_ context.Context, final *replay.State) {

@@ -26,6 +26,9 @@ type Jobs interface {
 	// stored, with the last time at which no server has processed it. last is the time of the game's last
 	// entry.
 	Hold(ctx context.Context, gameID string, last, latest time.Time) (time.Time, error)
+	// Plan is called with the state of a game that Hub.Create has created, or found again. It adds the game to
+	// the lists.
+	Plan(ctx context.Context, state *replay.State) error
 	// Appended is called with the state after each entry that this server appended. It must return
 	// within a second. If the game is over, Appended tries to record the result.
 	Appended(ctx context.Context, state *replay.State)
@@ -329,11 +332,11 @@ func (h *Hub) sweep(now time.Time) {
 
 // Create creates a game, at the latest at the time notAfter by the store's clock; zero means no
 // limit. If the ID was already used for a game with the same content, Create returns a state of
-// that game. The content is what replay.Entry.Same compares: not the names of players and, except in
-// an attempt, not the seed.
+// that game. It calls Jobs.Plan in both cases. The content is what replay.Entry.Same compares: not the
+// names of players and, except in an attempt, not the seed.
 //
-// Errors: ErrExists if the existing game has different content, store.ErrTooLate, and the errors
-// that Acquire returns.
+// Errors: ErrExists if the existing game has different content, store.ErrTooLate, the error of Jobs.Plan, and
+// the errors that Acquire returns.
 func (h *Hub) Create(
 	ctx context.Context, gameID string, created replay.Created, seed game.Seed, notAfter time.Time,
 ) (*replay.State, error) {
@@ -346,16 +349,17 @@ func (h *Hub) Create(
 	if errors.Is(err, store.ErrUnsettled) {
 		err = h.settle(ctx, gameID, draft)
 	}
-	var conflict *store.ConflictError
-	switch {
+	state := draft.Event.State
+	switch _, conflict := errors.AsType[*store.ConflictError](err); {
 	case err == nil:
-		h.Jobs.Appended(ctx, draft.Event.State)
-		return draft.Event.State, nil
-	case errors.As(err, &conflict), errors.Is(err, store.ErrBroken):
-		return h.Existing(ctx, gameID, created)
-	default:
+		h.Jobs.Appended(ctx, state)
+	case conflict, errors.Is(err, store.ErrBroken):
+		state, err = h.Existing(ctx, gameID, created)
+	}
+	if err != nil {
 		return nil, err
 	}
+	return state, h.Jobs.Plan(ctx, state)
 }
 
 // ErrExists means that the ID was used for a game with different content.

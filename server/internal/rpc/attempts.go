@@ -109,7 +109,7 @@ func (s *Service) beginAttempt(ctx context.Context, c *challenge.Challenge, e ch
 	if !c.CloseTime.IsZero() {
 		notAfter = c.CloseTime.Add(-time.Millisecond)
 	}
-	state, err := s.Planner.Create(ctx, s.Hub, e.GameID, c.Attempt(e, dayStreak), c.Seed, notAfter)
+	state, err := s.Hub.Create(ctx, e.GameID, c.Attempt(e, dayStreak), c.Seed, notAfter)
 	if errors.Is(err, store.ErrTooLate) {
 		err = challenge.ErrClosed
 	}

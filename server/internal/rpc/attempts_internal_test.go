@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -36,15 +35,6 @@ func TestListsAttempt_Expired(t *testing.T) {
 	}
 }
 
-// noPlanner is a Planner that plans nothing.
-type noPlanner struct{ Planner }
-
-func (noPlanner) Create(
-	ctx context.Context, hub *match.Hub, gameID string, created replay.Created, seed game.Seed, notAfter time.Time,
-) (*replay.State, error) {
-	return hub.Create(ctx, gameID, created, seed, notAfter)
-}
-
 // Ensure that an attempt does not begin if its challenge closes after the server has read it.
 func TestBeginAttempt_Closed(t *testing.T) {
 	t.Parallel()
@@ -52,7 +42,7 @@ func TestBeginAttempt_Closed(t *testing.T) {
 		now, err := kept.Time(t.Context())
 		require.NoError(t, err)
 		log := gamelog.New(kept.Games)
-		s := New(Config{Hub: match.NewHub(match.Config{Log: log, Jobs: noJobs{}}), Planner: noPlanner{}})
+		s := New(Config{Hub: match.NewHub(match.Config{Log: log, Jobs: noJobs{}})})
 		c := &challenge.Challenge{
 			ID: raceID(0), Kind: replay.Link, Variant: "classic", Revision: 1, Seed: game.NewSeed(), OpenTime: now.Add(-time.Hour), CloseTime: now,
 		}

@@ -54,7 +54,7 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 	if err := s.takeGames(ctx, player.ID, 1, 0); err != nil {
 		return nil, err
 	}
-	state, err := s.Planner.Create(ctx, s.Hub, newID, created, seed, time.Time{})
+	state, err := s.Hub.Create(ctx, newID, created, seed, time.Time{})
 	return s.createdGame(ctx, state, err)
 }
 

@@ -38,6 +38,8 @@ func (noJobs) Hold(_ context.Context, _ string, _, latest time.Time) (time.Time,
 	return latest, nil
 }
 
+func (noJobs) Plan(context.Context, *replay.State) error { return nil }
+
 func (noJobs) Appended(context.Context, *replay.State) {}
 
 // Ensure that a player who joins their own game again writes nothing: the lists have the game.

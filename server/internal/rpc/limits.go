@@ -43,7 +43,7 @@ func (s *Service) takeGames(ctx context.Context, playerID string, games, challen
 		s.gamesFrom.take(address, -games)
 		return err
 	}
-	s.Planner.Creates(playerID, address)
+	s.Demand.Creates(playerID, address)
 	return nil
 }
 

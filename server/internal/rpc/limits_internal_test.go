@@ -18,12 +18,12 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// anyPlanner is embedded in fakes that implement only some methods.
-type anyPlanner interface{ Planner }
+// anyDemand is embedded in fakes that implement only some methods.
+type anyDemand interface{ Demand }
 
-// createdFrom is a Planner that records from which address each player creates games.
+// createdFrom is a Demand that records from which address each player creates games.
 type createdFrom struct {
-	anyPlanner
+	anyDemand
 
 	addresses map[string]string
 }
@@ -31,13 +31,13 @@ type createdFrom struct {
 func (c createdFrom) Creates(playerID, address string) { c.addresses[playerID] = address }
 
 // Ensure that a game that exceeds the limit of an account or of an address counts toward neither, and that
-// the Planner gets the address of a caller who creates a game.
+// the Demand gets the address of a caller who creates a game.
 func TestTakeGames(t *testing.T) {
 	t.Parallel()
-	planner := createdFrom{addresses: map[string]string{}}
+	demand := createdFrom{addresses: map[string]string{}}
 	s := New(Config{
-		Planner: planner,
-		Limits:  limits.Limits{limits.NewGamesPerMinute: 2, limits.NewGamesPerAddressPerMinute: 3, limits.NewChallengesPerAddressPerMinute: 1},
+		Demand: demand,
+		Limits: limits.Limits{limits.NewGamesPerMinute: 2, limits.NewGamesPerAddressPerMinute: 3, limits.NewChallengesPerAddressPerMinute: 1},
 	})
 	budgets := front.NewBudgets(&limits.Limits{}, nil)
 	create := func(playerID string, host int, challenges int) string {
@@ -65,7 +65,7 @@ func TestTakeGames(t *testing.T) {
 	assert.Equal(t, ofChallenges, create("cy", 3, 1))
 	assert.Empty(t, create("cy", 3, 0), "games refused because of their challenge count toward an account")
 	assert.Empty(t, create("dan", 3, 0), "games refused because of their challenge count toward an address")
-	assert.Equal(t, map[string]string{"ada": "192.0.2.1", "bob": "192.0.2.2", "cy": "192.0.2.3", "dan": "192.0.2.3"}, planner.addresses)
+	assert.Equal(t, map[string]string{"ada": "192.0.2.1", "bob": "192.0.2.2", "cy": "192.0.2.3", "dan": "192.0.2.3"}, demand.addresses)
 }
 
 // Ensure that calls that need a token, because they change something or list what only their player may see,

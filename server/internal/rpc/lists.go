@@ -54,7 +54,7 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 		return nil, err
 	}
 	if list.Status == store.Active && list.PlayerID == "" {
-		s.Planner.Listed(moving)
+		s.Demand.Listed(moving)
 	}
 	shown := convert.All(games, func(g ranked) *pb.Game { return g.game })
 	return &pb.ListGamesResponse{Games: shown, NextPageToken: next, MovingGames: int32(moving)}, nil

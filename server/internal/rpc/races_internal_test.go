@@ -61,25 +61,21 @@ func (l *leaving) Update(ctx context.Context, c store.Challenge) error {
 	return cmp.Or(err, ctx.Err())
 }
 
-// creating is a Planner that creates games, and counts the calls.
+// creating counts the games that the hub creates or finds again.
 type creating struct {
-	noPlanner
+	noJobs
 	mu               sync.Mutex
 	wanted, failures int
 }
 
-// fail makes the next n calls fail.
+// fail makes the hub fail to create the next n games.
 func (p *creating) fail(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.failures = n
 }
 
-func (*creating) Creates(string, string) {}
-
-func (p *creating) Create(
-	ctx context.Context, hub *match.Hub, gameID string, created replay.Created, seed game.Seed, notAfter time.Time,
-) (*replay.State, error) {
+func (p *creating) Hold(ctx context.Context, gameID string, last, latest time.Time) (time.Time, error) {
 	p.mu.Lock()
 	p.wanted++
 	fails := p.failures > 0
@@ -88,10 +84,15 @@ func (p *creating) Create(
 	}
 	p.mu.Unlock()
 	if fails {
-		return nil, context.DeadlineExceeded
+		return time.Time{}, context.DeadlineExceeded
 	}
-	return p.noPlanner.Create(ctx, hub, gameID, created, seed, notAfter)
+	return p.noJobs.Hold(ctx, gameID, last, latest)
 }
+
+// noDemand records nothing.
+type noDemand struct{ Demand }
+
+func (noDemand) Creates(string, string) {}
 
 // noOutages is a store's record without outages.
 type noOutages struct{}
@@ -103,12 +104,12 @@ func (noOutages) Outage(context.Context) (store.Span, time.Time, error) {
 }
 
 // newRacing returns a service whose challenges are in races and everything else in kept.
-func newRacing(kept *store.Store, races store.Challenges, planner Planner, limited limits.Limits) *Service {
+func newRacing(kept *store.Store, races store.Challenges, jobs match.Jobs, limited limits.Limits) *Service {
 	log := gamelog.New(kept.Games)
 	return New(Config{
 		Accounts: account.New(kept.Accounts, time.Hour), Leaderboard: leaderboard.New(kept.Boards, nil, nil),
-		Planner: planner, Log: log, Logger: slog.New(slog.DiscardHandler),
-		Hub: match.NewHub(match.Config{Log: log, Feed: kept.Feed, Jobs: noJobs{}}),
+		Demand: noDemand{}, Log: log, Logger: slog.New(slog.DiscardHandler),
+		Hub: match.NewHub(match.Config{Log: log, Feed: kept.Feed, Jobs: jobs}),
 		Challenges: challenge.New(challenge.Config{
 			Store: races, Log: log, Keep: time.Hour, Outages: noOutages{},
 		}),
@@ -154,15 +155,15 @@ func TestRaces_OneGame(t *testing.T) {
 			t.Parallel()
 			storetest.Each(t, func(t *testing.T, kept *store.Store) {
 				races := &overtaken{Challenges: kept.Challenges}
-				planner := &creating{}
-				s := newRacing(kept, races, planner, limits.Limits{limits.NewGamesPerMinute: 2})
+				jobs := &creating{}
+				s := newRacing(kept, races, jobs, limits.Limits{limits.NewGamesPerMinute: 2})
 				ann, bob := by(t.Context(), "ann"), by(t.Context(), "bob")
 				waiting, err := s.RaceNow(ann, &pb.RaceNowRequest{})
 				require.NoError(t, err)
-				assert.Equal(t, 2, planner.wanted, "the player's and the bot's")
+				assert.Equal(t, 2, jobs.wanted, "the player's and the bot's")
 				_, err = s.RaceNow(ann, &pb.RaceNowRequest{})
 				require.NoError(t, err)
-				assert.Equal(t, 2, planner.wanted)
+				assert.Equal(t, 2, jobs.wanted)
 				races.updates = 3
 				require.NoError(t, enter(bob, s, waiting.GetChallenge().GetId()))
 				assert.Zero(t, races.updates)
@@ -200,8 +201,8 @@ func TestRaces_Attempts(t *testing.T) {
 			t.Run(fmt.Sprintf("%s%+v", name, tt), func(t *testing.T) {
 				t.Parallel()
 				storetest.EachClock(t, func(t *testing.T, kept *store.Store, forward func(time.Duration)) {
-					written, planner := &leaving{Challenges: kept.Challenges, leave: func() {}}, &creating{}
-					s := newRacing(kept, written, planner, limits.Limits{})
+					written, jobs := &leaving{Challenges: kept.Challenges, leave: func() {}}, &creating{}
+					s := newRacing(kept, written, jobs, limits.Limits{})
 					ann, bob := by(t.Context(), "ann"), by(t.Context(), "bob")
 					race := func() string {
 						id, err := create(ann, s, &pb.CreateChallengeRequest{Private: tt.private})
@@ -215,7 +216,7 @@ func TestRaces_Attempts(t *testing.T) {
 					forward(challenge.Countdown)
 					of := races{waiting: race(), open: open} // If they are private, RaceNow creates another one.
 					if tt.fails {
-						planner.fail(1)
+						jobs.fail(1)
 						require.Error(t, call(ann, bob, s, of))
 						require.NoError(t, call(ann, bob, s, of))
 					} else {
@@ -297,12 +298,12 @@ func TestRaces_Started(t *testing.T) {
 }
 
 // stuck returns the id of a race of the caller and a bot whose entrants are all ready, and that does not start as long as
-// planner fails.
-func stuck(ctx context.Context, t *testing.T, s *Service, planner *creating) string {
+// jobs fails.
+func stuck(ctx context.Context, t *testing.T, s *Service, jobs *creating) string {
 	t.Helper()
 	waiting, err := s.RaceNow(ctx, &pb.RaceNowRequest{}) // with a bot, which is ready
 	require.NoError(t, err)
-	planner.fail(1 << 30)
+	jobs.fail(1 << 30)
 	require.Error(t, join(ctx, s, waiting.GetChallenge().GetId(), "", true))
 	return waiting.GetChallenge().GetId()
 }
@@ -312,10 +313,10 @@ func stuck(ctx context.Context, t *testing.T, s *Service, planner *creating) str
 func TestRaces_StartedLater(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, kept *store.Store) {
-		planner, races := &creating{}, &leaving{Challenges: kept.Challenges, leave: func() {}}
-		s := newRacing(kept, races, planner, limits.Limits{})
+		jobs, races := &creating{}, &leaving{Challenges: kept.Challenges, leave: func() {}}
+		s := newRacing(kept, races, jobs, limits.Limits{})
 		ann := by(t.Context(), "ann")
-		raceID := stuck(ann, t, s, planner)
+		raceID := stuck(ann, t, s, jobs)
 		watches := func(ctx context.Context) (opened bool, _ error) {
 			l := s.addStream(ctx, raceID, "")
 			_, failed := l.first(ctx)
@@ -327,7 +328,7 @@ func TestRaces_StartedLater(t *testing.T) {
 		opened, err := watches(ann)
 		require.NoError(t, err)
 		assert.False(t, opened)
-		planner.fail(0)
+		jobs.fail(0)
 		ctx, leave := context.WithCancel(ann)
 		races.leave = leave
 		opened, _ = watches(ctx)
@@ -340,20 +341,20 @@ func TestRaces_StartedLater(t *testing.T) {
 func TestLiveChallenge_NotStarted(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, kept *store.Store) {
-		planner, log := &creating{}, &bytes.Buffer{}
-		s := newRacing(kept, kept.Challenges, planner, limits.Limits{})
+		jobs, log := &creating{}, &bytes.Buffer{}
+		s := newRacing(kept, kept.Challenges, jobs, limits.Limits{})
 		s.Logger = slog.New(slog.NewTextHandler(log, nil))
 		ann := by(t.Context(), "ann")
-		raceID := stuck(ann, t, s, planner)
+		raceID := stuck(ann, t, s, jobs)
 		l := newLiveChallenge(s, raceID)
 		l.players[caller(ann).ID] = 1
 		for range 2 {
-			tried := planner.wanted
+			tried := jobs.wanted
 			require.NoError(t, l.update(ann))
-			assert.Less(t, tried, planner.wanted)
+			assert.Less(t, tried, jobs.wanted)
 		}
 		assert.Equal(t, 1, strings.Count(log.String(), "id=race-not-started"))
-		planner.fail(0)
+		jobs.fail(0)
 		require.NoError(t, l.update(ann))
 		c, _, err := s.Challenges.Get(ann, raceID)
 		require.NoError(t, err)

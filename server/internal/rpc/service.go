@@ -14,8 +14,6 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/gridstand/gridstand/game"
-	"github.com/gridstand/gridstand/game/replay"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/challenge"
@@ -29,15 +27,10 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// Planner schedules the future actions of games.
-type Planner interface {
+// Demand learns which games clients create and look for.
+type Demand interface {
 	// Creates records the address from which a player creates a game. It does not block.
 	Creates(playerID, address string)
-	// Create creates a game as hub.Create does, and adds it to the lists. It schedules the game before it
-	// creates it, so that if this server dies, another one adds the game to the lists.
-	Create(
-		ctx context.Context, hub *match.Hub, gameID string, created replay.Created, seed game.Seed, notAfter time.Time,
-	) (*replay.State, error)
 	// Listed records that a client read a list of live games. moving is the number of
 	// games in motion in the store. Listed does not block.
 	Listed(moving int)
@@ -57,7 +50,7 @@ type Config struct {
 	Profiles    *profile.Profiles
 	// Tokens seals the page tokens of challenges and standings.
 	Tokens  *page.Tokens
-	Planner Planner
+	Demand  Demand
 	Metrics *metrics.Metrics
 	// Refused is called for each call that is refused because of a limit, a wrong token or
 	// a wrong credential. reason is the limit's name, wrongToken or wrongCredential;

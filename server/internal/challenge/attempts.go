@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -108,21 +107,23 @@ func (s *Challenges) Hidden(ctx context.Context, attempt *replay.State, playerID
 	return &HiddenError{ChallengeID: c.ID, Until: c.CloseTime}
 }
 
-// Seed returns the seed of the attempt's challenge if the challenge is closed or a rematch,
-// or else the zero seed. The seed of a race stays hidden until it is known that outages
-// cannot postpone its close.
-func (s *Challenges) Seed(ctx context.Context, attempt *replay.State) (game.Seed, error) {
+// Reveal adds the seed to the state of a game if that is a finished attempt, and its challenge is closed or a
+// rematch. The seed of a race stays hidden until it is known that outages cannot postpone its close.
+func (s *Challenges) Reveal(ctx context.Context, state *replay.State) (*replay.State, error) {
+	if !state.IsAttempt() || state.Status != replay.Finished {
+		return state, nil
+	}
 	// Avoid reading the store, because all watchers of an attempt may request the seed when
 	// it ends.
-	if c, ok := s.known.Get(attempt.Attempt.ChallengeID); ok && (c.ended || c.Kind == replay.Rematch) {
-		return c.Seed, nil
+	if c, ok := s.known.Get(state.Attempt.ChallengeID); ok && (c.ended || c.Kind == replay.Rematch) {
+		return state.Reveal(c.Seed), nil
 	}
-	c, now, err := s.Get(ctx, attempt.Attempt.ChallengeID)
-	if err != nil {
-		if errors.Is(err, ErrNotFound) {
-			err = nil
-		}
-		return game.Seed{}, err
+	c, now, err := s.Get(ctx, state.Attempt.ChallengeID)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return state, nil
+	case err != nil || c.Revealed(now).IsZero():
+		return state, err
 	}
-	return c.Revealed(now), nil
+	return state.Reveal(c.Seed), nil
 }

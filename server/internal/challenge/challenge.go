@@ -4,7 +4,7 @@
 //
 // A challenge opens and closes at times that are stored with it, and each move is checked
 // against the store's clock, so no server needs to be running at those times. This package
-// also decides what stays hidden until a challenge is closed; see Hidden and Seed.
+// also decides what stays hidden until a challenge is closed; see Hidden and Reveal.
 package challenge
 
 import (

@@ -19,7 +19,7 @@ import (
 )
 
 // Config configures a Challenges. All fields are required, except Outages. Only the methods
-// that depend on whether a race is closed use it: Get, GetAll, List, Window, Hidden and Seed.
+// that depend on whether a race is closed use it: Get, GetAll, List, Window, Hidden and Reveal.
 type Config struct {
 	Store store.Challenges
 	Log   *gamelog.Log

@@ -18,7 +18,7 @@ import (
 
 // show returns a game's state as the caller may see it, or an error if the caller may not
 // see it. A finished attempt at a challenge includes its seed if the seed is public. Every
-// response that contains a game or an event is built from the result of show, revealed or
+// response that contains a game or an event is built from the result of show, Challenges.Reveal or
 // filter.
 func (s *Service) show(ctx context.Context, state *replay.State) (*replay.State, error) {
 	if !state.IsAttempt() {
@@ -31,20 +31,7 @@ func (s *Service) show(ctx context.Context, state *replay.State) (*replay.State,
 	if err != nil {
 		return nil, err
 	}
-	return s.revealed(ctx, state)
-}
-
-// revealed adds the challenge's seed to the state if it is a finished attempt and its
-// seed is public.
-func (s *Service) revealed(ctx context.Context, state *replay.State) (*replay.State, error) {
-	if !state.IsAttempt() || state.Status != replay.Finished {
-		return state, nil
-	}
-	seed, err := s.Challenges.Seed(ctx, state)
-	if err != nil || seed.IsZero() {
-		return state, err
-	}
-	return state.Reveal(seed), nil
+	return s.Challenges.Reveal(ctx, state)
 }
 
 // challengeID validates a challenge ID.

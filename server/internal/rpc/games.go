@@ -289,7 +289,7 @@ func (s *Service) do(ctx context.Context, givenID string, call match.Call) (*pb.
 		return nil, err
 	}
 	shown := *event.Event
-	if shown.State, err = s.revealed(ctx, shown.State); err != nil {
+	if shown.State, err = s.Challenges.Reveal(ctx, shown.State); err != nil {
 		return nil, err
 	}
 	return translate.Event(&shown), nil

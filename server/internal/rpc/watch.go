@@ -227,7 +227,7 @@ func (v *gameView) game(state *replay.State) (any, error) {
 	if !v.preview && len(state.SeatsOf(v.playerID)) > 0 {
 		v.watcher.SetRole(match.Player)
 	}
-	state, err := v.service.revealed(v.stream.Context(), state)
+	state, err := v.service.Challenges.Reveal(v.stream.Context(), state)
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +244,7 @@ func (v *gameView) event(e *match.Event) (any, error) {
 	}
 	// Streams do not share the encoding of an attempt's last event, because whether it
 	// contains the seed depends on the time.
-	state, err := v.service.revealed(v.stream.Context(), e.State)
+	state, err := v.service.Challenges.Reveal(v.stream.Context(), e.State)
 	if err != nil {
 		return nil, err
 	}

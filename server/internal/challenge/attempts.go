@@ -93,9 +93,9 @@ func (s *Challenges) Hidden(ctx context.Context, attempt *replay.State, playerID
 	case status == Closed, kind == replay.Race && status == Open:
 		return nil
 	case kind == replay.Race:
-		return &NotOpenError{ChallengeID: c.ID, At: c.OpenTime}
+		return &NotOpenError{c}
 	case playerID == "":
-		return &HiddenError{ChallengeID: c.ID, Until: c.CloseTime}
+		return &HiddenError{c}
 	}
 	head, err := s.Log.Head(ctx, AttemptID(c.ID, playerID))
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Challenges) Hidden(ctx context.Context, attempt *replay.State, playerID
 	if own := head.State; own != nil && own.Status == replay.Finished {
 		return nil
 	}
-	return &HiddenError{ChallengeID: c.ID, Until: c.CloseTime}
+	return &HiddenError{c}
 }
 
 // Reveal adds the seed to the state of a game if that is a finished attempt, and its challenge is closed or a

@@ -265,21 +265,13 @@ var (
 )
 
 // NotOpenError means that a challenge is not open yet.
-type NotOpenError struct {
-	// ChallengeID is empty if the challenge is not known.
-	ChallengeID string
-	// At is when the challenge opens, or zero if that is not known.
-	At time.Time
-}
+type NotOpenError struct{ Challenge *Challenge }
 
 func (e *NotOpenError) Error() string { return "the challenge is not open yet" }
 
-// HiddenError means that an attempt is hidden from the caller until its challenge is closed.
-type HiddenError struct {
-	ChallengeID string
-	// Until is when the challenge closes.
-	Until time.Time
-}
+// HiddenError means that an attempt is hidden from the caller until its challenge is closed. The seed of Challenge is
+// hidden, too.
+type HiddenError struct{ Challenge *Challenge }
 
 func (e *HiddenError) Error() string {
 	return "this attempt is hidden until its challenge is closed or you have finished your own attempt"

@@ -74,7 +74,7 @@ func (s *Service) createAttempt(ctx context.Context, request *pb.CreateGameReque
 	case challenge.Closed:
 		return nil, challenge.ErrClosed
 	default:
-		return nil, &challenge.NotOpenError{ChallengeID: c.ID, At: c.OpenTime}
+		return nil, &challenge.NotOpenError{Challenge: c}
 	}
 	if err := s.takeGames(ctx, by.ID, 1, 0); err != nil {
 		return nil, err

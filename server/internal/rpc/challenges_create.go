@@ -127,7 +127,7 @@ func (s *Service) nextRace(ctx context.Context, c *challenge.Challenge, request 
 	case previous.Entrant(c.Creator.ID) == nil:
 		return challenge.ErrNotEntered
 	case previous.Status(now) < challenge.Open:
-		return &challenge.NotOpenError{ChallengeID: previous.ID, At: previous.OpenTime}
+		return &challenge.NotOpenError{Challenge: previous}
 	}
 	last := previous
 	for range maxNextRaces {
@@ -184,12 +184,10 @@ func (s *Service) rematch(ctx context.Context, c *challenge.Challenge, givenID s
 		}
 	}
 	if c.Seed = state.RevealedSeed(); c.Seed.IsZero() {
-		f := precondition(pb.ReasonSeedHidden, "the game is not over")
-		if state.Status == replay.Finished {
-			f.message = "this attempt's seed is hidden until its challenge is closed"
-			f.metadata = map[string]string{"challenge_id": of.ID, "close_time": of.CloseTime.UTC().Format(timeFormat)}
+		if state.Status != replay.Finished {
+			return precondition(pb.ReasonSeedHidden, "the game is not over")
 		}
-		return f
+		return notClosed(pb.ReasonSeedHidden, "this attempt's seed is hidden until its challenge is closed", of)
 	}
 	// The list of challenges must not reveal a game that is private or part of a private challenge.
 	c.Private = c.Private || state.Private || of.Private

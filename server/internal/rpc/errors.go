@@ -251,9 +251,7 @@ func detailed(err error) *failure {
 	case errors.As(err, &notOpen):
 		return notYet(pb.ReasonChallengeNotOpen, notOpen)
 	case errors.As(err, &hidden):
-		f := precondition(pb.ReasonChallengeOpen, hidden.Error())
-		f.metadata = map[string]string{"challenge_id": hidden.ChallengeID, "close_time": hidden.Until.UTC().Format(timeFormat)}
-		return f
+		return notClosed(pb.ReasonChallengeOpen, hidden.Error(), hidden.Challenge)
 	}
 	return nil
 }
@@ -265,10 +263,17 @@ const timeFormat = "2006-01-02T15:04:05.000Z"
 // notYet returns the failure for a challenge that is not open yet.
 func notYet(reason string, e *challenge.NotOpenError) *failure {
 	f := precondition(reason, e.Error())
-	f.metadata = map[string]string{"challenge_id": e.ChallengeID}
-	if !e.At.IsZero() {
-		f.metadata["open_time"] = e.At.UTC().Format(timeFormat)
+	f.metadata = map[string]string{"challenge_id": e.Challenge.ID}
+	if opens := e.Challenge.OpenTime; !opens.IsZero() {
+		f.metadata["open_time"] = opens.UTC().Format(timeFormat)
 	}
+	return f
+}
+
+// notClosed returns the failure for what stays hidden until a challenge is closed.
+func notClosed(reason, message string, c *challenge.Challenge) *failure {
+	f := precondition(reason, message)
+	f.metadata = map[string]string{"challenge_id": c.ID, "close_time": c.CloseTime.UTC().Format(timeFormat)}
 	return f
 }
 

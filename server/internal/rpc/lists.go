@@ -68,12 +68,8 @@ type ranked struct {
 
 // listOf returns the list that a request describes.
 func (s *Service) listOf(ctx context.Context, request *pb.ListGamesRequest) (store.List, error) {
-	l := store.List{Variant: request.GetVariant()}
-	switch status := request.GetStatus(); status {
-	case pb.GameStatus_GAME_STATUS_UNSPECIFIED, pb.GameStatus_GAME_STATUS_WAITING,
-		pb.GameStatus_GAME_STATUS_ACTIVE, pb.GameStatus_GAME_STATUS_FINISHED:
-		l.Status = store.Status(status)
-	default:
+	l := store.List{Variant: request.GetVariant(), Status: store.Status(request.GetStatus())}
+	if _, ok := pb.GameStatus_name[int32(request.GetStatus())]; !ok {
 		return l, invalid.Field("status", "must be waiting, active, finished or unset")
 	}
 	switch request.GetOrderBy() {

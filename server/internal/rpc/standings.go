@@ -21,10 +21,6 @@ import (
 
 // ListStandings implements pb.ChallengeServiceServer.
 func (s *Service) ListStandings(ctx context.Context, request *pb.ListStandingsRequest) (*pb.ListStandingsResponse, error) {
-	given, err := challengeID(request.GetChallengeId())
-	if err != nil {
-		return nil, err
-	}
 	size, err := page.Size(request.GetPageSize())
 	if err != nil {
 		return nil, err
@@ -47,7 +43,7 @@ func (s *Service) ListStandings(ctx context.Context, request *pb.ListStandingsRe
 			return nil, err
 		}
 	}
-	c, now, err := s.Challenges.Get(ctx, given)
+	c, now, err := s.find(ctx, request.GetChallengeId())
 	if err != nil {
 		return nil, err
 	}

@@ -134,7 +134,7 @@ func TestJourney_Play(t *testing.T) {
 	click(tab, "Play again")
 	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
 	tab.Visit("/top/twos")
-	tab.Wait(says("No scores yet."))
+	tab.Wait(says("1st Take it 2nd Take it 3rd Take it"))
 	assert.Empty(t, browsertest.Eval[[]string](tab, failed), "a player without a score there")
 	tab.Visit("/play/3x3")
 	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")

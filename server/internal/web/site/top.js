@@ -73,11 +73,6 @@ async function list(variant, window) {
     playerId && !own && top.total > entries.length
       ? await rankOf({ variant, window, playerId, neighbors: 2 }).catch(() => undefined)
       : undefined;
-  if (!entries.length)
-    return [
-      h('p.dim', 'No scores yet.'),
-      h('p', h('a.button.primary', { href: `/play/${variant}` }, 'Play')),
-    ];
   const around = mine
     ? [...(mine.neighbors ?? []), mine.entry].filter((e) => e.rank > entries.length)
     : [];

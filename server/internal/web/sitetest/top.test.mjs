@@ -56,6 +56,15 @@ test('a page of something unknown leads to the start of the pages of its kind', 
   assert.equal(root.find('a', 'Scores')?.href, '/top', root.textContent);
 });
 
+test('a ranking without scores shows places to take', async () => {
+  serve((method) => (method === 'ListScores' ? {} : { variants: [] }));
+  const root = element();
+  await show(root, { id: '3x3' });
+  await settle();
+  assert.match(root.textContent, /1stTake it2ndTake it3rdTake it0 players/);
+  assert.equal(root.find('a', 'Take it').href, '/play/3x3');
+});
+
 test('a ranking of an unknown variant leads to the others', async () => {
   const failure = {
     code: 'not_found',

@@ -177,12 +177,12 @@ func eachPage(t *testing.T, visit func(t *testing.T, tab *browsertest.Tab, p fix
 	}
 }
 
-// windows are further sizes of windows, which every board must fit.
+// windows are further sizes of windows, which every board, name and heading must fit.
 var windows = [][2]int64{{320, 320}, {844, 390}, {800, 600}, {640, 480}, {859, 900}, {390, 844}, {1280, 900}}
 
 // cut is an expression for the boards that a window cannot show whole, at the top of the page if a board is
-// a game's first, for names of which it shows only the beginning, and the width of a page that is wider than
-// its window.
+// a game's first, for names of which it shows only the beginning, for headings in columns of few letters, and
+// the width of a page that is wider than its window.
 const cut = `(() => {
 	const [page, boards] = [document.documentElement, [...document.querySelectorAll("main .board")]];
 	scrollTo(0, 0);
@@ -195,6 +195,8 @@ const cut = `(() => {
 	scrollTo(0, 0);
 	const names = [...document.querySelectorAll("main b")];
 	found.push(...names.filter((b) => b.clientWidth && b.scrollWidth > b.clientWidth + 1).map((b) => b.innerText));
+	const headings = [...document.querySelectorAll("main h1")];
+	found.push(...headings.filter((h) => h.clientWidth > 1 && h.clientWidth < 110).map((h) => h.innerText));
 	return found.filter(Boolean).join() + (page.scrollWidth > innerWidth ? " page " + page.scrollWidth : "");
 })()`
 

@@ -215,6 +215,10 @@ func TestJourney_Race(t *testing.T) {
 	ada.Wait(says(pointsOf(games["ada"])) + " && !" + says("so far"))
 	ada.Wait(says("you 1, bob 0"))                                     // with the same score, but earlier
 	ada.Wait(`document.querySelectorAll(".wall .board").length === 2`) // The player's own one is beside them.
+	width := `document.querySelector(".wall .board").offsetWidth`
+	wide := browsertest.Eval[int](ada, width)
+	single := browsertest.Eval[int](ada, `(document.querySelector(".wall li").remove(), `+width+`)`)
+	assert.InDelta(t, wide, single, 10, "the board of a single rival")
 	viewer.Visit("/g/" + games["ada"].GetId())
 	viewer.Wait(says("Verified in this browser"))
 	click(ada, "Race again")

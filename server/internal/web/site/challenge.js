@@ -151,13 +151,15 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     enter();
     draw();
   }
+  /** Returns the selector for what moments are shown on: all boards, unless the player has one. */
+  const onBoards = () => (own.id ? undefined : ':has(> .wall)');
   let noticed = -Infinity;
   /** Celebrates a change of places. @param {Standing[]} [before] @param {Standing[]} [after] */
   function noticePlaces(before, after) {
     const text = words.overtaking(before, after, own.id);
     if (!text || performance.now() - noticed < calm) return;
     noticed = performance.now();
-    celebrate(text, own.id ? undefined : `.wall [href="/g/${after?.[0].gameId}"] .board`);
+    celebrate(text, onBoards());
   }
   /** Shows the view for the status of the challenge. */
   function enter() {
@@ -166,7 +168,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     if (now === stage || stage === 'GAME') return;
     stage = now;
     if (now === 'WAITING') {
-      const view = [...heading(), begins, around, roster.element, rivals.element, share];
+      const view = [...heading(), begins, roster.element, rivals.element, around, share];
       root.replaceChildren(h('div.stack.narrow', view));
       if (!c.private) showAround(around, () => stage === 'WAITING' && c);
     } else if (now === 'SCHEDULED') offer(counter);
@@ -276,6 +278,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
         race && h('button.primary', { onclick: raceAgain }, 'Race again'),
         h(race ? 'button.plain' : 'button.primary', { onclick: pass }, 'Share'),
         daily && h('a', { href: '/race' }, 'Race somebody'),
+        h('a', { href: `/g/${own.id}` }, 'Replay'),
         rival,
       ),
     );
@@ -400,7 +403,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     const left = until(c.closeTime || '');
     if (race && /OPEN|GAME/.test(stage) && left > 0 && left <= lastTime && !hurried) {
       hurried = true;
-      celebrate(table.secondsLeft(`${Math.ceil(left / 1e3)}`), own.id ? undefined : '.wall .board');
+      celebrate(table.secondsLeft(`${Math.ceil(left / 1e3)}`), onBoards());
     }
   }
   /** Counts down to the opening of a race. */

@@ -90,7 +90,7 @@ export function createBoards(own) {
         name.replaceChildren(...names([s])); // A player may take another name during the race.
         facts(
           about,
-          s.rank && ordinal(s.rank),
+          (s.score || s.finished) && s.rank && ordinal(s.rank),
           plural(s.score || 0, 'point'),
           s.largestTile && `tile ${s.largestTile}`,
           s.finished && 'finished',

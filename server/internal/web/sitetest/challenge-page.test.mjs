@@ -74,6 +74,52 @@ test("a race's roster marks the player's own place", async (t) => {
   );
 });
 
+test('what a waiting player reads about others does not move the buttons', async (t) => {
+  const root = await show(t, (method) => {
+    if (method === 'GetChallenge') return { challenge: race, now: created };
+    return method === 'ListGames' ? { games: [] } : { variants: [] };
+  });
+  assert.match(root.textContent, /Leave.*Nobody else plays right now.*Copy link/);
+});
+
+test('a watcher of a race sees who takes the lead above all boards', async (t) => {
+  globalThis.requestAnimationFrame = setImmediate;
+  const bob = { player: { id: 'bob', name: 'bob' }, gameId: 'h' };
+  const challenge = { ...race, status: 'CHALLENGE_STATUS_OPEN', entrants: [ada, bob] };
+  challenge.closeTime = '2026-11-20T12:03:00Z';
+  const scores = (a, b) => [
+    { ...a, rank: 1, score: 8 },
+    { ...b, rank: 2, score: 4 },
+  ];
+  let send;
+  const body = new ReadableStream({
+    start(controller) {
+      const text = new TextEncoder();
+      send = (standings) =>
+        controller.enqueue(
+          text.encode(`data: ${JSON.stringify({ challenge, standings, etag: '1' })}\n\n`),
+        );
+    },
+  });
+  const never = new Promise(() => {});
+  const root = await show(
+    t,
+    (method) => (method === 'GetChallenge' ? { challenge, now: created } : never),
+    (url) =>
+      url.includes('c/c') ? { ok: true, status: 200, headers: new Headers(), body } : never,
+    { id: 'eve', name: 'eve' },
+  );
+  send(scores(ada, bob));
+  await settle();
+  const wall = root.all().find((e) => e.className === 'wall');
+  t.mock.method(document, 'querySelector', (selector) =>
+    selector === ':has(> .wall)' ? wall.parent : null,
+  );
+  send(scores(bob, ada));
+  await settle();
+  assert.match(wall.parent.textContent, /bob takes the lead/);
+});
+
 test('a closed challenge leads to a page that every server has', async (t) => {
   for (const [kind, href] of [
     ['RACE', '/race'],
@@ -177,6 +223,7 @@ test('a rank that the standings do not have yet is read again', async (t) => {
   pass(t, 500);
   await settle();
   assert.match(root.textContent, /9th of 9/);
+  assert.equal(root.find('a', 'Replay').href, '/g/g');
 });
 
 test('the rank of a player whom others push out of the first lines keeps its total', async (t) => {

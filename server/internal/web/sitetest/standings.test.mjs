@@ -58,3 +58,19 @@ test('boards without moves are read once, and do not keep other boards from bein
   }
   assert.deepEqual(calls.filter(Boolean).sort(), ['a', 'b', 'c', 'd']);
 });
+
+test('a board shows a place once its player has points or has finished', () => {
+  globalThis.fetch = () => new Promise(() => {});
+  const boards = createBoards({});
+  const challenge = {
+    status: 'CHALLENGE_STATUS_SCHEDULED',
+    entrants: [{ bot: 'rote', gameId: 'g' }],
+  };
+  const standing = { bot: 'rote', gameId: 'g', rank: 1 };
+  boards.show({ challenge, standings: [standing] });
+  assert.match(boards.element.textContent, /rote0 points$/);
+  boards.show({ challenge, standings: [{ ...standing, score: 4 }] });
+  assert.match(boards.element.textContent, /rote1st · 4 points$/);
+  boards.show({ challenge, standings: [{ ...standing, finished: true }] });
+  assert.match(boards.element.textContent, /rote1st · 0 points · finished$/);
+});

@@ -77,7 +77,7 @@ export default async function show(root, { id }) {
     const variants = (await look('ListVariants')).variants;
     const variant = variants.find((v) => v.id === id);
     const gameId = new URLSearchParams(location.search).get('game');
-    if (!variant) return choose(root, variants, await openGames());
+    if (!variant) return choose(root, variants, await openGames(), id);
     if (!gameId) {
       const [game] = await openGames(variant.id);
       if (game) return await play(game);
@@ -157,13 +157,15 @@ async function next(g) {
  * @param {HTMLElement} root
  * @param {Variant[]} variants
  * @param {Game[]} games the player's games that are not over
+ * @param {string} [unknown] what the address names in place of a variant
  */
-function choose(root, variants, games) {
+function choose(root, variants, games, unknown) {
   const cards = variants.map((v, i) => {
     const game = games.find((g) => g.variant === v.id);
     return variantCard(v, i, { game, points: game?.position.scores[seatIn(game)] });
   });
   const places = h('div.stack', { hidden: true });
-  root.replaceChildren(h('div.stack', h('h1', 'Play'), h('div.choice', cards), places));
+  const heading = unknown ? `There is no variant ${unknown}.` : 'Play';
+  root.replaceChildren(h('div.stack', h('h1', heading), h('div.choice', cards), places));
   showPlaces(places, 6);
 }

@@ -125,6 +125,11 @@ Object.assign(globalThis, {
   addEventListener: page.addEventListener.bind(page),
 });
 Object.defineProperty(globalThis, 'navigator', { value: { onLine: true }, configurable: true });
+// A page's timers go on until the browser leaves it. They must not keep the tests running.
+for (const name of ['setTimeout', 'setInterval']) {
+  const start = globalThis[name];
+  globalThis[name] = (...args) => start(...args).unref();
+}
 
 /** Tells the page's modules of an event of the window. */
 export const dispatch = (type) => page.dispatch(type);

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { settle } from './dom.mjs';
 
 const { createBoards } = await import('../site/standings.js');
@@ -54,7 +55,7 @@ test('boards without moves are read once, and do not keep other boards from bein
   boards.show({ challenge: { status: 'CHALLENGE_STATUS_OPEN', entrants }, standings: entrants });
   while (!calls.includes('d')) {
     assert.ok(calls.length < 10, calls.join());
-    await new Promise((resume) => setTimeout(resume, 10));
+    await pause(10);
   }
   assert.deepEqual(calls.filter(Boolean).sort(), ['a', 'b', 'c', 'd']);
 });

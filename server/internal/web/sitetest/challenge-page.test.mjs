@@ -26,6 +26,8 @@ const race = {
 async function show(t, answer, stream = () => new Promise(() => {}), me = ada.player) {
   globalThis.BroadcastChannel = undefined; // It would keep the test running.
   t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
+  const opened = performance.now();
+  t.mock.method(performance, 'now', () => opened); // Time passes only by pass.
   setAccount({ ...me, token: 'a.b' });
   serve(answer);
   const { fetch } = globalThis;

@@ -18,6 +18,7 @@ import (
 type window struct {
 	from, to           time.Time
 	knownFrom, knownTo time.Time
+	postponed          time.Time // the close after the next fresh request, unless zero
 }
 
 func (w *window) Window(_ context.Context, _ *replay.State, fresh bool) (from, to time.Time, err error) {
@@ -27,7 +28,11 @@ func (w *window) Window(_ context.Context, _ *replay.State, fresh bool) (from, t
 	if w.from.IsZero() {
 		return from, to, replay.ErrNotStarted
 	}
-	return w.from, w.to, nil
+	to = w.to
+	if !w.postponed.IsZero() {
+		w.to, w.postponed = w.postponed, time.Time{}
+	}
+	return w.from, to, nil
 }
 
 func (w *window) set(from, to time.Time) {
@@ -61,15 +66,18 @@ func TestDo_Attempt(t *testing.T) {
 		refused(resign(1), replay.ErrNotStarted)
 		open.set(at.Add(-2*time.Hour), at.Add(-time.Hour))
 		refused(move(state, 0), replay.ErrGameOver)
-		open.set(at, at.Add(time.Hour))
+		open.postponed = at.Add(time.Hour)
 		first := m.do(t, move(state, 0))
-		refused(Call{PlayerID: ann.ID, Version: 2, Seat: game.NoSeat, Action: replay.Undone{To: 1}}, ErrUndoAttempt)
+		open.set(at.Add(-2*time.Hour), at.Add(-time.Hour))
+		open.set(at, at.Add(time.Hour))
+		m.do(t, move(first.State, 0))
+		refused(Call{PlayerID: ann.ID, Version: 3, Seat: game.NoSeat, Action: replay.Undone{To: 1}}, ErrUndoAttempt)
 
 		open.set(at.Add(-2*time.Hour), at.Add(-time.Hour))
 		open.set(at.Add(-2*time.Hour), at.Add(-time.Hour))
-		refused(resign(2), replay.ErrGameOver)
+		refused(resign(3), replay.ErrGameOver)
 		assert.Equal(t, first, m.do(t, move(state, 0)), "a repeated move returns the same event after the close")
-		end := m.do(t, Call{Version: 2, Seat: 0, Action: replay.TimedOut{}, NotBefore: at})
+		end := m.do(t, Call{Version: 3, Seat: 0, Action: replay.TimedOut{}, NotBefore: at})
 		assert.Equal(t, game.TimedOut, end.State.Reason)
 		_, err = m.Join(waittest.Context(t), bob, game.NoSeat)
 		require.ErrorIs(t, err, ErrSeatTaken, "the answer does not tell other players that the attempt is over")

@@ -72,23 +72,21 @@ func (m *Match) Do(ctx context.Context, call Call) (*Event, error) {
 			call.inWindow = true
 		}
 	}
-	event, _, err := m.commit(ctx, call.decide)
-	if !call.inWindow || !errors.Is(err, store.ErrTooEarly) && !errors.Is(err, store.ErrTooLate) {
-		return event, err
+	for try := 1; ; try++ {
+		event, _, err := m.commit(ctx, call.decide)
+		early, late := errors.Is(err, store.ErrTooEarly), errors.Is(err, store.ErrTooLate)
+		switch {
+		case !call.inWindow || !early && !late:
+			return event, err
+		case early && call.fresh:
+			return nil, replay.ErrNotStarted
+		case try == 3:
+			// The second try may have read the window before the challenge closed, and an outage may have
+			// postponed the close.
+			return nil, replay.ErrGameOver
+		}
+		call.fresh = true
 	}
-	call.fresh = true
-	if event, _, err = m.commit(ctx, call.decide); errors.Is(err, store.ErrTooLate) {
-		// The challenge closed after its window was read. Reread the window, because an
-		// outage may have postponed the close.
-		event, _, err = m.commit(ctx, call.decide)
-	}
-	switch {
-	case errors.Is(err, store.ErrTooEarly):
-		err = replay.ErrNotStarted
-	case errors.Is(err, store.ErrTooLate):
-		err = replay.ErrGameOver
-	}
-	return event, err
 }
 
 // decision returns the outcome of a call if the game's log ends with tip: the event of an

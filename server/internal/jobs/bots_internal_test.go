@@ -19,6 +19,8 @@ import (
 	"github.com/gridstand/gridstand/internal/id"
 	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+	"github.com/gridstand/gridstand/server/internal/match"
+	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
@@ -30,6 +32,20 @@ func (faulty) Name() string { return "faulty" }
 
 func (faulty) Choose(_ context.Context, p game.Position) (game.Move, error) {
 	return p.LegalMoves()[1000], nil
+}
+
+// beginForBot creates a game in which a bot, minimax, moves first.
+func beginForBot(t *testing.T, s *store.Store) (*match.Hub, *match.Match) {
+	t.Helper()
+	m := newManager(s, s.Queue)
+	hub := newHub(m, s, "here")
+	ann := replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}
+	seed := replaytest.Seed(t, 1) // with which the bot in the second seat moves first
+	created := replaytest.Created(t, "tribolo", ann, seed)
+	created.Seats = []replay.Seat{{Player: ann}, {Bot: "minimax"}, {Bot: "minimax"}}
+	served := begin(t, m, hub, id.New(), created, seed)
+	require.Equal(t, "minimax", served.State().BotToMove())
+	return hub, served
 }
 
 // Ensure that a simpler bot moves in place of one that panics, so that a player in a game
@@ -52,15 +68,9 @@ func TestBots_Fault(t *testing.T) {
 		s := storetest.OnSQLite(t, sqlite.Options{Memory: true})
 		var logged bytes.Buffer
 		logger := slog.New(slog.NewTextHandler(&logged, nil))
-		ctx, m := t.Context(), newManager(s, s.Queue)
-		hub := newHub(m, s, "here")
-		ann := replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}
-		seed := replaytest.Seed(t, 1) // with which the bot in the second seat moves first
-		created := replaytest.Created(t, "tribolo", ann, seed)
-		created.Seats = []replay.Seat{{Player: ann}, {Bot: "minimax"}, {Bot: "minimax"}}
-		served := begin(t, m, hub, id.New(), created, seed)
+		ctx := t.Context()
+		hub, served := beginForBot(t, s)
 		state := served.State()
-		require.Equal(t, "minimax", state.BotToMove())
 		if !tt.moves && !tt.logged {
 			tail, err := s.Games.Tail(ctx, state.ID)
 			require.NoError(t, err)
@@ -93,13 +103,7 @@ func TestBots_Fault(t *testing.T) {
 func TestBots_ClockSetBack(t *testing.T) {
 	t.Parallel()
 	s := storetest.OnSQLite(t, sqlite.Options{Memory: true})
-	m := newManager(s, s.Queue)
-	hub := newHub(m, s, "here")
-	ann := replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}
-	seed := replaytest.Seed(t, 1) // with which the bot in the second seat moves first
-	created := replaytest.Created(t, "tribolo", ann, seed)
-	created.Seats = []replay.Seat{{Player: ann}, {Bot: "minimax"}, {Bot: "minimax"}}
-	served := begin(t, m, hub, id.New(), created, seed)
+	hub, served := beginForBot(t, s)
 	state := served.State()
 	b := newBots(0, slog.New(slog.DiscardHandler))
 	defer b.start(t.Context(), hub)()

@@ -46,7 +46,7 @@ func challengeOf(ctx context.Context, c *client.Client, game client.Game) (*pb.C
 		return reply.GetChallenge(), nil
 	}
 	if until := reply.GetChallenge().GetCloseTime(); until != nil {
-		return nil, fmt.Errorf("%w, after %s", ErrOpen, until.AsTime().Format("2006-01-02 15:04:05 MST"))
+		return nil, fmt.Errorf("%w; it closes at %s", ErrOpen, until.AsTime().Format("2006-01-02 15:04:05 MST"))
 	}
 	return nil, ErrOpen
 }

@@ -128,7 +128,7 @@ func TestGame_AttemptOpen(t *testing.T) {
 	s.events, s.challenge.Seed = sealed, nil
 	_, err = verify.Game(t.Context(), s.client(t), gameID)
 	require.ErrorIs(t, err, verify.ErrOpen)
-	assert.EqualError(t, err, verify.ErrOpen.Error()+", after 2026-11-21 00:00:00 UTC")
+	assert.EqualError(t, err, verify.ErrOpen.Error()+"; it closes at 2026-11-21 00:00:00 UTC")
 	s.challenge.CloseTime = nil
 	_, err = verify.Game(t.Context(), s.client(t), gameID)
 	assert.Equal(t, verify.ErrOpen, err)

@@ -26,7 +26,7 @@ func (p *program) accountCommand() *cobra.Command {
 player has: games and best scores, both also of attempts at challenges, daily
 games and races, and the boards of the latest games.
 
-A command that needs an account creates one, or you create it with
+A command that plays creates one, or you create it with
 ` + name + ` account new. Its token, which is stored on this machine, is its
 only key: ` + name + ` account token prints it, and
 ` + name + ` account import uses it on another machine.

@@ -20,7 +20,7 @@ func (p *program) keysCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "keys",
 		SuggestFor: []string{"list", "ls", "revoke", "ssh"},
-		Short:      "List, link and remove SSH keys, to play over SSH",
+		Short:      "List, add and remove SSH keys, to play over SSH",
 		Long: `List the SSH keys that are linked to your account on this server. If you connect
 to one of its SSH hosts with such a key, you play with this account. An account
 can have 8 keys; a key belongs to one account.

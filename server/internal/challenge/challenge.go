@@ -17,6 +17,7 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/id"
 	challengev1 "github.com/gridstand/gridstand/server/internal/challenge/v1"
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -81,9 +82,9 @@ type Challenge struct {
 	// gathers is set if a race was created with a bot that stands in until a second player comes. Such
 	// a race starts by itself soon after that.
 	gathers bool
-	// startingUntil is the time until which the roster of a race is locked while a server
-	// prepares its start, or zero if it is not locked.
-	startingUntil time.Time
+	// StartingUntil is the time until which a server of an earlier version may be starting the race, or zero if
+	// none is.
+	StartingUntil time.Time
 
 	// Expires is when the challenge is removed. Its attempts are kept for as long.
 	Expires time.Time
@@ -169,6 +170,11 @@ func (c *Challenge) Has(gameID string) bool {
 	return c.Kind != replay.Race || slices.ContainsFunc(c.Entrants, func(e Entrant) bool { return e.GameID == gameID })
 }
 
+// GameIDs returns the ids of the attempts at a race, in the order of its entrants.
+func (c *Challenge) GameIDs() []string {
+	return convert.All(c.Entrants, func(e Entrant) string { return e.GameID })
+}
+
 // AttemptID returns the id of a player's attempt at a challenge.
 func AttemptID(challengeID, playerID string) string {
 	return id.Derive([]byte("attempt"), []byte(challengeID), []byte(playerID))
@@ -193,7 +199,7 @@ func (c *Challenge) stored() (store.Challenge, error) {
 		Kind: uint32(c.Kind), Variant: c.Variant, RulesRevision: c.Revision, Creator: encodePlayer(c.Creator),
 		Seed: c.Seed.SeedBytes(), Private: c.Private, CreateMs: store.Milli(c.CreateTime), OpenMs: store.Milli(c.OpenTime),
 		CloseMs: store.Milli(c.CloseTime), LimitMs: c.Limit.Milliseconds(), CreditedMs: c.Credited.Milliseconds(), Date: c.Date,
-		StartingUntilMs: store.Milli(c.startingUntil), CreditedUntilMs: store.Milli(c.creditedUntil), Ended: c.ended, Source: uint32(c.Source),
+		StartingUntilMs: store.Milli(c.StartingUntil), CreditedUntilMs: store.Milli(c.creditedUntil), Ended: c.ended, Source: uint32(c.Source),
 		StartMs: store.Milli(c.StartTime), SeenMs: store.Milli(c.seen), Gathers: c.gathers,
 	}
 	for _, e := range c.Entrants {
@@ -224,7 +230,7 @@ func decode(s store.Challenge) (*Challenge, error) {
 		Creator: decodePlayer(m.GetCreator()), Seed: seed, Private: m.GetPrivate(), CreateTime: store.FromMilli(m.GetCreateMs()),
 		OpenTime: store.FromMilli(m.GetOpenMs()), CloseTime: store.FromMilli(m.GetCloseMs()), Limit: time.Duration(m.GetLimitMs()) * time.Millisecond,
 		Credited: time.Duration(m.GetCreditedMs()) * time.Millisecond, Date: m.GetDate(),
-		startingUntil: store.FromMilli(m.GetStartingUntilMs()), creditedUntil: store.FromMilli(m.GetCreditedUntilMs()), ended: m.GetEnded(),
+		StartingUntil: store.FromMilli(m.GetStartingUntilMs()), creditedUntil: store.FromMilli(m.GetCreditedUntilMs()), ended: m.GetEnded(),
 		Source: uint16(m.GetSource()), revision: s.Revision, Expires: s.Expires,
 		StartTime: store.FromMilli(m.GetStartMs()), seen: store.FromMilli(m.GetSeenMs()), gathers: m.GetGathers(),
 	}

@@ -154,25 +154,34 @@ func (s *Challenges) Create(ctx context.Context, c Challenge, now time.Time) (*C
 	if c.Kind != replay.Race {
 		c.Expires = c.CloseTime.Add(s.Keep)
 	}
-	kept, err := c.stored()
-	if err == nil {
-		err = s.Store.Update(ctx, kept)
+	if err := s.save(ctx, &c); err != nil && !errors.Is(err, store.ErrMoved) {
+		return nil, err
 	}
-	if err != nil && !errors.Is(err, store.ErrMoved) {
-		return nil, fmt.Errorf("creating a challenge: %w", err)
-	}
-	if kept.Listed && c.Kind == replay.Race {
+	if !c.Private && c.Kind == replay.Race {
 		s.recents.Forget(replay.Race) // Now must find the race at once.
 	}
 	created, _, err := s.Read(ctx, c.ID) // Another call may have created it.
 	return created, err
 }
 
+// save stores a new challenge, or one that has changed. The error is store.ErrMoved if another call has stored it
+// since it was read.
+func (s *Challenges) save(ctx context.Context, c *Challenge) error {
+	kept, err := c.stored()
+	if err == nil {
+		err = s.Store.Update(ctx, kept)
+	}
+	if err != nil {
+		return fmt.Errorf("storing a challenge: %w", err)
+	}
+	return nil
+}
+
 // errUnchanged is returned by functions passed to change that do not modify the challenge.
 var errUnchanged = errors.New("unchanged")
 
 // change calls do to modify the challenge, and then stores it. If the stored challenge has
-// changed in the meantime, change retries.
+// changed in the meantime, or do returns store.ErrMoved, change retries.
 func (s *Challenges) change(ctx context.Context, challengeID string, do func(c *Challenge, now time.Time) error) (*Challenge, error) {
 	for {
 		known, now, err := s.Read(ctx, challengeID)
@@ -182,24 +191,18 @@ func (s *Challenges) change(ctx context.Context, challengeID string, do func(c *
 		// Copy the cached challenge, because other goroutines may be reading it.
 		c := new(*known)
 		c.Entrants = slices.Clone(known.Entrants)
-		if err := do(c, now); err != nil {
-			if errors.Is(err, errUnchanged) {
-				return c, nil
-			}
-			return nil, err
+		if err = do(c, now); err == nil {
+			err = s.save(ctx, c)
 		}
-		kept, err := c.stored()
-		if err != nil {
-			return nil, err
-		}
-		err = s.Store.Update(ctx, kept)
-		if err == nil {
+		switch {
+		case err == nil:
 			c.revision++
 			s.known.Add(c.ID, c)
 			return c, nil
-		}
-		if !errors.Is(err, store.ErrMoved) {
-			return nil, fmt.Errorf("changing a challenge: %w", err)
+		case errors.Is(err, errUnchanged):
+			return c, nil
+		case !errors.Is(err, store.ErrMoved):
+			return nil, err
 		}
 	}
 }

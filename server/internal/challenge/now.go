@@ -70,7 +70,7 @@ func (s *Challenges) Seen(ctx context.Context, c *Challenge, now time.Time) erro
 		return nil
 	}
 	_, err := s.change(ctx, c.ID, func(c *Challenge, now time.Time) error {
-		if c.locked(now) || now.Sub(c.seen) < seenEvery {
+		if !c.OpenTime.IsZero() || now.Sub(c.seen) < seenEvery {
 			return errUnchanged
 		}
 		c.seen = now
@@ -184,7 +184,7 @@ func (s *Challenges) enter(
 ) (*Challenge, error) {
 	return s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
 		withOthers := c.players() > 1 && c.Status(now) <= Scheduled
-		if c.Entrant(player.ID) != nil && (withOthers || !c.locked(now)) {
+		if c.Entrant(player.ID) != nil && (withOthers || c.OpenTime.IsZero()) {
 			return errUnchanged
 		}
 		return c.add(Entrant{Player: player}, now, true, admit)

@@ -102,7 +102,7 @@ func TestNow_Back(t *testing.T) {
 }
 
 // Ensure that a player who waits alone gets into an older race, and no other one, also while the own race
-// starts.
+// starts, which then has no player.
 func TestNow_Starting(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
@@ -111,14 +111,16 @@ func TestNow_Starting(t *testing.T) {
 		alone := env.create(challenge.Challenge{
 			Kind: replay.Race, Limit: time.Minute, Creator: bob, Entrants: []challenge.Entrant{{Bot: "greedy", GameID: id.New()}},
 		})
-		started, err := env.Start(t.Context(), alone.ID, true, func(*challenge.Challenge) error {
+		_, err := env.Start(t.Context(), alone.ID, true, func(*challenge.Challenge) error {
 			got := env.enterNow(env.server(), bob)
 			assert.Equal(t, older.ID, got.ID)
 			assert.NotNil(t, got.Entrant(bob.ID))
 			return nil
 		})
-		require.NoError(t, err)
-		assert.NotNil(t, started.Entrant(bob.ID), "a started race keeps its entrants")
+		require.ErrorIs(t, err, challenge.ErrTooFewEntrants)
+		left, status := env.get(alone.ID)
+		assert.Nil(t, left.Entrant(bob.ID))
+		assert.Equal(t, challenge.Waiting, status)
 	})
 }
 

@@ -27,7 +27,7 @@ func (s *Challenges) Join(ctx context.Context, challengeID, by string, e Entrant
 			return errUnchanged // An earlier call has already added the bot.
 		case own == nil:
 			return c.add(e, now, c.gathers && e.Bot == "", admit)
-		case own.Ready == e.Ready, c.locked(now):
+		case own.Ready == e.Ready, !c.OpenTime.IsZero():
 			return errUnchanged
 		}
 		own.Ready = e.Ready
@@ -35,11 +35,11 @@ func (s *Challenges) Join(ctx context.Context, challengeID, by string, e Entrant
 	})
 }
 
-// add adds an entrant to the roster, unless that is locked, full or admit returns an error. A player
+// add adds an entrant to the roster, unless the race has started, it is full or admit returns an error. A player
 // replaces the bot that stands in for others, if there is a player already. If soon is set and there are two
 // players, the race starts by itself.
 func (c *Challenge) add(e Entrant, now time.Time, soon bool, admit func(challenges int) error) error {
-	if c.locked(now) {
+	if !c.OpenTime.IsZero() {
 		return ErrStarted
 	}
 	others, standIn := c.Entrants, StandIn(c.ID, "").GameID
@@ -79,7 +79,7 @@ func (s *Challenges) Leave(ctx context.Context, challengeID, by, botGameID strin
 			return ErrNotCreator
 		case i < 0:
 			return errUnchanged
-		case c.locked(now):
+		case !c.OpenTime.IsZero():
 			return ErrStarted
 		}
 		c.Entrants = slices.Delete(c.Entrants, i, i+1)
@@ -88,20 +88,6 @@ func (s *Challenges) Leave(ctx context.Context, challengeID, by, botGameID strin
 		}
 		return nil
 	})
-}
-
-// startingFor is how long the roster of a race stays locked if the server that is preparing the
-// start dies. No start takes longer, because no call does.
-const startingFor = 10 * time.Second
-
-// Starting reports whether a server is preparing the start of a race.
-func (c *Challenge) Starting(now time.Time) bool {
-	return c.OpenTime.IsZero() && now.Before(c.startingUntil)
-}
-
-// locked reports whether the roster of a race is locked, permanently or temporarily.
-func (c *Challenge) locked(now time.Time) bool {
-	return !c.OpenTime.IsZero() || c.Starting(now)
 }
 
 // enough reports whether a race has enough entrants to start.
@@ -117,43 +103,30 @@ func (c *Challenge) Due(now time.Time) bool {
 	return c.Ready() || !c.StartTime.IsZero() && !now.Before(c.StartTime)
 }
 
-// Start starts the countdown of a race if it is Due, or if a host asks for that. It first locks the
-// roster, so that players who join and leave do not delay the start. It then calls prepare to create
-// everything that must exist when the race opens, and returns its error. A race that has already
-// started, or is not Due, stays unchanged.
+// Start starts the countdown of a race if it is Due, or if a host asks for that. Before that, it calls
+// prepare, which creates everything that must exist when the race opens, and returns its error. If players
+// join in the meantime, Start calls it again, but only once for each of them: a player who joins and leaves
+// again does not delay the start. A race that has already started, or is not Due, stays unchanged.
 func (s *Challenges) Start(ctx context.Context, challengeID string, asked bool, prepare func(*Challenge) error) (*Challenge, error) {
-	starting := false
-	locked, err := s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
-		starting = c.OpenTime.IsZero() && (asked || c.Due(now))
+	prepared := map[string]bool{} // by the id of the attempt
+	return s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
 		switch {
-		case !starting:
+		case !c.OpenTime.IsZero() || !asked && !c.Due(now):
 			return errUnchanged
 		case !c.enough():
 			return ErrTooFewEntrants
+		case slices.ContainsFunc(c.Entrants, func(e Entrant) bool { return !prepared[e.GameID] }):
+			for _, e := range c.Entrants {
+				prepared[e.GameID] = true
+			}
+			return cmp.Or(prepare(c), store.ErrMoved) // The roster may have changed, and the countdown begins now.
 		}
-		c.startingUntil = now.Add(startingFor)
-		return nil
-	})
-	if err != nil || !starting {
-		return locked, err
-	}
-	if err := prepare(locked); err != nil {
-		return nil, err
-	}
-	started, err := s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
-		if !c.OpenTime.IsZero() || !slices.Equal(c.Entrants, locked.Entrants) {
-			return errUnchanged
-		}
-		c.startingUntil, c.StartTime = time.Time{}, time.Time{}
+		c.StartTime = time.Time{}
 		c.OpenTime = now.UTC().Truncate(time.Millisecond).Add(Countdown)
 		c.CloseTime = c.OpenTime.Add(c.Limit)
 		c.Expires = c.CloseTime.Add(s.Keep)
 		return nil
 	})
-	if err == nil && started.OpenTime.IsZero() { // The preparations took so long that the lock expired.
-		return s.Start(ctx, challengeID, asked, prepare)
-	}
-	return started, err
 }
 
 // settle postpones the close of each race in all by the last outage, if that affected it, ends the races
@@ -244,7 +217,7 @@ func (s *Challenges) CloseIfOver(ctx context.Context, attempt *replay.State) err
 // States returns the states of all attempts at a race, in the order of its entrants, and whether all are over.
 // The state of an unreadable attempt is nil.
 func (s *Challenges) States(ctx context.Context, race *Challenge) (states []*replay.State, over bool, err error) {
-	heads, err := s.Log.Heads(ctx, convert.All(race.Entrants, func(e Entrant) string { return e.GameID }))
+	heads, err := s.Log.Heads(ctx, race.GameIDs())
 	states = convert.All(heads, func(h gamelog.Head) *replay.State { return h.State })
 	over = !slices.ContainsFunc(states, func(state *replay.State) bool {
 		return state == nil || state.Status != replay.Finished

@@ -2,6 +2,7 @@ package challenge_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -31,6 +32,70 @@ func TestRace_SlowStart(t *testing.T) {
 		require.NoError(t, err)
 		assert.False(t, race.OpenTime.Before(prepared.Truncate(time.Millisecond).Add(challenge.Countdown)))
 		assert.Equal(t, race.OpenTime.Add(time.Minute), race.CloseTime)
+	})
+}
+
+// Ensure that everything is prepared for each entrant of a race before it starts, also for players who join during the
+// preparation, that a player who joins and leaves repeatedly, or changes readiness, does not delay the start, and that
+// two servers that start a race at once open it once.
+func TestRace_JoinsWhileItStarts(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		ctx, other := t.Context(), env.server()
+		race := env.race()
+		env.join(race, bob)
+		var prepared [][]string
+		prepare := func(c *challenge.Challenge) error {
+			prepared = append(prepared, c.GameIDs())
+			require.LessOrEqual(t, len(prepared), 2, "eve delays the start")
+			env.join(race, eve)
+			_, err := other.Join(ctx, race.ID, bob.ID, challenge.Entrant{Player: bob, Ready: len(prepared) == 1}, admitted)
+			require.NoError(t, err)
+			for range len(prepared) - 1 {
+				_, err = other.Leave(ctx, race.ID, eve.ID, "")
+				require.NoError(t, err)
+				env.join(race, eve)
+			}
+			return nil
+		}
+		started, err := env.Start(ctx, race.ID, true, prepare)
+		require.NoError(t, err)
+		ids := started.GameIDs()
+		assert.Len(t, ids, 3)
+		assert.Equal(t, [][]string{ids[:2], ids}, prepared)
+		_, err = other.Leave(ctx, race.ID, eve.ID, "")
+		require.ErrorIs(t, err, challenge.ErrStarted)
+
+		race = env.race()
+		env.join(race, bob)
+		var first *challenge.Challenge
+		second, err := env.Start(ctx, race.ID, true, func(*challenge.Challenge) error {
+			first, err = other.Start(ctx, race.ID, true, nothing)
+			env.forward(time.Second)
+			return err
+		})
+		require.NoError(t, err)
+		assert.Equal(t, first.OpenTime, second.OpenTime)
+	})
+}
+
+// Ensure that a race whose start has failed, or whose server died while it started it, is still joined, left and
+// started as before, at once.
+func TestRace_FailedStart(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		race := env.race()
+		env.join(race, bob)
+		failure := errors.New("the store does not answer")
+		_, err := env.Start(t.Context(), race.ID, true, func(*challenge.Challenge) error { return failure })
+		require.ErrorIs(t, err, failure)
+		assert.Len(t, env.join(race, eve).Entrants, 3)
+		left, err := env.Leave(t.Context(), race.ID, bob.ID, "")
+		require.NoError(t, err)
+		assert.Len(t, left.Entrants, 2)
+		started, err := env.server().Start(t.Context(), race.ID, true, nothing)
+		require.NoError(t, err)
+		assert.NotZero(t, started.OpenTime)
 	})
 }
 

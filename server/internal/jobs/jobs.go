@@ -8,7 +8,6 @@ import (
 
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/periodic"
-	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/liveness"
 	"github.com/gridstand/gridstand/server/internal/match"
@@ -60,6 +59,12 @@ func (m *Manager) Hold(ctx context.Context, gameID string, last, latest time.Tim
 // address share their turns to think.
 func (m *Manager) Creates(playerID, address string) { m.bots.addresses.Add(playerID, address) }
 
+// Opens implements rpc.Demand. The jobs are due at once, so that a job that is running and has found the race waiting
+// cannot postpone itself. Each then finds out when the race opens, which is when a bot moves.
+func (m *Manager) Opens(ctx context.Context, gameIDs ...string) error {
+	return m.queue.EnqueueBy(ctx, store.AtOnce, gameIDs...)
+}
+
 // Plan implements match.Jobs. It adds a new game to the lists. The job that was held for its first entry finds out
 // when the next one is due. Plan does not enqueue another: if it is slow, it would make a job due that another
 // server holds by then.
@@ -67,12 +72,7 @@ func (m *Manager) Plan(ctx context.Context, state *replay.State) error {
 	if state.Status == replay.Finished {
 		return m.record(ctx, state)
 	}
-	err := m.Directory.Put(ctx, directory.Of(state, 0))
-	if err != nil || !state.IsAttempt() {
-		return err
-	}
-	// A race may be about to open, and its bots move then. No server holds the job of an attempt before.
-	return m.queue.EnqueueBy(ctx, state.UpdateTime.Add(challenge.Countdown), state.ID)
+	return m.Directory.Put(ctx, directory.Of(state, 0))
 }
 
 // Appended implements match.Jobs. It records a result before the player who ended the

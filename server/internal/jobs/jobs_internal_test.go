@@ -7,11 +7,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/challenge"
+	challengev1 "github.com/gridstand/gridstand/server/internal/challenge/v1"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
@@ -75,12 +77,13 @@ func TestManager_Damaged(t *testing.T) {
 	})
 }
 
-// Ensure that an attempt at a race that is starting is processed again at once, so that a bot moves when the race
-// opens although the start took longer than the countdown, and one at a race that waits only rarely. It is on its
-// player's list although the call that began it failed before that.
+// Ensure that the jobs of the attempts at a race are processed when it opens, or little later if its server dies
+// before it has scheduled them for that time, that an attempt is processed only rarely while its race waits, and soon
+// again while a server of an earlier version starts that. An attempt is on its player's list although the call that
+// began it failed before that.
 func TestManager_Starting(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
+	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		ctx, m := t.Context(), newManager(s, s.Queue)
 		hub := newHub(m, s, "here")
 		now, err := s.Time(ctx)
@@ -92,26 +95,59 @@ func TestManager_Starting(t *testing.T) {
 		}, now)
 		require.NoError(t, err)
 		own := race.Entrants[0]
-		_, err = hub.Create(ctx, own.GameID, race.Attempt(own, 0), race.Seed, time.Time{})
-		require.NoError(t, err)
-		next := func() time.Duration {
-			job := store.Job{GameID: own.GameID, Leased: now, Expires: now}
-			at, err := m.process(ctx, hub, job)
+		prepare := func(c *challenge.Challenge) error {
+			_, err := hub.Create(ctx, own.GameID, c.Attempt(own, 0), c.Seed, time.Time{})
+			return err
+		}
+		require.NoError(t, prepare(race))
+		// next returns when the attempt is processed next if it is processed at the given time.
+		next := func(now time.Time) time.Time {
+			at, err := m.process(ctx, hub, store.Job{GameID: own.GameID, Leased: now, Expires: now})
 			require.NoError(t, err)
-			return at.Sub(now)
+			return at.UTC()
 		}
 		of := store.List{PlayerID: ann.ID}
 		require.NoError(t, s.Lists.Forget(ctx, of, own.GameID))
-		assert.GreaterOrEqual(t, next(), waitingAttemptEvery)
+		assert.False(t, next(now).Before(now.Add(waitingAttemptEvery)))
 		places, err := s.Lists.Page(ctx, of, store.Place{}, 2)
 		require.NoError(t, err)
 		assert.Len(t, places, 1)
-		started, err := m.Challenges.Start(ctx, raceID, true, func(*challenge.Challenge) error {
-			assert.Equal(t, retryOverdueIn, next())
-			return nil
-		})
+
+		stored, _, err := s.Challenges.Get(ctx, raceID)
 		require.NoError(t, err)
-		assert.Equal(t, started.OpenTime, now.Add(next()).UTC())
+		earlier, kept := stored[raceID], &challengev1.Challenge{}
+		require.NoError(t, proto.Unmarshal(earlier.Encoded, kept))
+		kept.StartingUntilMs = now.Add(10 * time.Second).UnixMilli()
+		earlier.Encoded, err = proto.Marshal(kept)
+		require.NoError(t, err)
+		require.NoError(t, s.Challenges.Update(ctx, earlier))
+		assert.Equal(t, now.Add(retryOverdueIn).UTC(), next(now))
+
+		forward(time.Minute)
+		require.Equal(t, 1, processes(t, s, m, hub))
+		due := func() time.Time {
+			at, err := s.Queue.Scheduled(ctx, own.GameID)
+			require.NoError(t, err)
+			return at.UTC()
+		}
+		require.True(t, due().After(now.Add(waitingAttemptEvery)))
+		started, err := m.Challenges.Start(ctx, raceID, true, prepare)
+		require.NoError(t, err)
+		opens := started.OpenTime
+		assert.WithinRange(t, due(), opens, opens.Add(leaseFor-challenge.Countdown))
+		leased, err := s.Queue.Lease(ctx, 1, leaseFor)
+		require.NoError(t, err)
+		assert.Empty(t, leased, "the job is held")
+
+		// Another server has found the race waiting, and its lease ends before the opening.
+		require.NoError(t, s.Queue.EnqueueBy(ctx, store.AtOnce, own.GameID))
+		leased, err = s.Queue.Lease(ctx, 1, challenge.Countdown/2)
+		require.NoError(t, err)
+		require.Len(t, leased, 1)
+		require.NoError(t, m.Opens(ctx, own.GameID))
+		require.NoError(t, s.Queue.Ack(ctx, leased[0], now.Add(waitingAttemptEvery)))
+		require.Equal(t, 1, processes(t, s, m, hub))
+		assert.Equal(t, opens, due())
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/internal/convert"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/challenge"
@@ -108,7 +107,7 @@ func (s *Service) beginAttempts(ctx context.Context, race *challenge.Challenge) 
 	if !race.OpenTime.IsZero() {
 		return nil // The race has started, or it is not a race.
 	}
-	heads, err := s.Log.Heads(ctx, convert.All(race.Entrants, func(e challenge.Entrant) string { return e.GameID }))
+	heads, err := s.Log.Heads(ctx, race.GameIDs())
 	if err != nil {
 		return err
 	}

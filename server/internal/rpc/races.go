@@ -103,8 +103,11 @@ func (s *Service) LeaveChallenge(ctx context.Context, request *pb.LeaveChallenge
 // StartChallenge implements pb.ChallengeServiceServer.
 func (s *Service) StartChallenge(ctx context.Context, request *pb.StartChallengeRequest) (*pb.StartChallengeResponse, error) {
 	start := func(ctx context.Context, c *challenge.Challenge) (*challenge.Challenge, error) {
-		if !c.Hosts(caller(ctx).ID) {
+		switch {
+		case !c.Hosts(caller(ctx).ID):
 			return nil, challenge.ErrNotCreator
+		case !c.OpenTime.IsZero():
+			return c, nil
 		}
 		return s.startRace(ctx, c.ID, true)
 	}
@@ -127,11 +130,12 @@ func (s *Service) changed(ctx context.Context, c *challenge.Challenge, now time.
 }
 
 // startRace starts a race if a host asks for that or if it is due, unless it has already started. The race opens
-// only after all entrants' attempts exist and are scheduled.
+// only after all entrants' attempts exist. To create them or find them again holds their jobs for a little longer than
+// the countdown: if this server dies before it has scheduled them, bots move soon after the opening.
 func (s *Service) startRace(ctx context.Context, challengeID string, asked bool) (*challenge.Challenge, error) {
 	ctx, cancel := lasting(ctx)
 	defer cancel()
-	return s.Challenges.Start(ctx, challengeID, asked, func(c *challenge.Challenge) error {
+	c, err := s.Challenges.Start(ctx, challengeID, asked, func(c *challenge.Challenge) error {
 		var group errgroup.Group
 		for _, e := range c.Entrants {
 			group.Go(func() error {
@@ -141,4 +145,8 @@ func (s *Service) startRace(ctx context.Context, challengeID string, asked bool)
 		}
 		return group.Wait()
 	})
+	if err != nil || c.OpenTime.IsZero() {
+		return c, err
+	}
+	return c, s.Demand.Opens(ctx, c.GameIDs()...)
 }

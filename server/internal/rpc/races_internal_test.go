@@ -89,10 +89,20 @@ func (p *creating) Hold(ctx context.Context, gameID string, last, latest time.Ti
 	return p.noJobs.Hold(ctx, gameID, last, latest)
 }
 
-// noDemand records nothing.
-type noDemand struct{ Demand }
+// openings is a Demand that records the attempts at races that have been started.
+type openings struct {
+	Demand
+	attempts *[]string // nil if nothing is recorded
+}
 
-func (noDemand) Creates(string, string) {}
+func (openings) Creates(string, string) {}
+
+func (o openings) Opens(_ context.Context, gameIDs ...string) error {
+	if o.attempts != nil {
+		*o.attempts = append(*o.attempts, gameIDs...)
+	}
+	return nil
+}
 
 // noOutages is a store's record without outages.
 type noOutages struct{}
@@ -108,7 +118,7 @@ func newRacing(kept *store.Store, races store.Challenges, jobs match.Jobs, limit
 	log := gamelog.New(kept.Games)
 	return New(Config{
 		Accounts: account.New(kept.Accounts, time.Hour), Leaderboard: leaderboard.New(kept.Boards, nil, nil),
-		Demand: noDemand{}, Log: log, Logger: slog.New(slog.DiscardHandler),
+		Demand: openings{}, Log: log, Logger: slog.New(slog.DiscardHandler),
 		Hub: match.NewHub(match.Config{Log: log, Feed: kept.Feed, Jobs: jobs}),
 		Challenges: challenge.New(challenge.Config{
 			Store: races, Log: log, Keep: time.Hour, Outages: noOutages{},
@@ -294,6 +304,34 @@ func TestRaces_Started(t *testing.T) {
 			require.NoError(t, err)
 			assert.NotZero(t, c.OpenTime, name)
 		}
+	})
+}
+
+// Ensure that the jobs of all attempts at a race are scheduled when it has been started, once.
+func TestRaces_Opens(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, kept *store.Store) {
+		opened := openings{attempts: new([]string)}
+		s := newRacing(kept, kept.Challenges, &creating{}, limits.Limits{})
+		s.Demand = opened
+		ann, bob := by(t.Context(), "ann"), by(t.Context(), "bob")
+		raceID, err := create(ann, s, &pb.CreateChallengeRequest{})
+		require.NoError(t, err)
+		require.NoError(t, join(bob, s, raceID, "", false))
+		require.NoError(t, join(ann, s, raceID, "rote", false))
+		assert.Empty(t, *opened.attempts)
+		start := func() *challenge.Challenge {
+			_, err := s.StartChallenge(ann, &pb.StartChallengeRequest{ChallengeId: raceID})
+			require.NoError(t, err)
+			c, _, err := s.Challenges.Get(t.Context(), raceID)
+			require.NoError(t, err)
+			return c
+		}
+		want := start().GameIDs()
+		assert.Len(t, want, 3)
+		assert.Equal(t, want, *opened.attempts)
+		start()
+		assert.Equal(t, want, *opened.attempts)
 	})
 }
 

@@ -27,13 +27,15 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// Demand learns which games clients create and look for.
+// Demand learns which games clients create and look for, and which races they start.
 type Demand interface {
 	// Creates records the address from which a player creates a game. It does not block.
 	Creates(playerID, address string)
 	// Listed records that a client read a list of live games. moving is the number of
 	// games in motion in the store. Listed does not block.
 	Listed(moving int)
+	// Opens schedules the attempts at a race that has been started.
+	Opens(ctx context.Context, gameIDs ...string) error
 }
 
 // Config configures a Service. All fields except WebURL are required.

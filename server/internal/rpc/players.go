@@ -22,10 +22,7 @@ func (s *Service) CreatePlayer(ctx context.Context, request *pb.CreatePlayerRequ
 		return nil, err
 	}
 	p, token, err := s.createPlayer(ctx, request)
-	if err != nil {
-		return nil, nameRefused(err, request.GetName())
-	}
-	return &pb.CreatePlayerResponse{Player: fullPlayer(p), Token: token}, nil
+	return &pb.CreatePlayerResponse{Player: fullPlayer(p), Token: token}, nameRefused(err, request.GetName())
 }
 
 // createPlayer creates an account and returns its token. If the call is from an SSH host,
@@ -42,7 +39,7 @@ func (s *Service) createPlayer(ctx context.Context, request *pb.CreatePlayerRequ
 	return p, "", err
 }
 
-// nameRefused returns the error for a name that is taken or reserved, or err if it is another error.
+// nameRefused returns the error for a name that is taken or reserved, or err if it is another error or nil.
 func nameRefused(err error, name string) error {
 	f := &failure{code: codes.AlreadyExists, reason: pb.ReasonNameTaken, metadata: map[string]string{"name": name}}
 	switch {
@@ -59,10 +56,7 @@ func nameRefused(err error, name string) error {
 // GetPlayer implements pb.PlayerServiceServer.
 func (s *Service) GetPlayer(ctx context.Context, request *pb.GetPlayerRequest) (*pb.GetPlayerResponse, error) {
 	p, err := s.player(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	return &pb.GetPlayerResponse{Player: fullPlayer(p)}, nil
+	return &pb.GetPlayerResponse{Player: fullPlayer(p)}, err
 }
 
 // player returns the player with the name or ID in the request. Players whom an operator has hidden are
@@ -100,10 +94,7 @@ func (s *Service) Rename(ctx context.Context, request *pb.RenameRequest) (*pb.Re
 		f.metadata = map[string]string{"until": recent.Until.Format(time.RFC3339)}
 		return nil, f
 	}
-	if err != nil {
-		return nil, nameRefused(err, request.GetName())
-	}
-	return &pb.RenameResponse{Player: fullPlayer(p)}, nil
+	return &pb.RenameResponse{Player: fullPlayer(p)}, nameRefused(err, request.GetName())
 }
 
 // RotateToken implements pb.PlayerServiceServer.

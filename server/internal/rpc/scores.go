@@ -50,10 +50,7 @@ func (s *Service) ListScores(ctx context.Context, request *pb.ListScoresRequest)
 		return nil, err
 	}
 	entries, err := s.entries(ctx, listed.Entries)
-	if err != nil {
-		return nil, err
-	}
-	return &pb.ListScoresResponse{Entries: entries, NextPageToken: listed.Next, Total: listed.Total}, nil
+	return &pb.ListScoresResponse{Entries: entries, NextPageToken: listed.Next, Total: listed.Total}, err
 }
 
 // GetRank implements pb.LeaderboardServiceServer.

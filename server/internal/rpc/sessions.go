@@ -20,10 +20,7 @@ func (s *Service) CreateSessionLink(ctx context.Context, _ *pb.CreateSessionLink
 // OpenSession implements pb.PlayerServiceServer.
 func (s *Service) OpenSession(ctx context.Context, request *pb.OpenSessionRequest) (*pb.OpenSessionResponse, error) {
 	p, token, err := s.Sessions.Open(ctx, request.GetCode(), request.GetSecret(), request.GetComment())
-	if err != nil {
-		return nil, err
-	}
-	return &pb.OpenSessionResponse{Player: fullPlayer(p), Token: token}, nil
+	return &pb.OpenSessionResponse{Player: fullPlayer(p), Token: token}, err
 }
 
 // ListSessions implements pb.PlayerServiceServer.

@@ -166,8 +166,10 @@ func (l *liveChallenge) run(ctx context.Context) {
 func (l *liveChallenge) repeat(ctx context.Context) (err error) {
 	defer l.service.recovered(pb.ChallengeService_WatchChallenge_FullMethodName, &err)
 	for next := time.Now(); !l.latest.Load().final; {
-		if err := l.wait(ctx, next); err != nil {
-			return err
+		select {
+		case <-time.After(time.Until(next)):
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 		switch err := l.update(ctx); {
 		case err == nil:
@@ -181,13 +183,4 @@ func (l *liveChallenge) repeat(ctx context.Context) (err error) {
 		}
 	}
 	return nil
-}
-
-// wait waits until the given time. It returns the cause if ctx is done first.
-func (l *liveChallenge) wait(ctx context.Context, until time.Time) error {
-	select {
-	case <-time.After(time.Until(until)):
-	case <-ctx.Done():
-	}
-	return context.Cause(ctx)
 }

@@ -97,7 +97,7 @@ func (l *liveChallenge) update(ctx context.Context) error {
 		}
 	}
 	if l.c.Kind == replay.Race {
-		l.tryAttend(ctx)
+		l.attend(ctx)
 		states, over, err := l.service.Challenges.States(ctx, l.c)
 		if err != nil {
 			return err
@@ -119,27 +119,25 @@ func (l *liveChallenge) update(ctx context.Context) error {
 	return nil
 }
 
-// tryAttend calls attend. If that fails, the stream shows the race nevertheless, and the next update tries again.
-func (l *liveChallenge) tryAttend(ctx context.Context) {
-	if err := l.attend(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		l.service.notStarted.Do(func() {
-			l.service.Logger.Warn("cannot start a race, or record who waits; will retry",
+// attend records that players of a waiting race watch it, or starts it if it is due. If that fails, the stream shows
+// the race nevertheless, and the next update tries again.
+func (l *liveChallenge) attend(ctx context.Context) {
+	if l.stage() != challenge.Waiting || !l.attended() {
+		return
+	}
+	var err error
+	s := l.service
+	if l.c.Due(l.now) {
+		_, err = s.startRace(ctx, l.id, false)
+	} else {
+		err = s.Challenges.Seen(ctx, l.c, l.now)
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		s.notStarted.Do(func() {
+			s.Logger.Warn("cannot start a race, or record who waits; will retry",
 				"id", "race-not-started", "challenge", l.id, "error", err)
 		})
 	}
-}
-
-// attend records that players of a waiting race watch it, and starts it if it is due.
-func (l *liveChallenge) attend(ctx context.Context) error {
-	s := l.service
-	if l.stage() != challenge.Waiting || !l.attended() {
-		return nil
-	}
-	if !l.c.Due(l.now) {
-		return s.Challenges.Seen(ctx, l.c, l.now)
-	}
-	_, err := s.startRace(ctx, l.id, false)
-	return err
 }
 
 // read reads the challenge, and its standings unless it is a race.

@@ -144,10 +144,7 @@ func (s *Challenges) Create(ctx context.Context, c Challenge, now time.Time) (*C
 	case replay.Race:
 		c.Entrants = append([]Entrant{{Player: c.Creator, GameID: AttemptID(c.ID, c.Creator.ID)}}, c.Entrants...)
 		c.gathers = c.Has(StandIn(c.ID, "").GameID)
-		if c.Expires.IsZero() {
-			c.Expires = now
-		}
-		c.Expires = c.Expires.Add(WaitsFor)
+		c.Expires = slices.MaxFunc([]time.Time{now, c.Expires}, time.Time.Compare).Add(WaitsFor)
 	default:
 		c.OpenTime, c.CloseTime = now, now.Add(OpenFor)
 	}

@@ -35,12 +35,11 @@ func rawConn(c net.Conn) syscall.RawConn {
 // tryWrite writes as much of b as possible without blocking, and returns the number of
 // bytes written. Errors are ignored, because the next Write returns them.
 func tryWrite(c syscall.RawConn, b []byte) (n int) {
-	_ = c.Write(func(fd uintptr) bool {
+	_ = c.Control(func(fd uintptr) { // Write would also prepare to wait.
 		var err error
 		for n, err = syscall.Write(int(fd), b); errors.Is(err, syscall.EINTR); {
 			n, err = syscall.Write(int(fd), b)
 		}
-		return true
 	})
 	return max(0, n)
 }

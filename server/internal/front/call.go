@@ -91,7 +91,6 @@ func (f *Front) admit(ctx context.Context, c *conn, method string, forwarded []s
 		c.refused()
 		return nil, f.refusal(refused, budget.address)
 	}
-	f.open.Add(1)
 	return &call{Context: ctx, conn: c, budget: budget, paid: !Free[method]}, nil
 }
 
@@ -102,18 +101,13 @@ func Paid(ctx context.Context) {
 	}
 }
 
-// leave reverses admit.
-func (f *Front) leave(b *Budget) {
-	f.open.Add(-1)
-	b.calls.Add(-1)
-}
-
+// end reverses admit.
 func (s *call) end() {
 	if s.late != nil {
 		s.late.Stop() // It would keep the call's metadata in memory.
 	}
 	s.encoded()
-	s.conn.front.leave(s.budget)
+	s.budget.calls.Add(-1)
 	if !s.paid && !s.conn.front.storeAway.Load() && !s.budget.take(1) {
 		s.conn.refused()
 	}

@@ -136,7 +136,7 @@ func (c *conn) Close() error {
 		b.unread.Add(-n)
 	}
 	if c.hijacker != nil {
-		c.front.leave(c.hijacker)
+		c.hijacker.calls.Add(-1)
 	}
 	c.budget.connections.Add(-1)
 	c.front.mu.Lock()

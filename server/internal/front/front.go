@@ -43,8 +43,8 @@ type Front struct {
 	mu    sync.Mutex
 	conns map[*conn]struct{}
 
-	stopping      atomic.Bool
-	open, running atomic.Int64
+	stopping atomic.Bool
+	running  atomic.Int64
 }
 
 // New returns a Front for the listener's connections. The caller must call Run.
@@ -78,7 +78,14 @@ func (f *Front) Clients() int {
 
 // Open returns the number of open streams, calls and HTTP requests. A request is open until its handler
 // returns or, if that has hijacked the connection, until the connection is closed.
-func (f *Front) Open() int { return int(f.open.Load()) }
+func (f *Front) Open() (n int) {
+	f.Budgets.mu.Lock()
+	defer f.Budgets.mu.Unlock()
+	for _, b := range f.Budgets.all {
+		n += int(b.calls.Load())
+	}
+	return n
+}
 
 // Running returns the number of unary calls whose request has arrived and which the server has not
 // answered yet.

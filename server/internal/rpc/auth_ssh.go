@@ -41,7 +41,7 @@ func (s *Service) authenticateHost(
 	if err != nil {
 		return ctx, err
 	}
-	if s.acting.take(key, 1) {
+	if s.acting.take(key, 1) == nil {
 		s.Logger.Info("an SSH host acts for a player",
 			"id", "ssh-host-acts", "credential", host, "player", by.player.ID, "key", key, "address", front.AddressOf(ctx))
 	}

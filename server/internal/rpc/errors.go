@@ -283,7 +283,7 @@ func notClosed(reason, message string, c *challenge.Challenge) *failure {
 // from the same address never lock them out.
 func (s *Service) refusal(ctx context.Context, err error) (reason string, f *failure) {
 	if errors.Is(err, account.ErrBadToken) || errors.Is(err, account.ErrBadCredential) {
-		err = cmp.Or(s.wrong.check(front.AddressOf(ctx), 1), err)
+		err = cmp.Or(s.wrong.take(front.AddressOf(ctx), 1), err)
 	}
 	exceeded, ok := errors.AsType[*limits.ExceededError](err)
 	switch {

@@ -31,16 +31,16 @@ func (s *Service) EnterCall(ctx context.Context) error {
 // challenges toward that of the address. If they would exceed a limit, it counts nothing.
 func (s *Service) takeGames(ctx context.Context, playerID string, games, challenges int) error {
 	address := front.AddressOf(ctx)
-	if err := s.games.check(playerID, games); err != nil {
+	if err := s.games.take(playerID, games); err != nil {
 		return err
 	}
-	if err := s.gamesFrom.check(address, games); err != nil {
-		s.games.take(playerID, -games)
+	if err := s.gamesFrom.take(address, games); err != nil {
+		_ = s.games.take(playerID, -games)
 		return err
 	}
-	if err := s.challengesFrom.check(address, challenges); err != nil {
-		s.games.take(playerID, -games)
-		s.gamesFrom.take(address, -games)
+	if err := s.challengesFrom.take(address, challenges); err != nil {
+		_ = s.games.take(playerID, -games)
+		_ = s.gamesFrom.take(address, -games)
 		return err
 	}
 	s.Demand.Creates(playerID, address)
@@ -75,7 +75,7 @@ func (s *Service) limitPlayer(ctx context.Context, may callers) error {
 		return errNoToken
 	}
 	front.Paid(ctx)
-	return s.moves.check(playerID, 1)
+	return s.moves.take(playerID, 1)
 }
 
 // signatureCost is the number of reads that a signature verification counts as.

@@ -93,11 +93,11 @@ func TestPacer_More(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPacer(&limits.ExceededError{Value: 3}, time.Minute)
-		require.NoError(t, p.check("ann", 8))
-		exceeded, ok := errors.AsType[*limits.ExceededError](p.check("ann", 8))
+		require.NoError(t, p.take("ann", 8))
+		exceeded, ok := errors.AsType[*limits.ExceededError](p.take("ann", 8))
 		require.True(t, ok)
 		assert.Equal(t, time.Minute, exceeded.Retry)
 		time.Sleep(exceeded.Retry) //nolint:forbidigo // The bubble's clock is fake.
-		require.NoError(t, p.check("ann", 8))
+		require.NoError(t, p.take("ann", 8))
 	})
 }

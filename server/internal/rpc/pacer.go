@@ -16,7 +16,7 @@ const remembered = 1 << 16
 // pacer limits how often each key, such as an address or a player, may do something on
 // this server. It is safe for concurrent use.
 type pacer struct {
-	// exceeded is the error that check returns. Its value is the number of uses per period, all of which
+	// exceeded is the error that take returns. Its value is the number of uses per period, all of which
 	// may be made at once, or 0 for no limit.
 	exceeded *limits.ExceededError
 	per      time.Duration // the period
@@ -28,12 +28,12 @@ func newPacer(exceeded *limits.ExceededError, per time.Duration) *pacer {
 	return &pacer{exceeded: exceeded, per: per, limiters: limiters}
 }
 
-// take counts n uses of key, or all of a period's if there are fewer, and returns true, unless they would exceed the
-// limit. In that case, it returns false and counts nothing. A negative n takes back uses that were counted.
-func (p *pacer) take(key string, n int) bool {
+// take counts n uses of key, or all of a period's if there are fewer, unless they would exceed the limit. In that
+// case, it counts nothing and returns an error. A negative n takes back uses that were counted.
+func (p *pacer) take(key string, n int) error {
 	limit := p.exceeded.Value
 	if limit == 0 {
-		return true
+		return nil
 	}
 	l, ok := p.limiters.Get(key)
 	if !ok {
@@ -42,15 +42,11 @@ func (p *pacer) take(key string, n int) bool {
 			l = earlier
 		}
 	}
-	return l.AllowN(time.Now(), min(n, limit))
-}
-
-// check is like take, but returns an error if the uses would exceed the limit.
-func (p *pacer) check(key string, n int) error {
-	if p.take(key, n) {
+	n = min(n, limit)
+	if l.AllowN(time.Now(), n) {
 		return nil
 	}
 	exceeded := *p.exceeded
-	exceeded.Retry = max(exceeded.Retry, time.Duration(min(n, exceeded.Value))*p.per/time.Duration(exceeded.Value))
+	exceeded.Retry = max(exceeded.Retry, time.Duration(n)*p.per/time.Duration(limit))
 	return &exceeded
 }

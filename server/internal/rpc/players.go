@@ -18,7 +18,7 @@ import (
 
 // CreatePlayer implements pb.PlayerServiceServer.
 func (s *Service) CreatePlayer(ctx context.Context, request *pb.CreatePlayerRequest) (*pb.CreatePlayerResponse, error) {
-	if err := s.playersFrom.check(front.AddressOf(ctx), 1); err != nil {
+	if err := s.playersFrom.take(front.AddressOf(ctx), 1); err != nil {
 		return nil, err
 	}
 	p, token, err := s.createPlayer(ctx, request)

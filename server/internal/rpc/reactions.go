@@ -31,7 +31,7 @@ func (s *Service) React(ctx context.Context, request *pb.ReactRequest) (*pb.Reac
 	if state.Status == replay.Finished {
 		return nil, replay.ErrGameOver
 	}
-	if err := s.reactions.check(caller(ctx).ID, 1); err != nil {
+	if err := s.reactions.take(caller(ctx).ID, 1); err != nil {
 		return nil, err
 	}
 	m.React(int(request.GetReaction()) - 1)

@@ -262,7 +262,7 @@ func (w *writer) transact(durable bool) {
 	}
 	batch := w.take(durable)
 	if err != nil {
-		w.settle(batch, failed(err))
+		w.settle(batch, err)
 		return
 	}
 	w.finish(batch)
@@ -292,7 +292,7 @@ func (w *writer) finish(batch []*request) {
 		ended := w.conn.AutocommitEnabled() // SQLite ended the transaction, because the disk is full or failed
 		w.rollback()
 		if ended {
-			w.settle(batch, failed(batch[bad].err))
+			w.settle(batch, batch[bad].err)
 			return
 		}
 		w.settle(batch[bad:bad+1], nil)
@@ -300,7 +300,7 @@ func (w *writer) finish(batch []*request) {
 			return
 		}
 		if err := exec(w.conn, "BEGIN IMMEDIATE"); err != nil {
-			w.settle(batch, failed(err))
+			w.settle(batch, err)
 			return
 		}
 	}
@@ -325,7 +325,6 @@ func (w *writer) commit(batch []*request) {
 	case err == nil:
 	case sqlite3.ErrCode(err).ToPrimary() == sqlite3.ResultFull:
 		w.rollback() // the frame that would make the commit valid was not written
-		err = failed(err)
 	default:
 		w.suspect = w.suspect || sqlite3.ErrCode(err) == sqlite3.ResultIOErrFsync
 		w.rollback()

@@ -32,16 +32,14 @@ func rawConn(c net.Conn) syscall.RawConn {
 	return raw
 }
 
-// tryWrite writes as much of b as possible without blocking, and returns the number of
-// bytes written. Errors are ignored, because the next Write returns them.
-func tryWrite(c syscall.RawConn, b []byte) (n int) {
-	_ = c.Control(func(fd uintptr) { // Write would also prepare to wait.
-		var err error
-		for n, err = syscall.Write(int(fd), b); errors.Is(err, syscall.EINTR); {
-			n, err = syscall.Write(int(fd), b)
-		}
-	})
-	return max(0, n)
+// tryWrite writes as much of what is first as possible without blocking. Errors are ignored, because
+// the next Write returns them.
+func (s *eventStream) tryWrite(fd uintptr) {
+	n, err := syscall.Write(int(fd), s.first)
+	for errors.Is(err, syscall.EINTR) {
+		n, err = syscall.Write(int(fd), s.first)
+	}
+	s.first = s.first[max(0, n):]
 }
 
 // limitUnread makes the kernel break a connection whose client takes nothing for d although there is data

@@ -43,7 +43,7 @@ func (s *eventStream) write(m any) (err error) {
 			return err
 		}
 	}
-	if s.first != nil {
+	if len(s.first) > 0 {
 		record, s.first = slices.Concat(s.first, record), nil
 	}
 	if len(record) > 0 {
@@ -60,13 +60,9 @@ func (s *eventStream) CanTry() bool {
 
 // TrySend implements rpc.Sharer.
 func (s *eventStream) TrySend(m any) bool {
-	record := m.([]byte)
-	n := tryWrite(s.raw, record)
-	if n == len(record) {
-		return true
-	}
-	s.first = record[n:]
-	return false
+	s.first = m.([]byte)
+	_ = s.raw.Control(s.tryWrite) // Write would also prepare to wait.
+	return len(s.first) == 0
 }
 
 // Encode implements rpc.Sharer.

@@ -71,6 +71,7 @@ const (
 	panelWidth    = 42 // maximum
 	panelMinWidth = 24 // minimum beside the board; fits a command with a short id
 	panelMinLines = 4  // minimum; fits the scores of three seats, and whose turn it is
+	panelLow      = 18 // rows beside a lower board, if the window has them; fits a result and a command
 	PanelGap      = 2  // columns between board and panel
 )
 
@@ -81,9 +82,12 @@ type Layout struct {
 	Wide bool
 	// PanelWidth and PanelHeight are the size of the panel.
 	PanelWidth, PanelHeight int
-	// Spare is the number of rows left over.
+	// Spare is the number of rows left over below the panel if that is below the board.
 	Spare int
 }
+
+// Roomy reports whether the panel has rows for names that continue on a second one.
+func (l Layout) Roomy() bool { return l.PanelHeight >= panelLow }
 
 // Place finds the largest cell size at which the board fits in width × height together with
 // a panel: beside the board, or below it with panelLines lines. If no size fits, a panel below
@@ -104,7 +108,8 @@ func Place(b Board, t ui.Theme, width, height, panelLines int) (Layout, bool) {
 		}
 		switch {
 		case room >= panelMinWidth && spare >= 0 && !low:
-			return Layout{Cell: c, Wide: true, PanelWidth: min(room, panelWidth), PanelHeight: h, Spare: spare}, true
+			lines = max(h, min(height, panelLow))
+			return Layout{Cell: c, Wide: true, PanelWidth: min(room, panelWidth), PanelHeight: lines}, true
 		case w <= width && spare >= lines:
 			lines = min(spare, panelLines)
 			return Layout{Cell: c, PanelWidth: min(below, panelWidth), PanelHeight: lines, Spare: spare - lines}, true
@@ -142,8 +147,12 @@ func TooSmall(b Board, env *ui.Env, width, height int) string {
 // because it runs for every frame of an animation.
 func Join(l Layout, board, text string) (block string, boardX int) {
 	lines, panel := strings.Split(board, "\n"), ui.Block(text, l.PanelWidth, l.PanelHeight)
-	if l.Wide { // as high as the board
+	if l.Wide { // at least as high as the board
+		below := strings.Repeat(" ", lipgloss.Width(lines[0]))
 		for i, line := range strings.Split(panel, "\n") {
+			if i == len(lines) {
+				lines = append(lines, below)
+			}
 			lines[i] += strings.Repeat(" ", PanelGap) + line
 		}
 		return strings.Join(lines, "\n"), 0

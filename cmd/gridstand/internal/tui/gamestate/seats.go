@@ -2,6 +2,7 @@ package gamestate
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -58,13 +59,14 @@ func Taken(g *pb.Game) []*pb.Seat {
 	return slices.DeleteFunc(slices.Clone(g.GetSeats()), func(s *pb.Seat) bool { return s.GetOpen() != nil })
 }
 
-// SeatBlocks draws every seat with its score and a bar below. me is the id of the account
+// SeatBlocks draws every seat with its score and a bar below, for a panel. me is the id of the account
 // to call "you". If airy is set, empty lines separate the seats.
-func (s *State) SeatBlocks(t ui.Theme, width int, me string, airy bool) string {
+func (s *State) SeatBlocks(t ui.Theme, l board.Layout, me string, airy bool) string {
+	width := l.PanelWidth
 	var blocks []string
 	for i := range s.Game.GetSeats() {
-		score := describe.Comma(s.ScoreOf(i))
-		blocks = append(blocks, s.seatTitle(t, i, me, width-5-len(score))+" "+t.Bold().Render(score)+
+		score := " " + describe.Comma(s.ScoreOf(i))
+		blocks = append(blocks, s.seatLine(t, i, width-4-len(score), me, l.Roomy(), t.Bold().Render(score))+
 			"\n    "+s.scoreBar(t, i, width-4))
 	}
 	if airy {
@@ -73,11 +75,13 @@ func (s *State) SeatBlocks(t ui.Theme, width int, me string, airy bool) string {
 	return strings.Join(blocks, "\n")
 }
 
-// SeatLines draws every seat on its own line, and those of a finished game by score.
-func (s *State) SeatLines(t ui.Theme, width int, me string) string {
-	const around, barLeast = 11, 8 // columns of a line without name and bar, and of the longest bar at least
-	names := min(ui.NameLimit, max(width-around-barLeast, width/3, 4))
-	order := make([]int, len(s.Game.GetSeats()))
+// SeatLines draws every seat on its own line, and those of a finished game by score. The bars take the room that the
+// names leave. A long name is cut or, if whole is set, continues below.
+func (s *State) SeatLines(t ui.Theme, width int, me string, whole bool) string {
+	const around = 11 // columns of a line without name and bar
+	labels := convert.All(s.Game.GetSeats(), func(seat *pb.Seat) string { return seatLabel(seat, me, math.MaxInt) })
+	names := min(lipgloss.Width(strings.Join(labels, "\n")), width-around)
+	order := make([]int, len(labels))
 	for i := range order {
 		order[i] = i
 	}
@@ -85,28 +89,33 @@ func (s *State) SeatLines(t ui.Theme, width int, me string) string {
 		slices.SortStableFunc(order, func(i, j int) int { return int(s.ScoreOf(j) - s.ScoreOf(i)) })
 	}
 	lines := convert.All(order, func(i int) string {
-		return s.seatTitle(t, i, me, names) + fmt.Sprintf(" %4s  ", describe.Comma(s.ScoreOf(i))) +
-			s.scoreBar(t, i, width-names-around)
+		score := fmt.Sprintf(" %4s  ", describe.Comma(s.ScoreOf(i)))
+		return s.seatLine(t, i, names, me, whole, score+s.scoreBar(t, i, width-names-around))
 	})
 	return strings.Join(lines, "\n")
 }
 
-// Facts describes a finished game below its score: the seats, or the player and how far the game went.
-func (s *State) Facts(t ui.Theme, width int, me string) string {
+// Facts describes a finished game in a panel, below its score: the seats, or the player and how far the game went.
+func (s *State) Facts(t ui.Theme, l board.Layout, me string) string {
 	if s.Tribolo() != nil {
-		return s.SeatLines(t, width, me)
+		return s.SeatLines(t, l.PanelWidth, me, l.Roomy())
 	}
 	return s.Player() + "  " + t.Dim().Render("best "+describe.Standing(s.Game.Game))
 }
 
-// seatTitle returns the badge and the name of a seat. The name takes width columns and is
-// bold if it is the seat's turn.
-func (s *State) seatTitle(t ui.Theme, seat int, me string, width int) string {
-	label := ui.Cell(seatLabel(s.Game.GetSeats()[seat], me, width), width)
+// seatLine draws the badge and the label of a seat, and then rest. A label that is longer than width
+// is cut or, if whole is set, continues below. It is bold if it is the seat's turn.
+func (s *State) seatLine(t ui.Theme, seat, width int, me string, whole bool, rest string) string {
+	style := lipgloss.NewStyle()
 	if seat == s.Turn() {
-		label = t.Bold().Render(label)
+		style = t.Bold()
 	}
-	return seatBadge(t, seat) + " " + label
+	label := seatLabel(s.Game.GetSeats()[seat], me, width)
+	if whole {
+		label = ui.Wrap(seatLabel(s.Game.GetSeats()[seat], me, math.MaxInt), width)
+	}
+	label = style.Render(ui.Block(label, width, lipgloss.Height(label)))
+	return lipgloss.JoinHorizontal(lipgloss.Top, seatBadge(t, seat)+" ", label, rest)
 }
 
 // LogLines lists the last events in at most width × rows, newest first.

@@ -214,7 +214,7 @@ func (p *page) facts(width int) (lines []string, least int) {
 		return lines, len(lines)
 	}
 	if s.Tribolo() != nil {
-		lines = strings.Split(s.SeatLines(t, width, p.env.Me), "\n")
+		lines = strings.Split(s.SeatLines(t, width, p.env.Me, false), "\n")
 	} else {
 		points := describe.Plural(s.Score(), "point")
 		lines = append(lines, ui.Header(width, []string{t.Bold().Render(ansi.Truncate(s.Player(), nameMin, "…"))},

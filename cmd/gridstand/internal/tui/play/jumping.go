@@ -130,9 +130,9 @@ func (m *jumping) PanelLines() int { return 7 }
 func (m *jumping) Panel(p *page, l board.Layout) []string {
 	turn := ui.Lines(false, p.TurnText(p.env.Theme, p.mine()), m.hint(p, l.PanelWidth))
 	if l.Wide {
-		return []string{p.SeatBlocks(p.env.Theme, l.PanelWidth, p.env.Me, l.PanelHeight > 18), turn, p.unranked()}
+		return []string{p.SeatBlocks(p.env.Theme, l, p.env.Me, l.PanelHeight > 18), turn, p.unranked()}
 	}
-	lines := []string{p.SeatLines(p.env.Theme, l.PanelWidth, p.env.Me), turn, p.unranked()}
+	lines := []string{p.SeatLines(p.env.Theme, l.PanelWidth, p.env.Me, false), turn, p.unranked()}
 	if l.PanelHeight < m.PanelLines() && p.mine() {
 		lines[0], lines[1] = turn, lines[0]
 	}
@@ -153,6 +153,6 @@ func (m *jumping) hint(p *page, width int) string {
 }
 
 func (m *jumping) Intro() string {
-	// In the 24 columns beside the board of a window of 80×24, these are five lines, for which there is just room.
+	// In the 24 columns beside the board of a window of 80×24, these are five lines.
 	return "Arrows aim, Enter jumps.\nCells that you jump over become yours.\nTab: next target, r: rules."
 }

@@ -172,7 +172,7 @@ func TestNew_GivenUp(t *testing.T) {
 	p, d := start(t, tuitest.Env(&tuitest.Server{}), translate.Game(tuitest.Tribolo(t, tuitest.GameID, 7, adaAndBots()...).State, 0))
 	p.Game.GetSeats()[0].Resigned = true
 	p.Game.GetSeats()[0].GetPlayer().Name = strings.Repeat("m", ui.NameLimit)
-	assert.Contains(t, d.Screen(), "m… (you), gave up ")
+	assert.Regexp(t, `  B  m{17} 13\n.*  m{7} \(you\),\n.*  gave up\n`, d.Screen())
 	d.Press("n")
 	assert.Nil(t, p.Dialog)
 	assert.Equal(t, "tribolo", d.Leave().(ui.ReplaceMsg).Route.New.Variant)
@@ -189,7 +189,7 @@ func TestTurn(t *testing.T) {
 	require.False(t, p.mine())
 	assert.NotContains(t, title(), "Your turn")
 	p.Game.GetSeats()[0].GetPlayer().Name = strings.Repeat("m", ui.NameLimit)
-	assert.Contains(t, d.Screen(), "m… (you) ")
+	assert.Regexp(t, `  B  m{17} 13\n.*  m{7} \(you\)\n`, d.Screen())
 	p.jumping().cursor = most(p.Tribolo()).GetCell()
 	d.Press("enter").Shows("! It is not your turn.")
 	p.jumping().targets, p.jumping().cursor = true, &pb.Cell{}
@@ -217,6 +217,37 @@ func TestTribolo_Low(t *testing.T) {
 	assert.Regexp(t, `(?s) B  ada \(you\) +11 .* R  greedy +18 .* G  minimax +16 .* RED  to move`, d.Screen())
 	finish(p, pb.Result_REASON_NO_MOVES)
 	assert.Regexp(t, `(?s)You win.* R  greedy +18.* G  minimax +16.* B  ada \(you\) +11`, d.Screen())
+}
+
+// Ensure that a low window cuts a guest's name instead of leaving out scores or the invitation.
+func TestTribolo_Low_Guest(t *testing.T) {
+	t.Parallel()
+	p, d := newTribolo(t, &tuitest.Server{})
+	p.Game.GetSeats()[0].GetPlayer().Name = "guest-2345ab"
+	const you = ` B  gues\S*… \(you\) +11`
+	d.Env.Width, d.Env.Height = 30, 17
+	assert.Regexp(t, `(?s)`+you+`.*watch`, d.Screen())
+	d.Env.Height = 12
+	for _, d.Env.Width = range []int{24, 30} {
+		assert.Regexp(t, `(?s)▶ Your turn.*`+you+`.* R  greedy +18`, d.Screen())
+	}
+	finish(p, pb.Result_REASON_NO_MOVES)
+	for _, d.Env.Width = range []int{24, 30} {
+		assert.Regexp(t, `(?s)You win.* R  greedy +18.* G  minimax +16.*`+you, d.Screen())
+	}
+	p.Game.GetSeats()[0].Resigned = true
+	assert.Regexp(t, ` B  g\S*… \(you\), gave up +11`, d.Screen())
+}
+
+// Ensure that the result of a low board has whole names, for which it takes free rows below the board.
+func TestTribolo_Result(t *testing.T) {
+	t.Parallel()
+	p, d := newTribolo(t, &tuitest.Server{})
+	p.Game.GetSeats()[0].Resigned = true
+	p.Game.GetSeats()[0].GetPlayer().Name = "guest-abcdef"
+	finish(p, pb.Result_REASON_NO_MOVES)
+	assert.Regexp(t, `G  minimax +16\n.*  B  guest-abcdef +11\n.*  \(you\), gave\n.*  up\n`, d.Screen())
+	assert.Contains(t, d.Screen(), "… all time")
 }
 
 // Ensure that the help fits in a narrow window and scrolls there.

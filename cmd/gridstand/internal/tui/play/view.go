@@ -167,7 +167,7 @@ func (p *page) status() string {
 // result draws the panel of a finished game.
 func (p *page) result(l board.Layout) string {
 	t, width := p.env.Theme, l.PanelWidth
-	facts := p.Facts(t, width, p.env.Me)
+	facts := p.Facts(t, l, p.env.Me)
 	title, look := p.title()
 	score := describe.Comma(p.ScoreOf(p.seat()))
 	blocks := []string{ui.Ending(t, look, title, score, width, l.PanelHeight-lipgloss.Height(facts))}

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -9,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -66,6 +68,21 @@ func TestWatch(t *testing.T) {
 	assert.False(t, g.RematchKey(d.Env).Enabled(), "the score of a game with two seats is nobody's own")
 	d.Press("q")
 	assert.Equal(t, ui.BackMsg{}, d.Leave())
+}
+
+// Ensure that the panel of a low board has several of the last moves and, after the end, the whole command that
+// verifies the game.
+func TestWatch_Low(t *testing.T) {
+	t.Parallel()
+	d, p, _ := watching(t, &tuitest.Server{})
+	followTribolo(t, p.game)
+	for version := int32(614); version < 620; version++ {
+		p.game.Log = append(p.game.Log, gamestate.Entry{Version: version, Move: 40, What: "earlier"})
+	}
+	assert.Equal(t, 5, strings.Count(d.Screen(), "earlier"))
+	p.game.Game.GetSeats()[0].Resigned = true
+	p.game.Game.Status, p.game.Game.Result = pb.GameStatus_GAME_STATUS_FINISHED, &pb.Result{Winners: []int32{1}}
+	assert.Regexp(t, `  verify with\n.*  gridstand verify\n +kx3fq2abcdefghijklmnopqr\n +st\n`, d.Screen())
 }
 
 // Ensure that the page does not offer to verify an attempt at once while its challenge is open.

@@ -193,9 +193,9 @@ func (x *panel) progress() string {
 	tall := x.Wide && x.PanelHeight >= tallPanel
 	switch {
 	case x.Tribolo() != nil && tall:
-		return x.stack(x.SeatBlocks(t, width, x.env.Me, x.PanelHeight >= 20), x.TurnText(t, false))
+		return x.stack(x.SeatBlocks(t, x.Layout, x.env.Me, x.PanelHeight >= 20), x.TurnText(t, false))
 	case x.Tribolo() != nil:
-		return x.stack(x.SeatLines(t, width, x.env.Me) + "\n" + x.TurnText(t, false))
+		return x.stack(x.SeatLines(t, width, x.env.Me, false) + "\n" + x.TurnText(t, false))
 	case tall:
 		return x.stack(x.large(x.Player()), ui.Cards(t, width, x.scores()...))
 	default:
@@ -215,7 +215,7 @@ func (x *panel) stack(blocks ...string) string {
 func (x *panel) result() string {
 	t := x.env.Theme
 	title, look := x.Outcome(t, x.env.Me)
-	facts := x.Facts(t, x.PanelWidth, x.env.Me)
+	facts := x.Facts(t, x.Layout, x.env.Me)
 	hint, verify := "verify with", ""
 	if x.Sealed() {
 		hint = "when its challenge has closed, verify with"

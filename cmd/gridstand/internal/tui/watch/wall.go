@@ -158,7 +158,7 @@ func (w *wall) slot(i int) board.Slot {
 		slot.Below = func(width int) string { return w.env.Theme.Warn().Render(ui.Wrap(s.ConnectionProblem(), width)) }
 	case s.Tribolo() != nil: // the title has no names
 		slot.Lines = len(s.Game.GetSeats())
-		slot.Below = func(width int) string { return s.SeatLines(w.env.Theme, width, w.env.Me) }
+		slot.Below = func(width int) string { return s.SeatLines(w.env.Theme, width, w.env.Me, false) }
 	}
 	return slot
 }

@@ -163,4 +163,26 @@ func TestTribolo_Low(t *testing.T) {
 	p.game.Game.Seats[0].GetPlayer().Name = "guest-2345ab"
 	env.Width = 42
 	assert.Contains(t, ansi.Strip(ui.Draw(env, p, false).Content), " B  guest-2345ab (you) ")
+	env.Height = 12
+	for _, env.Width = range []int{24, 30} {
+		assert.Regexp(t, `(?s) B  gues\S*… \(you\) +22 .* R  greedy +36 .* G  minimax +19 .* GREEN  to move`,
+			ansi.Strip(ui.Draw(env, p, false).Content))
+	}
+}
+
+// Ensure that every seat of a game of Tribolo has one row on the wall, also if its name has to be cut.
+func TestWall_Tribolo(t *testing.T) {
+	t.Parallel()
+	env := tuitest.Env(&tuitest.Server{})
+	w := newWall(t.Context(), env, []string{"a", "b", "c", "d"}, false)
+	defer w.Own().Stop()
+	for i, id := range []string{"a", "b", "c", "d"} {
+		g := newGame(id, env.Now)
+		followTribolo(t, g)
+		seat := g.Game.GetSeats()[0].GetPlayer()
+		seat.Id, seat.Name = tuitest.GameID, "guest-2345ab" // another player
+		w.games[i] = &g.State
+	}
+	assert.Regexp(t, `( +B  guest… +22){4} *\n( +R  greedy +36){4} *\n( +G  minim… +19){4} *\n`,
+		ansi.Strip(ui.Draw(env, w, false).Content))
 }

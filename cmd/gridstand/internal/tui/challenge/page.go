@@ -112,6 +112,8 @@ func (p *page) Keys() ui.KeyTable {
 	server, waiting := p.env.Server, p.Stage() == pb.ChallengeStatus_CHALLENGE_STATUS_WAITING
 	may, entrant := p.env.WatchOnly == "", p.Entrant()
 	host, free := waiting && p.Hosts(), waiting && len(p.GetEntrants()) < gamestate.MaxEntrants
+	// A player whose board is full need not wait for the others.
+	over := p.Closed() || p.Open() && entrant != nil && !p.playable()
 	play, ready := "play", "ready"
 	switch {
 	case p.Race():
@@ -144,8 +146,7 @@ func (p *page) Keys() ui.KeyTable {
 		ui.On("x", "x", "remove a bot", host && p.lastBot() != "", func() tea.Cmd {
 			return call(p, server.LeaveChallenge, &pb.LeaveChallengeRequest{ChallengeId: p.ID, GameId: p.lastBot()})
 		}).Footer(5),
-		// A player whose board is full need not wait for the others.
-		ui.On("n", "n", "race again", may && p.Race() && (p.Closed() || p.Open() && entrant != nil), func() tea.Cmd {
+		ui.On("n", "n", "race again", may && p.Race() && over, func() tea.Cmd {
 			return ui.Replace(p.Tasks, ui.Route{NewChallenge: p.Contest.Again()})
 		}).Footer(3),
 		ui.On("left", "←", "day before", daily, p.dayBefore).Footer(2),

@@ -75,8 +75,8 @@ func TestPage_Roster(t *testing.T) {
 	}
 	does("join ready=false", "enter")
 	assert.Contains(t, d.Screen(), "b add a bot")
-	d.Env.Width, d.Env.Height, d.Env.Site = 58, 18, "https://play.example"
-	d.Shows("unready   s start   y copy link", "https://play.example/c/")
+	d.Env.Width, d.Env.Height, d.Env.Site = 50, 18, "https://play.example"
+	d.Shows("enter unready  s start  y link  ?", "https://play.example/c/")
 	d.Env.Width, d.Env.Height, d.Env.Site = 80, 24, ""
 	does("add greedy", "b")
 	does("leave "+race.GetEntrants()[2].GetGameId(), "x")
@@ -279,6 +279,7 @@ func TestPage_Boards(t *testing.T) {
 		d.Until("all boards", func() bool { return strings.Count(d.Screen(), "1024") == 3 })
 		assert.Regexp(t, `2 ada.* 1 ★ bob.* 3 greedy`, d.Screen())
 		assert.Empty(t, d.Left)
+		assert.NotContains(t, d.Screen(), "race again", "the user's board is not full")
 		race.CloseTime = timestamppb.New(tuitest.Noon)
 		server.Contest <- tuitest.Snapshot(race, tuitest.Noon, tuitest.RaceStandings()...)
 		close(server.Contest)

@@ -358,7 +358,7 @@ func TestWaiting_Two(t *testing.T) {
 	env.Site = "http://localhost:2048"
 	_, d := start(t, env, translate.Game(tuitest.Tribolo(t, tuitest.GameID, 0, seats...).State, 0))
 	assert.Regexp(t, `(?s)Waiting for 1 player.*gridstand join, at.*http://localhost:2048/g/`, d.Screen())
-	assert.Contains(t, d.Screen(), "\n y copy link   n new ")
+	assert.Contains(t, d.Screen(), "\n y link   n new ")
 	assert.NotContains(t, d.Screen(), "[", "there is nothing to do with a cursor")
 	d.Press("enter").Shows("The game starts when all seats are taken.")
 }

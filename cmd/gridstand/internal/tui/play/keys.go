@@ -25,7 +25,7 @@ func (p *page) rulesKey() ui.Key {
 }
 
 func (p *page) copyKey() ui.Key {
-	return p.CopyKey((p.contest == nil || !p.Over()) && p.Err == nil, 8, p.invite())
+	return p.CopyKey(p.Err == nil, 8, p.invite())
 }
 
 func (p *page) backKey() ui.Key { return ui.On("q", "q", ui.BackText, true, ui.Run(ui.Back)) }
@@ -68,12 +68,14 @@ func (p *page) solverKeys() ui.KeyTable {
 func (p *page) resultKeys() ui.KeyTable {
 	c := p.contest
 	again := ui.On("n S", "n S", "new game", true, p.create).FooterAs(1, "n", "new")
-	share, link := ui.On("c", "c", "copy result", true, p.copyResult).FooterAs(2, "c", "copy"), p.copyKey()
+	others := "ranking"
 	if c != nil {
 		again = ui.On("n S", "n S", "race again", c.Race(), func() tea.Cmd {
 			return ui.Replace(p.Tasks, ui.Route{NewChallenge: c.Again()})
 		}).FooterAs(1, "n", "race again")
-		share = ui.On("y c", "y", "copy result", true, p.copyResult).FooterAs(2, "y", "copy")
+		if c.Race() {
+			others = "all boards"
+		}
 	}
 	return ui.KeyTable{{
 		again,
@@ -83,12 +85,11 @@ func (p *page) resultKeys() ui.KeyTable {
 			}
 			return ui.Open(ui.Route{Watch: []string{p.Game.GetId()}, Replay: true})
 		}).FooterAs(5, "w", "replay"),
-		share, link,
+		ui.On("c", "c", "copy result", true, func() tea.Cmd { return p.Copy(p.share()) }).FooterAs(2, "c", "result"),
+		p.copyKey(),
 		p.RematchKey(p.env),
-		ui.On("s", "s", "ranking", c != nil, func() tea.Cmd { return ui.Open(ui.Route{Challenge: c.ID}) }).Footer(3),
+		ui.On("s", "s", others, c != nil, func() tea.Cmd { return ui.Open(ui.Route{Challenge: c.ID}) }).Footer(3),
 		ui.On("e", "e", "choose a name", p.guest(), func() tea.Cmd { return p.AskName(p.env) }),
 		p.rulesKey(), ui.On("q esc", "q", ui.BackText, true, ui.Run(ui.Back)),
 	}}
 }
-
-func (p *page) copyResult() tea.Cmd { return p.Copy(p.share()) }

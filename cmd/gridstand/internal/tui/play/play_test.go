@@ -469,3 +469,15 @@ func TestIntro(t *testing.T) {
 		}
 	}
 }
+
+// Ensure that narrow windows have room for the most important keys after a game.
+func TestResult_Keys(t *testing.T) {
+	t.Parallel()
+	p := someTribolo(t, tuitest.Env(nil))
+	defer p.Own().Stop()
+	finish(p, pb.Result_REASON_NO_MOVES)
+	for width, want := range map[int]string{36: "n new  c result  ? help", 46: "n new  c result  w replay  ? help"} {
+		p.env.Width, p.env.Height = width, 12
+		assert.Contains(t, ansi.Strip(ui.Draw(p.env, p, false).Content), want)
+	}
+}

@@ -71,12 +71,15 @@ func Choice(t Theme, key, what string) string {
 	return t.Accent().Render(key) + " " + t.Dim().Render(what)
 }
 
-// KeyLine returns the footer's line of keys, most important first. If the line is too long, keys
-// are dropped from the right, but the last two, which open the help and leave the page, are dropped
-// last. A single key is truncated.
+// KeyLine returns the footer's line of keys, most important first. If the line is too long, the gaps
+// between the keys shrink first. Then keys are dropped from the right, but the last two, which open
+// the help and leave the page, are dropped last. A single key is truncated.
 func KeyLine(t Theme, keys []key.Binding, width int) string {
-	gap := t.Faint().Render("   ")
+	gap := "   "
 	all := convert.All(keys, func(k key.Binding) string { return Choice(t, k.Help().Key, k.Help().Desc) })
+	if lipgloss.Width(strings.Join(all, gap)) > width {
+		gap = "  "
+	}
 	for len(all) > 1 && lipgloss.Width(strings.Join(all, gap)) > width {
 		i := max(len(all)-3, 0)
 		all = slices.Delete(all, i, i+1)

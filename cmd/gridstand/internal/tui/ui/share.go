@@ -62,14 +62,14 @@ func (i Invitation) Blocks(t Theme, width, rows int) (blocks []string) {
 // CopyKey returns the key that copies an invitation, with its place in the footer, which is among the first while
 // players are missing.
 func (t *Tasks) CopyKey(when bool, place int, i Invitation) Key {
-	what := "copy link"
+	what, short := "copy link", "link"
 	if i.Waiting {
 		place = 2
 	}
 	if i.Link == "" {
-		what = "copy command"
+		what, short = "copy command", "copy command"
 	}
-	return On("y", "y", what, when, func() tea.Cmd { return t.Copy(i.Text()) }).Footer(place)
+	return On("y", "y", what, when, func() tea.Cmd { return t.Copy(i.Text()) }).FooterAs(place, "y", short)
 }
 
 // Copy sends text to the terminal's clipboard. Since terminals do not say whether they accept it, the notice about

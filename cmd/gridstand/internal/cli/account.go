@@ -60,7 +60,7 @@ time; other names can be changed once in 30 days.`,
 			if err != nil {
 				return err
 			}
-			return p.printAccount(c, player)
+			return p.printName(c, player)
 		}),
 	}
 	token := &cobra.Command{
@@ -258,11 +258,16 @@ func (p *program) printToken(_ context.Context, c *client.Client, player *pb.Pla
 
 // printAccount prints the account, and where its token is stored.
 func (p *program) printAccount(c *client.Client, player *pb.Player) error {
+	if p.over == nil && !p.flags.json {
+		p.notef("The token is stored in %s.", p.store.Path())
+	}
+	return p.printName(c, player)
+}
+
+// printName prints the name of the account, and its server and id.
+func (p *program) printName(c *client.Client, player *pb.Player) error {
 	if p.over != nil {
 		return p.printEither(player, "%s\n", client.CleanName(player.GetName()))
-	}
-	if !p.flags.json {
-		p.notef("The token is stored in %s.", p.store.Path())
 	}
 	return p.printEither(player, "%s on %s, id %s\n", client.CleanName(player.GetName()), c.Target(), clean(player.GetId(), 26))
 }

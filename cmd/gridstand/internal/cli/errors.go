@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"google.golang.org/grpc/codes"
@@ -75,8 +76,11 @@ func (p *program) explain(err error) string {
 	}
 	return fmt.Sprintf("cannot reach the server at %s (%s). Check the address (--server or $%s) and --tls, "+
 		"and --ca if the server has its own certificate authority. To start a server here: %s play --local",
-		p.server(), strings.TrimSuffix(err.Error(), "."), serverVariable, name)
+		p.server(), dialing.ReplaceAllString(strings.TrimSuffix(err.Error(), "."), ""), serverVariable, name)
 }
+
+// dialing matches what Go says before the reason why a connection failed, such as "connection refused".
+var dialing = regexp.MustCompile(`^dial tcp( \S+)?: (connect: )?`)
 
 // exactTime is the format of times that a user compares with a clock.
 const exactTime = "2006-01-02 15:04:05 MST"

@@ -132,7 +132,8 @@ func (o *localFlags) listen(address string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		other := commandFor([]string{flag, "--server", "localhost:2049"}, "play")
-		return nil, fmt.Errorf("cannot start a server at %s (%w). Try another address: %s", address, err, other)
+		return nil, fmt.Errorf("cannot start a server at %s (%w). "+
+			"Try another address, at which you have another account: %s", address, err, other)
 	}
 	if tcp, ok := listener.Addr().(*net.TCPAddr); !o.share && (!ok || !tcp.IP.IsLoopback()) {
 		_ = listener.Close()

@@ -285,21 +285,51 @@ func TestWelcome(t *testing.T) {
 	assert.NotContains(t, d.Screen(), "another period")
 }
 
-// withProfile is a server on which the user has a streak.
-type withProfile struct{ *tuitest.Server }
+// withProfile is a server on which the user has a name and a streak, unless err is set.
+type withProfile struct {
+	*tuitest.Server
+	name string
+	err  error
+}
 
-func (withProfile) Profile(context.Context) (*pb.GetProfileResponse, error) {
-	return &pb.GetProfileResponse{Player: &pb.Player{Id: tuitest.Me, Name: "ada"}, Daily: &pb.DailyRecord{Streak: 5}}, nil
+func (s *withProfile) Profile(context.Context) (*pb.GetProfileResponse, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	player := &pb.Player{Id: tuitest.Me, Name: s.name}
+	return &pb.GetProfileResponse{Player: player, Daily: &pb.DailyRecord{Streak: 5}}, nil
 }
 
 // Ensure that the lobby shows the user's name and streak, also if the server has no daily game.
 func TestProfile(t *testing.T) {
 	t.Parallel()
-	server := withProfile{&tuitest.Server{OnLists: func(_, variant string, w pb.Window) (ui.Lists, error) {
-		return lists(t, "", variant, w), nil
-	}}}
+	server := &withProfile{name: "ada", Server: &tuitest.Server{
+		OnLists: func(_, variant string, w pb.Window) (ui.Lists, error) { return lists(t, "", variant, w), nil },
+	}}
 	env := tuitest.Env(server)
 	env.Width = 120
 	d := tuitest.Drive(t, env, New(t.Context(), env))
+	old := &pb.Player{Id: tuitest.Me, Name: "guest-k3xq7a"} // as in a game that has begun before
+	assert.True(t, env.Guest(old))
 	d.Until("the profile", func() bool { return strings.Contains(d.Screen(), "ada, 5 days in a row") })
+	assert.False(t, env.Guest(old), "another program has renamed the user")
+}
+
+// Ensure that the user keeps the name that they have chosen if a profile is from before, or cannot be read again.
+func TestProfile_Renamed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		server := &withProfile{name: "guest-k3xq7a"}
+		_, d := open(t, func(env *ui.Env) {
+			server.Server = env.Server.(*tuitest.Server)
+			env.Server = server
+		})
+		d.Until("the profile", func() bool { return strings.Contains(d.Screen(), "guest-k3xq7a") })
+		for _, server.err = range []error{nil, errors.New("unavailable")} {
+			d.Env.NewName = "ada"
+			time.Sleep(dailyTime) //nolint:forbidigo // The bubble's clock is fake.
+			d.Settle()
+			assert.Equal(t, "ada", d.Env.NewName, server.err)
+		}
+	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/describe"
+	"github.com/gridstand/gridstand/internal/names"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -97,6 +98,10 @@ func (p *page) loadDaily() tea.Cmd {
 		}
 		return func() tea.Cmd {
 			p.daily, p.profile = cmp.Or(daily, p.daily), cmp.Or(profile, p.profile)
+			name := profile.GetPlayer().GetName()
+			if name != "" && !names.IsGuest(name) { // perhaps renamed by another program
+				p.env.NewName = name
+			}
 			return p.Later(dailyTime, p.loadDaily)
 		}
 	})

@@ -104,7 +104,7 @@ func profileText(profile *pb.GetProfileResponse) string {
 				client.CleanName(rival.GetPlayer().GetName())))
 		}
 		label := "last races" // A profile keeps 50.
-		for row := range strings.SplitSeq(ui.WrapWords(describe.Phrases(results...), racesColumns), "\n") {
+		for row := range strings.SplitSeq(ui.Wrap(describe.Phrases(results...), racesColumns), "\n") {
 			line(label, row)
 			label = ""
 		}

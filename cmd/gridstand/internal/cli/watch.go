@@ -12,6 +12,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/watch"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -178,9 +179,6 @@ func (p *program) watchChallengeLines(ctx context.Context, c *client.Client, cha
 
 // standingsLine returns the standings in one line.
 func standingsLine(standings []*pb.Standing) string {
-	var all []string
-	for _, s := range standings {
-		all = append(all, gamestate.Name(s)+" "+describe.Comma(s.GetScore()))
-	}
-	return cmp.Or(strings.Join(all, ", "), "no results yet")
+	result := func(s *pb.Standing) string { return gamestate.Name(s) + " " + describe.Comma(s.GetScore()) }
+	return cmp.Or(strings.Join(convert.All(standings, result), ", "), "no results yet")
 }

@@ -71,9 +71,11 @@ func (p *page) body(width, height int) string {
 	case p.Race() && stage != pb.ChallengeStatus_CHALLENGE_STATUS_WAITING:
 		return p.wall(width, height)
 	case p.Race():
-		return p.center(p.roster(min(width, paneWidth)-4, height-2), "Roster", width, height)
+		taken := fmt.Sprintf("%d of %d", len(p.GetEntrants()), gamestate.MaxEntrants)
+		return p.center(p.roster(min(width, paneWidth)-4, height-2), "Roster", taken, width, height)
 	default:
-		return p.center(p.invitation(min(width, paneWidth)-4, height-2), "Ranking", width, height)
+		results := describe.Plural(p.Total, "result")
+		return p.center(p.invitation(min(width, paneWidth)-4, height-2), "Ranking", results, width, height)
 	}
 }
 
@@ -84,19 +86,10 @@ const (
 )
 
 // center draws a pane around content.
-func (p *page) center(content, title string, width, height int) string {
+func (p *page) center(content, title, foot string, width, height int) string {
 	width = min(width, paneWidth)
-	return ui.Pane{Titles: []string{title}, Focused: true, Foot: p.foot()}.
+	return ui.Pane{Titles: []string{title}, Focused: true, Foot: foot}.
 		Draw(p.env.Theme, content, width, min(lipgloss.Height(content)+2, height))
-}
-
-// foot returns a label with the number of entrants in a race, or the number of results in
-// any other challenge.
-func (p *page) foot() string {
-	if p.Race() {
-		return fmt.Sprintf("%d of %d", len(p.GetEntrants()), gamestate.MaxEntrants)
-	}
-	return describe.Plural(p.Total, "result")
 }
 
 // roster lists the entrants of a race that has not started.
@@ -157,10 +150,7 @@ func (p *page) wall(width, height int) string {
 	if p.Closed() {
 		title = "Results"
 	}
-	width = min(width, paneWidth)
-	rows := p.Rows(p.Lines, width-4, height-2)
-	pane := ui.Pane{Titles: []string{title}, Focused: true}
-	return pane.Draw(p.env.Theme, rows, width, min(lipgloss.Height(rows)+2, height))
+	return p.center(p.Rows(p.Lines, min(width, paneWidth)-4, height-2), title, "", width, height)
 }
 
 // invitation draws the standings of a challenge, the user's result, how others can take

@@ -23,12 +23,10 @@ type Contest struct {
 	ID string
 	// Attempt is the user's attempt as of the last Load, or nil.
 	Attempt *pb.Attempt
-	// Lines are lines of the standings: all of them in a race, otherwise only the top ones.
-	// Total is the number of attempts.
+	// Lines are lines of the standings: all of them in a race, otherwise the top ones or, after LookUp, those
+	// around the user. Total is the number of attempts.
 	Lines []*pb.Standing
 	Total int32
-	// Around has the standings around the user, as requested by LookUp, or is nil.
-	Around *pb.ListStandingsResponse
 	// Games has the games of a race's attempts that are followed, by id: at most MaxEntrants, without own.
 	Games map[string]*State
 	// Err is the reason why the challenge is unknown or no longer followed, or nil.
@@ -40,7 +38,7 @@ type Contest struct {
 	ahead  time.Duration // server clock minus client clock
 	timed  bool          // whether ahead is known
 	next   ui.Timer      // waits for the next tick
-	tries  int           // number of requests for Around
+	tries  int           // number of requests of LookUp
 	own    string        // see NewContest
 }
 
@@ -85,7 +83,7 @@ func (c *Contest) lookUp() tea.Cmd {
 		if err != nil {
 			return c.tasks.Again(c.tries, c.lookUp)
 		}
-		c.Around = around
+		c.Lines, c.Total = around.GetStandings(), around.GetTotal()
 		return nil
 	})
 }

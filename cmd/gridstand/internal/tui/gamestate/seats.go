@@ -103,19 +103,20 @@ func (s *State) Facts(t ui.Theme, l board.Layout, me string) string {
 	return s.Player() + "  " + t.Dim().Render("best "+describe.Standing(s.Game.Game))
 }
 
-// seatLine draws the badge and the label of a seat, and then rest. A label that is longer than width
+// seatLine draws the letter of a seat on its color, its label, and then rest. A label that is longer than width
 // is cut or, if whole is set, continues below. It is bold if it is the seat's turn.
 func (s *State) seatLine(t ui.Theme, seat, width int, me string, whole bool, rest string) string {
 	style := lipgloss.NewStyle()
 	if seat == s.Turn() {
 		style = t.Bold()
 	}
+	letter := t.Owner(seat).Render(" " + board.OwnerLetters[seat%len(board.OwnerLetters)] + " ")
 	label := seatLabel(s.Game.GetSeats()[seat], me, width)
 	if whole {
 		label = ui.Wrap(seatLabel(s.Game.GetSeats()[seat], me, math.MaxInt), width)
 	}
 	label = style.Render(ui.Block(label, width, lipgloss.Height(label)))
-	return lipgloss.JoinHorizontal(lipgloss.Top, seatBadge(t, seat)+" ", label, rest)
+	return lipgloss.JoinHorizontal(lipgloss.Top, letter+" ", label, rest)
 }
 
 // LogLines lists the last events in at most width × rows, newest first.
@@ -141,11 +142,6 @@ func (s *State) LogLines(t ui.Theme, width, rows int) string {
 		lines = append(lines, ink.Render(strings.TrimRight(text, " ")))
 	}
 	return strings.Join(lines, "\n")
-}
-
-// seatBadge returns the letter of a seat on a background of its color.
-func seatBadge(t ui.Theme, seat int) string {
-	return t.Owner(seat).Render(" " + board.OwnerLetters[seat%len(board.OwnerLetters)] + " ")
 }
 
 // scoreBar draws the score of a seat as a bar of at most width columns.

@@ -149,7 +149,10 @@ func (c *Contest) sign(line *pb.Standing) ui.Value {
 func (c *Contest) Boards(width, height int) (string, bool) {
 	entrants := c.followed()
 	if c.Closed() {
-		entrants = c.byRank()
+		rank := func(e *pb.Entrant) int32 {
+			return cmp.Or(c.Standing(e.GetGameId()).GetRank(), math.MaxInt32) // entrants without a rank come last
+		}
+		slices.SortStableFunc(entrants, func(a, b *pb.Entrant) int { return cmp.Compare(rank(a), rank(b)) })
 	}
 	var slots []board.Slot
 	for _, e := range entrants {
@@ -157,16 +160,6 @@ func (c *Contest) Boards(width, height int) (string, bool) {
 		slots = append(slots, board.Slot{Board: c.Games[e.GetGameId()].Board(), Name: name, Facts: score})
 	}
 	return board.DrawGrid(c.env.Theme, slots, width, height)
-}
-
-// byRank returns the entrants whose boards are followed, best first.
-func (c *Contest) byRank() []*pb.Entrant {
-	entrants := c.followed()
-	rank := func(e *pb.Entrant) int32 {
-		return cmp.Or(c.Standing(e.GetGameId()).GetRank(), math.MaxInt32) // entrants without a rank come last
-	}
-	slices.SortStableFunc(entrants, func(a, b *pb.Entrant) int { return cmp.Compare(rank(a), rank(b)) })
-	return entrants
 }
 
 // boardTitle returns the two ends of the line above a board: rank and name, and the score. The leader has a star.

@@ -52,15 +52,11 @@ func (p *page) target() ui.Fact {
 // attempt returns the user's result in the challenge.
 func (p *page) attempt() describe.Result {
 	c := p.contest
-	r := describe.Result{
+	return describe.Result{
 		Challenge: c.Challenge, Score: p.Score(), Tiles: p.Twenty48().GetTiles(),
-		Rank: p.env.Standing(c.Around.GetStandings()).GetRank(), Total: c.Around.GetTotal(),
+		Rank: c.Standing(p.Game.GetId()).GetRank(), Total: c.Total,
 		DayStreak: c.Attempt.GetDayStreak(), Link: c.Invitation().Text(),
 	}
-	if c.Race() {
-		r.Rank, r.Total = c.Standing(p.Game.GetId()).GetRank(), c.Total
-	}
-	return r
 }
 
 // outcome returns the result of an attempt for the last height rows of a panel: lines with the user's place
@@ -79,19 +75,16 @@ func (p *page) outcome(l board.Layout, height int, facts string) (lines, blocks 
 	if c.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH) {
 		lines = append(lines, describe.Margin(r.Score, c.GetTarget().GetScore(), client.CleanName(c.GetTarget().GetPlayer().GetName())))
 	}
-	standings := c.Around.GetStandings()
-	if c.Race() {
-		standings = c.Lines
-		if c.Closed() {
-			lines = append(lines, t.Dim().Render(ui.Wrap(describe.Tie(c.Lines, r.Score), l.PanelWidth)))
-		}
-	} else {
+	switch {
+	case !c.Race():
 		lines = append(lines, t.Dim().Render(describe.Percentile(r.Rank, r.Total)))
+	case c.Closed():
+		lines = append(lines, t.Dim().Render(ui.Wrap(describe.Tie(c.Lines, r.Score), l.PanelWidth)))
 	}
 	lines = append(lines, t.Dim().Render(describe.Streak(r.DayStreak)), facts)
 	lines = slices.DeleteFunc(lines, func(line string) bool { return ansi.Strip(line) == "" })
 	text := strings.Join(lines, "\n")
-	blocks = []string{c.Rows(standings, min(l.PanelWidth, rowsWidth), height-lipgloss.Height(text))}
+	blocks = []string{c.Rows(c.Lines, min(l.PanelWidth, rowsWidth), height-lipgloss.Height(text))}
 	if boards, ok := c.Boards(l.PanelWidth, ui.Room(height-1, text, blocks[0])); ok && l.Wide {
 		blocks = append(blocks, boards)
 	}

@@ -402,9 +402,9 @@ func TestGuest_Asked(t *testing.T) {
 		p := somePlay(t, env)
 		if c.attempt != nil {
 			p = someAttempt(t, env, c.attempt)
-			p.contest.Around = &pb.ListStandingsResponse{
-				Standings: []*pb.Standing{{Rank: c.rank, Who: &pb.Standing_Player{Player: &pb.Player{Id: tuitest.Me}}}}, Total: cmp.Or(c.of, 9),
-			}
+		}
+		if c.rank > 0 {
+			p.contest.Lines, p.contest.Total = []*pb.Standing{{Rank: c.rank, GameId: p.Game.GetId()}}, cmp.Or(c.of, 9)
 		}
 		env.NameAsked = c.asked
 		if !c.named {

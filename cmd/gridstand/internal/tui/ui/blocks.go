@@ -90,16 +90,12 @@ func Cell(text string, width int) string {
 
 // Wrap breaks text between words into lines of at most width columns, and longer words at that width.
 // It does not break at hyphens, since command-line flags begin with them.
-func Wrap(text string, width int) string { return wrap(ansi.Wrap, text, width, "") }
+func Wrap(text string, width int) string { return wrapAt(text, width, "") }
 
-// WrapWords is like Wrap, but keeps longer words, such as links, in one piece.
-func WrapWords(text string, width int) string { return wrap(ansi.Wordwrap, text, width, "") }
-
-func wrap(
-	how func(text string, width int, breakpoints string) string, text string, width int, breakpoints string,
-) string {
+// wrapAt is like Wrap, but also breaks text after the characters in breakpoints.
+func wrapAt(text string, width int, breakpoints string) string {
 	const unbreakable = "\u2011"
-	text = how(strings.ReplaceAll(text, "-", unbreakable), max(width, 1), breakpoints)
+	text = ansi.Wrap(strings.ReplaceAll(text, "-", unbreakable), max(width, 1), breakpoints)
 	return strings.ReplaceAll(text, unbreakable, "-")
 }
 

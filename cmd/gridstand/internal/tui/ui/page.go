@@ -119,11 +119,6 @@ func (e *Env) Is(p *pb.Player) bool { return e.Me != "" && p.GetId() == e.Me }
 // Guest reports whether a player, who is the user, has not chosen a name.
 func (e *Env) Guest(p *pb.Player) bool { return e.NewName == "" && names.IsGuest(p.GetName()) }
 
-// Standing returns the user's line in the standings of a challenge, or nil.
-func (e *Env) Standing(lines []*pb.Standing) *pb.Standing {
-	return Find(lines, func(line *pb.Standing) bool { return e.Is(line.GetPlayer()) })
-}
-
 // StatusHeight is the minimum height of a window with a row for the status. In a lower window, the
 // status covers the last row of the page.
 const StatusHeight = 14

@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/convert"
@@ -36,7 +35,7 @@ func (i Invitation) Text() string { return cmp.Or(i.Link, i.Command) }
 // Blocks explains the invitation: "Others watch at https://…", and "or with gridstand watch …". It leaves out a link
 // that takes more than rows if there is a command. If the link leads to the user's own machine, Blocks says so.
 func (i Invitation) Blocks(t Theme, width, rows int) (blocks []string) {
-	what, link := i.What, wrap(ansi.Wrap, i.Link, width, "/") // breaks before its id
+	what, link := i.What, wrapAt(i.Link, width, "/") // breaks before its id
 	if lipgloss.Height(link) > rows {
 		link = Wrap(i.Link, width) // breaks anywhere
 	}

@@ -102,12 +102,12 @@ func Place(b Board, t ui.Theme, width, height, panelLines int) (Layout, bool) {
 	for i, c := range slices.Concat(sizes, tight) {
 		w, h := b.Measure(c)
 		room, spare := width-w-PanelGap, height-h
-		lines, low := panelLines, h < panelMinLines
+		lines := panelLines
 		if i >= len(sizes) {
-			lines, low = panelMinLines, low && spare >= panelMinLines
+			lines = panelMinLines
 		}
 		switch {
-		case room >= panelMinWidth && spare >= 0 && !low:
+		case room >= panelMinWidth && spare >= 0:
 			lines = max(h, min(height, panelLow))
 			return Layout{Cell: c, Wide: true, PanelWidth: min(room, panelWidth), PanelHeight: lines}, true
 		case w <= width && spare >= lines:

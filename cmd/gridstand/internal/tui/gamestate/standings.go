@@ -12,6 +12,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -154,16 +155,11 @@ func (c *Contest) Boards(width, height int) (string, bool) {
 		}
 		slices.SortStableFunc(entrants, func(a, b *pb.Entrant) int { return cmp.Compare(rank(a), rank(b)) })
 	}
-	var slots []board.Slot
-	for _, e := range entrants {
-		name, score := c.boardTitle(e)
-		slots = append(slots, board.Slot{Board: c.Games[e.GetGameId()].Board(), Name: name, Facts: score})
-	}
-	return board.DrawGrid(c.env.Theme, slots, width, height)
+	return board.DrawGrid(c.env.Theme, convert.All(entrants, c.slot), width, height)
 }
 
-// boardTitle returns the two ends of the line above a board: rank and name, and the score. The leader has a star.
-func (c *Contest) boardTitle(e *pb.Entrant) (name, score string) {
+// slot returns the place of a board, below its player's rank, name and score. The leader has a star.
+func (c *Contest) slot(e *pb.Entrant) board.Slot {
 	t, line := c.env.Theme, c.Standing(e.GetGameId())
 	place, ink := "", lipgloss.NewStyle()
 	switch rank := strconv.Itoa(int(line.GetRank())); {
@@ -173,9 +169,9 @@ func (c *Contest) boardTitle(e *pb.Entrant) (name, score string) {
 	case line.GetRank() > 0:
 		place = t.Accent().Render(rank) + " "
 	}
-	score = t.Bold().Render(describe.Comma(line.GetScore()))
+	score := t.Bold().Render(describe.Comma(line.GetScore()))
 	if line != nil && c.Open() {
 		score += " " + c.sign(line).Render()
 	}
-	return place + ink.Render(c.Name(e)), score
+	return board.Slot{Board: c.Games[e.GetGameId()].Board(), Name: place + ink.Render(c.Name(e)), Facts: score}
 }

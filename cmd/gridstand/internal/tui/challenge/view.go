@@ -146,11 +146,7 @@ func (p *page) wall(width, height int) string {
 	if boards, ok := p.Boards(width, height); ok {
 		return boards
 	}
-	title := "Ranking"
-	if p.Closed() {
-		title = "Results"
-	}
-	return p.center(p.Rows(p.Lines, min(width, paneWidth)-4, height-2), title, "", width, height)
+	return p.center(p.Rows(p.Lines, min(width, paneWidth)-4, height-2), "Ranking", "", width, height)
 }
 
 // invitation draws the standings of a challenge, the user's result, how others can take

@@ -148,35 +148,25 @@ func (w *wall) View(width, height int) ui.View {
 	return v
 }
 
-// slot returns the place of a game: its title, its board and, for Tribolo, all seats.
+// slot returns the place of a game: its number, player and variant, its score and badge, its board and, for Tribolo,
+// all seats.
 func (w *wall) slot(i int) board.Slot {
-	s := w.games[i]
-	slot := board.Slot{Board: s.Board()}
-	slot.Name, slot.Facts = w.title(i)
-	switch {
-	case slot.Board == nil:
-		slot.Below = func(width int) string { return w.env.Theme.Warn().Render(ui.Wrap(s.ConnectionProblem(), width)) }
-	case s.Tribolo() != nil: // the title has no names
-		slot.Lines = len(s.Game.GetSeats())
-		slot.Below = func(width int) string { return s.SeatLines(w.env.Theme, width, w.env.Me, false) }
-	}
-	return slot
-}
-
-// title returns the two ends of the line above a game: its number, player and variant, and its score and badge.
-func (w *wall) title(i int) (who, facts string) {
 	t, s := w.env.Theme, w.games[i]
 	number, name := t.Dim(), t.Bold()
 	if i == w.at {
 		number, name = t.Accent().Bold(true), t.Accent().Bold(true)
 	}
-	facts = s.Badge(t, w.env.Now)
+	slot := board.Slot{Board: s.Board(), Name: number.Render(strconv.Itoa(i+1)) + " ", Facts: s.Badge(t, w.env.Now)}
 	switch {
-	case s.Tribolo() != nil:
-		who = name.Render(s.Variant())
-	case s.Board() != nil:
-		who = name.Render(s.Player()) + "  " + t.Dim().Render(s.Variant())
-		facts = t.Bold().Render(describe.Comma(s.Score())) + "  " + facts
+	case slot.Board == nil:
+		slot.Below = func(width int) string { return t.Warn().Render(ui.Wrap(s.ConnectionProblem(), width)) }
+	case s.Tribolo() != nil: // the title has no names
+		slot.Name += name.Render(s.Variant())
+		slot.Lines = len(s.Game.GetSeats())
+		slot.Below = func(width int) string { return s.SeatLines(t, width, w.env.Me, false) }
+	default:
+		slot.Name += name.Render(s.Player()) + "  " + t.Dim().Render(s.Variant())
+		slot.Facts = t.Bold().Render(describe.Comma(s.Score())) + "  " + slot.Facts
 	}
-	return number.Render(strconv.Itoa(i+1)) + " " + who, facts
+	return slot
 }

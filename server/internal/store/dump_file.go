@@ -91,8 +91,11 @@ const restoreBytes = 1 << 20
 // passed to restore may be wrong.
 func ReadDump(ctx context.Context, r io.Reader, now time.Time, restore func(context.Context, []Item) error, progress func(Counts)) (Counts, error) {
 	unpacked, err := gzip.NewReader(r)
-	if err != nil {
+	switch {
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return Counts{}, errNoDump
+	case err != nil: // r cannot be read: it is a directory, or its disk fails
+		return Counts{}, err
 	}
 	lines, digest := bufio.NewReaderSize(unpacked, 64<<10), sha256.New()
 	header, err := readHeader(lines, digest)

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"io"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -138,6 +140,9 @@ func TestDump_NotReadable(t *testing.T) {
 	}
 	_, _, err := read([]byte("hello"), time.Time{})
 	assert.EqualError(t, err, "it is neither a dump nor a backup")
+	failing := iotest.ErrReader(errors.New("input/output error"))
+	_, err = ReadDump(t.Context(), failing, time.Time{}, func(context.Context, []Item) error { return nil }, func(Counts) {})
+	assert.EqualError(t, err, "input/output error")
 }
 
 // Ensure that an old dump keeps its data as long as it did when it was made, and that no server has

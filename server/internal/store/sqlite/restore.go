@@ -70,6 +70,10 @@ func removeFiles(path string) {
 // whether there is none.
 func checkTarget(path string, replace bool) (isNew bool, err error) {
 	f, err := look(path, os.O_RDWR)
+	if isCorrupt(err) {
+		return false, fmt.Errorf("it is damaged, or is not a file of Gridstand; "+
+			"move it away, or name another file (%w)", err)
+	}
 	if err != nil {
 		return false, err
 	}

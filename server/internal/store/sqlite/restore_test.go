@@ -66,7 +66,7 @@ func TestRestore(t *testing.T) {
 	require.NoError(t, s.Close())
 	foreign := filepath.Join(t.TempDir(), "other")
 	require.NoError(t, os.WriteFile(foreign, bytes.Repeat([]byte("other "), 100), 0o600))
-	require.ErrorContains(t, Restore(foreign, true, fill), "file is not a database")
+	require.ErrorContains(t, Restore(foreign, true, fill), "it is damaged, or is not a file of Gridstand; move it away")
 }
 
 // Ensure that a store whose data only newer programs can read is refused, although its tables are the

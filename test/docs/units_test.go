@@ -57,3 +57,15 @@ func TestUnits_Hardening(t *testing.T) {
 	require.Contains(t, server, "\nProtectSystem=strict\n")
 	assert.Equal(t, server, restrictions("gridstand-ssh-host.service"))
 }
+
+// Ensure that systemd keeps restarting a service that fails fast. By default it stops after five starts in ten
+// seconds.
+func TestUnits_Restart(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{"gridstand-server.service", "gridstand-ssh-host.service"} {
+		text, err := os.ReadFile(filepath.Join(root, "deploy", unit))
+		require.NoError(t, err)
+		section, _, _ := strings.Cut(string(text), "[Service]")
+		assert.Contains(t, section, "\nStartLimitIntervalSec=0\n", unit)
+	}
+}

@@ -77,7 +77,8 @@ var Table = [count]Limit{
 	ConnectionsPerAddress: {
 		"max-connections-per-address", "connections_per_address", 4_096,
 		"connections from one address to this server, except from --proxies; " +
-			"many players may share the address of a router. Those that send no request are closed after ten seconds",
+			"many players may share the address of a router. Those that send no request and no handshake of HTTP/2 " +
+			"are closed after ten seconds",
 	},
 	ReadsPerAddressPerSecond: {
 		"max-reads-per-address-per-second", "reads_per_address_per_second", 2_000,

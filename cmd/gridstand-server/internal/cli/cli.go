@@ -118,9 +118,10 @@ separately only if --proxies lists the proxy. IPv6 addresses count by their /56
 network.
 
 These limits have no flag. One address, on each server:
-  Connections    The oldest that has sent no request is closed if another needs
-                 its place. A connection with a refused call is closed after
-                 100 refusals a second, with a burst of 1,000.
+  Connections    The oldest that has sent no request and no handshake of HTTP/2
+                 is closed if another needs its place. A connection with a
+                 refused call is closed after 100 refusals a second, with a
+                 burst of 1,000.
   Reads          A new connection with up to 4 kB for its TLS handshake, a call
                  and a mistake count as one, a watch of a challenge as two, a
                  signature as 50. They use at most half of the processors, each

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -15,6 +14,7 @@ import (
 	"google.golang.org/grpc/reflection"
 
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/netaddr"
 	"github.com/gridstand/gridstand/internal/version"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/front"
@@ -115,12 +115,8 @@ func listen(flag, address string) (net.Listener, error) {
 	// Without TCP keepalive, accepting a connection costs a quarter less. Idle connections end by the timeouts of
 	// HTTP and the pings of gRPC, and streams send something every 15 seconds.
 	listener, err := (&net.ListenConfig{KeepAlive: -1}).Listen(context.Background(), "tcp", address)
-	if invalid, ok := errors.AsType[*net.AddrError](err); ok {
-		return nil, &ConfigError{flag, invalid}
-	}
-	// The error for an unknown name of a port, such as tcp/nosuch. A host may be found later.
-	if unknown, ok := errors.AsType[*net.DNSError](err); ok && strings.HasPrefix(unknown.Name, "tcp/") {
-		return nil, &ConfigError{flag, unknown}
+	if unusable := netaddr.Unusable(err); unusable != nil {
+		return nil, &ConfigError{flag, unusable}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--%s: %w", flag, err)

@@ -1,9 +1,11 @@
-// Package netaddr says which addresses limits count as one client.
+// Package netaddr says which addresses limits count as one client, and on which a program can listen.
 package netaddr
 
 import (
+	"errors"
 	"net"
 	"net/netip"
+	"strings"
 )
 
 // Of returns the normal form of a connection's IP address, or the zero Addr if it has none.
@@ -27,4 +29,17 @@ func Network(ip netip.Addr) netip.Prefix {
 	}
 	network, _ := ip.Prefix(bits) // fails only for too many bits
 	return network
+}
+
+// Unusable returns the reason in an error of net.Listen for which no later call with the address can succeed. It
+// returns nil if one can: another program may be using the address now, or its host may be found later.
+func Unusable(err error) error {
+	if invalid, ok := errors.AsType[*net.AddrError](err); ok {
+		return invalid
+	}
+	// The error for an unknown name of a port, such as tcp/nosuch
+	if unknown, ok := errors.AsType[*net.DNSError](err); ok && strings.HasPrefix(unknown.Name, "tcp/") {
+		return unknown
+	}
+	return nil
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshhost"
+	processtest "github.com/gridstand/gridstand/internal/testkit/process"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
@@ -389,7 +390,10 @@ func TestSSHHost_Settings(t *testing.T) {
 	u.fails(exitUsage, "must be 1 or more", "ssh-host", "--max-sessions", "0")
 	u.fails(exitUsage, "must be 0 or more", "ssh-host", "--idle-timeout", "-1s")
 	u.fails(exitFailed, "; --host-key selects another file", "ssh-host", "--host-key", filepath.Join(file, "key"))
-	u.fails(exitUsage, "listen", "ssh-host", "--host-key", key, "--listen", "256.0.0.1:1")
+	u.fails(exitUsage, "--listen: address 2222: missing port", "ssh-host", "--host-key", key, "--listen", "2222")
+	taken := processtest.Listen(t).Addr().String()
+	u.fails(exitFailed, "--listen: listen tcp "+taken, "ssh-host", "--host-key", key, "--listen", taken)
+	u.fails(exitFailed, "--metrics: listen tcp "+taken, "ssh-host", "--host-key", key, "--listen", "127.0.0.1:0", "--metrics", taken)
 	u.env = []string{"GRIDSTAND_SSH_MAX_SESSIONS=many"}
 	u.fails(exitUsage, `GRIDSTAND_SSH_MAX_SESSIONS must be a whole number, not "many"`, "ssh-host")
 	u.env = []string{"GRIDSTAND_SSH_HOSTKEY=a"}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshhost"
+	"github.com/gridstand/gridstand/internal/netaddr"
 	"github.com/gridstand/gridstand/internal/usage"
 )
 
@@ -124,7 +125,7 @@ func (p *program) sshHost(ctx context.Context, o sshOptions) error {
 	}}
 	listener, err := listening.Listen(ctx, "tcp", o.listen)
 	if err != nil {
-		return usage.Errorf("--listen: %w", err)
+		return cannotListen("--listen", err)
 	}
 	if p.getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(sshGCPercent))
@@ -135,7 +136,7 @@ func (p *program) sshHost(ctx context.Context, o sshOptions) error {
 		page, err := new(net.ListenConfig).Listen(ctx, "tcp", o.metrics)
 		if err != nil {
 			_ = listener.Close()
-			return usage.Errorf("--metrics: %w", err)
+			return cannotListen("--metrics", err)
 		}
 		logger.Info("serving metrics", "address", page.Addr().String())
 		defer metrics.Serve(page)()
@@ -152,6 +153,15 @@ func (p *program) sshHost(ctx context.Context, o sshOptions) error {
 		logger.Info("stopped")
 	}
 	return err
+}
+
+// cannotListen returns the error for an address that a flag sets. It is a *usage.Error, after which a supervisor
+// does not start the host again, only if no later start can succeed.
+func cannotListen(flag string, err error) error {
+	if unusable := netaddr.Unusable(err); unusable != nil {
+		return usage.Errorf("%s: %w", flag, unusable)
+	}
+	return fmt.Errorf("%s: %w", flag, err)
 }
 
 // hostName matches names and addresses that need no quotes in a shell.

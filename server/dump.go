@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,6 +64,11 @@ func Restore(ctx context.Context, c Config, r io.Reader, replace bool, progress 
 	if err != nil {
 		return restored, err
 	}
+	defer func() {
+		if err != nil { // An interrupt also ends the program that writes to a pipe, and then the dump seems damaged.
+			err = cmp.Or(ctx.Err(), err)
+		}
+	}()
 	in := bufio.NewReaderSize(r, 64<<10)
 	const header = "SQLite format 3\x00"
 	magic, _ := in.Peek(len(header)) // Reading reports the error.

@@ -48,6 +48,35 @@ func TestDump_AfterLongTime(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
+// interrupting is a pipe whose writer is interrupted together with its reader.
+type interrupting struct{ interrupt func() }
+
+// Read implements io.Reader.
+func (i interrupting) Read([]byte) (int, error) {
+	i.interrupt()
+	return 0, io.EOF
+}
+
+// Ensure that a restore is not reported as one of a damaged dump if the program that writes the dump is interrupted,
+// too.
+func TestRestore_InterruptedPipe(t *testing.T) {
+	t.Parallel()
+	c, none := DefaultConfig(), func(Dumped) {}
+	c.Store = File(filepath.Join(t.TempDir(), "one.db"))
+	source, err := c.open(t.Context(), sqlite.Options{}, true)
+	require.NoError(t, err)
+	require.NoError(t, source.Close())
+	var dump bytes.Buffer
+	_, err = Dump(t.Context(), c, &dump, none)
+	require.NoError(t, err)
+	for _, begun := range [][]byte{nil, dump.Bytes()[:10], dump.Bytes()[:dump.Len()-1], []byte("SQLite format 3\x00")} {
+		c.Store = File(filepath.Join(t.TempDir(), "two.db"))
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := Restore(ctx, c, io.MultiReader(bytes.NewReader(begun), interrupting{cancel}), false, none)
+		require.ErrorIs(t, err, context.Canceled)
+	}
+}
+
 // Ensure that nothing can open what an interrupted restore has left, unless that is the store as it
 // was before, and that the restore can be repeated.
 func TestRestore_Interrupted(t *testing.T) {

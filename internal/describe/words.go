@@ -52,7 +52,7 @@ var words = struct {
 	Wins:           "%s wins",
 	ShareWin:       "%s share the win",
 	And:            " and ",
-	OthersResigned: "the others resigned",
+	OthersResigned: "others resigned",
 	// Events
 	Joins:     "%s joins",
 	UndoneTo:  "undone, back to move %s",

@@ -164,7 +164,7 @@ export function ownSeat(first, seat, kind, next) {
     if (waits()) return 'If you created the game, it is canceled.';
     if (attempt) return words.kept(plural(score(), 'point'));
     if (!alone()) return 'The other players continue without you.';
-    if (!sliding) return 'The bots stop playing.';
+    if (!sliding) return 'The bots stop playing, and your cells do not count.';
     return game().ranked ? `Its ${plural(score(), 'point')} count.` : 'It is not ranked.';
   }
 

@@ -138,7 +138,7 @@ export const nameRules = {
  */
 export const ask = (title, text, yes) =>
   new Promise((resolve) => {
-    const go = h('button.primary', { autofocus: true, onclick: () => box.close(yes) }, yes);
+    const go = h('button.primary', { onclick: () => box.close(yes) }, yes);
     const box = dialog(title, 'Cancel', h('p', text), go);
     box.addEventListener('close', () => resolve(box.returnValue === yes));
   });

@@ -29,7 +29,7 @@ export const wins = (a) => `${a} wins`;
 /** @param {string} a */
 export const shareWin = (a) => `${a} share the win`;
 export const and = ' and ';
-export const othersResigned = 'the others resigned';
+export const othersResigned = 'others resigned';
 /** @param {string} a */
 export const joins = (a) => `${a} joins`;
 /** @param {string} a */

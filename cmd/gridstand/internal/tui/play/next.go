@@ -84,7 +84,7 @@ func (p *page) askNew() *ui.Question {
 	case !p.alone():
 		text = "The other players continue without you."
 	case len(p.Game.GetSeats()) > 1:
-		text = "The bots stop playing."
+		text = "The bots stop playing, and your cells do not count."
 	case !p.Game.GetRanked():
 		text = "It is not ranked."
 	case p.Score() == 0:

@@ -91,5 +91,9 @@ func (p *page) outcome(l board.Layout, height int, facts string) (lines, blocks 
 	return lines, blocks
 }
 
-// rowsWidth is the maximum width of the standings.
-const rowsWidth = 48
+// rowsWidth is the maximum width of the standings, and leastRows the number of rows for which the score is not in large
+// letters in a low panel.
+const (
+	rowsWidth = 48
+	leastRows = 3
+)

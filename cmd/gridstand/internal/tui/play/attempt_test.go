@@ -63,6 +63,9 @@ func TestAttempt_Race(t *testing.T) {
 	d.Until("the end", p.Over)
 	assert.Contains(t, d.Screen(), "2nd of 3 so far")
 	d.Shows("c result", "s all boards")
+	d.Env.Width, d.Env.Height = 50, 18
+	d.Shows("12,340 points", "2nd of 3 so far", "1 bob", "2 ada (you)")
+	d.Env.Width, d.Env.Height = 80, 24
 	d.Press("c").Shows("Sent to the terminal's clipboard:\n Gridstand race of 3 min: 12,340 points, 2nd of 3")
 	d.Press("y").Shows("Sent to the terminal's clipboard: gridstand join ")
 	assert.Contains(t, p.share(), "Gridstand race of 3 min: 12,340 points, 2nd of 3\n")

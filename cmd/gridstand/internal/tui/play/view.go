@@ -170,7 +170,11 @@ func (p *page) result(l board.Layout) string {
 	facts := p.Facts(t, l, p.env.Me)
 	title, look := p.title()
 	score := describe.Comma(p.ScoreOf(p.seat()))
-	blocks := []string{ui.Ending(t, look, title, score, width, l.PanelHeight-lipgloss.Height(facts))}
+	room := l.PanelHeight - lipgloss.Height(facts)
+	if p.contest != nil { // the others' scores rather than large letters
+		room -= min(len(p.contest.Lines), leastRows)
+	}
+	blocks := []string{ui.Ending(t, look, title, score, width, room)}
 	var lines, more []string
 	if p.contest != nil {
 		lines, more = p.outcome(l, l.PanelHeight-lipgloss.Height(blocks[0]), facts)

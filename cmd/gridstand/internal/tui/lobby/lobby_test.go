@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -285,14 +286,17 @@ func TestWelcome(t *testing.T) {
 	assert.NotContains(t, d.Screen(), "another period")
 }
 
-// withProfile is a server on which the user has a name and a streak, unless err is set.
+// withProfile is a server on which the user has a name and a streak, unless err is set. It counts the reads of the
+// profile.
 type withProfile struct {
 	*tuitest.Server
-	name string
-	err  error
+	name  string
+	err   error
+	reads atomic.Int32
 }
 
 func (s *withProfile) Profile(context.Context) (*pb.GetProfileResponse, error) {
+	s.reads.Add(1)
 	if s.err != nil {
 		return nil, s.err
 	}
@@ -327,7 +331,8 @@ func TestProfile_Renamed(t *testing.T) {
 		d.Until("the profile", func() bool { return strings.Contains(d.Screen(), "guest-k3xq7a") })
 		for _, server.err = range []error{nil, errors.New("unavailable")} {
 			d.Env.NewName = "ada"
-			time.Sleep(dailyTime) //nolint:forbidigo // The bubble's clock is fake.
+			before := server.reads.Load()
+			d.Until("another read of the profile", func() bool { return server.reads.Load() > before })
 			d.Settle()
 			assert.Equal(t, "ada", d.Env.NewName, server.err)
 		}

@@ -91,9 +91,7 @@ func (p *page) outcome(l board.Layout, height int, facts string) (lines, blocks 
 	return lines, blocks
 }
 
-// rowsWidth is the maximum width of the standings, and leastRows the number of rows for which the score is not in large
-// letters in a low panel.
 const (
-	rowsWidth = 48
-	leastRows = 3
+	rowsWidth = 48 // maximum width of the standings
+	leastRows = 3  // lines of the standings that a low panel shows rather than the score in large letters
 )

@@ -171,7 +171,7 @@ func (p *page) result(l board.Layout) string {
 	title, look := p.title()
 	score := describe.Comma(p.ScoreOf(p.seat()))
 	room := l.PanelHeight - lipgloss.Height(facts)
-	if p.contest != nil { // the others' scores rather than large letters
+	if p.contest != nil {
 		room -= min(len(p.contest.Lines), leastRows)
 	}
 	blocks := []string{ui.Ending(t, look, title, score, width, room)}

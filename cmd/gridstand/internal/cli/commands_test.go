@@ -48,7 +48,7 @@ func TestLeaderboard(t *testing.T) {
 	assert.Contains(t, ada.ok("account", "@ada", "--help"), "Show your account")
 	assert.Contains(t, ada.ok("-h", "play"), "Play grid games")
 	assert.Contains(t, ada.ok("account", "keys", "--help", "add"), "List the SSH keys")
-	ada.fails(exitUsage, "needs a fingerprint", "account", "keys", "revoke")
+	ada.fails(exitUsage, "needs a file or fingerprint", "account", "keys", "revoke")
 	ada.fails(exitMissing, "If you have one elsewhere: gridstand account import", "account")
 	ada.fails(exitUsage, `"bo" is too short: give at least 6 characters of the id; nor is there a player with this name`, "watch", "bo")
 

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -43,12 +44,13 @@ player id.`,
 		RunE: p.onAccount(p.addKey),
 	}
 	remove := &cobra.Command{
-		Use:        "remove <fingerprint>",
+		Use:        "remove <file|fingerprint>",
 		Aliases:    []string{"revoke"},
 		SuggestFor: []string{"unlink", "delete", "rm"},
 		Short:      "Remove (revoke) an SSH key of your account",
-		Long: `Remove an SSH key from your account, given by its whole fingerprint as in
-` + name + ` account keys. Servers may accept the key for another 30 seconds.`,
+		Long: `Remove an SSH key from your account, given by its file as for add, or by its
+whole fingerprint as in ` + name + ` account keys. Servers may accept the key
+for another 30 seconds.`,
 		RunE: p.onAccount(p.removeKey),
 	}
 	cmd.AddCommand(add, remove)
@@ -64,12 +66,11 @@ func (p *program) addKey(ctx context.Context, c *client.Client, _ *pb.Player, ar
 			return err
 		}
 	}
+	_, comment, _ := readKey(file) // without a public key file, there is no comment
 	signature, err := p.signWith(ctx, file, c.PlayerID())
 	if err != nil {
 		return err
 	}
-	text, _ := os.ReadFile(strings.TrimSuffix(file, ".pub") + ".pub")
-	_, comment, _, _, _ := ssh.ParseAuthorizedKey(text) // without a public key file, there is no comment
 	reply, err := c.Players.AddKey(ctx, &pb.AddKeyRequest{Signature: signature, Comment: client.CleanText(comment, maxKeyComment)})
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
@@ -87,6 +88,17 @@ func defaultKey(directory string) (string, error) {
 		}
 	}
 	return "", missingf("no public key was found in %s; name the file of a key, also of one in an agent, or create one with: ssh-keygen -t ed25519", directory)
+}
+
+// readKey returns the public key, with its comment, that is in a file or, unless its name ends with .pub, in the file
+// beside it.
+func readKey(file string) (key ssh.PublicKey, comment string, err error) {
+	text, err := os.ReadFile(strings.TrimSuffix(file, ".pub") + ".pub")
+	if err != nil {
+		return nil, "", err
+	}
+	key, comment, _, _, err = ssh.ParseAuthorizedKey(text)
+	return key, comment, err
 }
 
 // signWith returns the signature of a message by the key in a file. ssh-keygen makes it: with the private
@@ -133,10 +145,19 @@ func (p *program) listKeys(ctx context.Context, c *client.Client, _ *pb.Player, 
 	}.print(p)
 }
 
-// removeKey removes the key of the account whose fingerprint is the argument.
+// removeKey removes the key of the account whose fingerprint, or whose file, is the argument.
 func (p *program) removeKey(ctx context.Context, c *client.Client, _ *pb.Player, args []string) error {
-	if _, err := c.Players.RemoveKey(ctx, &pb.RemoveKeyRequest{Fingerprint: args[0]}); err != nil {
+	fingerprint := args[0]
+	if !strings.HasPrefix(fingerprint, "SHA256:") {
+		key, _, err := readKey(fingerprint)
+		if err != nil {
+			return usage.Errorf("%s is neither a fingerprint nor the file of a key: %w. To list your keys: %s",
+				clean(fingerprint, maxNameShown), err, p.typed("account", "keys"))
+		}
+		fingerprint = ssh.FingerprintSHA256(key)
+	}
+	if _, err := c.Players.RemoveKey(ctx, &pb.RemoveKeyRequest{Fingerprint: fingerprint}); err != nil {
 		return err
 	}
-	return p.printKey(&pb.Key{Fingerprint: args[0]}, "removed")
+	return p.printKey(&pb.Key{Fingerprint: fingerprint}, "removed")
 }

@@ -69,11 +69,22 @@ func TestSSHKey_File(t *testing.T) {
 	assert.Equal(t, exitFailed, code)
 	assert.Contains(t, note, "No such file")
 	assert.Contains(t, note, "gridstand: ssh-keygen (OpenSSH 8.1 or later) did not sign with "+filepath.Join(home, "none"))
-
+	remove := func(what, fingerprint string) {
+		t.Helper()
+		assert.Equal(t, fingerprint+": removed\n", ada.ok("account", "keys", "remove", what))
+	}
+	private := filepath.Join(home, ".ssh", "id_ed25519")
+	for _, what := range []string{private, private + ".pub", usual} {
+		remove(what, usual)
+		ada.ok("account", "keys", "add")
+	}
+	for _, what := range []string{usual[7:], filepath.Join(home, "none"), home} {
+		ada.fails(exitUsage, "To list your keys: gridstand account keys", "account", "keys", "remove", what)
+	}
 	ada.fails(exitUsage, "43 characters of base64", "account", "keys", "remove", usual[:20])
-	ada.fails(exitUsage, "remove needs a fingerprint", "account", "keys", "remove")
-	assert.Equal(t, usual+": removed\n", ada.ok("account", "keys", "remove", usual))
-	assert.Equal(t, second+": removed\n", ada.ok("account", "keys", "remove", second))
+	ada.fails(exitUsage, "remove needs a file or fingerprint", "account", "keys", "remove")
+	remove(usual, usual)
+	remove(second, second)
 	_, note, _ = ada.run("account", "keys")
 	assert.Contains(t, note, "Your account has no SSH keys. Link one: gridstand account keys add")
 	ada.fails(exitMissing, "not linked to your account", "account", "keys", "remove", second)

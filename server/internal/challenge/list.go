@@ -33,24 +33,14 @@ func SourceOf(address string) uint16 {
 	return max(1, binary.BigEndian.Uint16(digest[:]))
 }
 
-// place returns the challenge's place in lists.
-func (c *Challenge) place() store.Place {
-	return store.Place{Rank: c.CreateTime.UnixMilli(), GameID: c.ID}
-}
-
-// joinable reports whether a player waits for others in a race.
-func (c *Challenge) joinable() bool {
-	return c.OpenTime.IsZero() && c.players() > 0 && len(c.Entrants) < MaxEntrants
-}
-
 // List returns a page of up to n public challenges, latest first, after the given place in their list, and
 // the store's time. next is the place after which the next page begins, or the zero Place if this
 // is the last page. A kind of 0 means all kinds. Daily games are not listed.
 //
 // One address cannot fill the first page, however many accounts it uses: if a source has more
-// than its share of it, other sources' latest challenges replace the oldest of that source, races
-// that wait for players first. The next page begins with the first challenge that was replaced,
-// so it may repeat others.
+// than its share of it, other sources' latest challenges replace the oldest of that source. These are as
+// they were stored at most recentFor ago, so an outage may yet postpone their CloseTime. The next page begins
+// with the first challenge that was replaced, so it may repeat others.
 func (s *Challenges) List(
 	ctx context.Context, kind replay.ChallengeKind, after store.Place, n int,
 ) (page []*Challenge, now time.Time, next store.Place, err error) {
@@ -97,28 +87,24 @@ func (s *Challenges) share(
 	if err != nil {
 		return nil, next, err
 	}
-	var others []store.Place
-	for _, joinable := range []bool{true, false} {
-		for _, c := range recent {
-			if len(others) < len(surplus) && c.joinable() == joinable && comparePlaces(c.place(), last) > 0 && within(c) {
-				others = append(others, c.place())
-			}
+	for _, c := range recent {
+		if latestFirst(c, page[len(page)-1]) > 0 && within(c) {
+			first = append(first, c)
 		}
 	}
-	if len(others) == 0 {
+	kept := max(0, len(page)-len(first)) // of the surplus
+	if kept == len(surplus) {
 		return page, last, nil
 	}
-	kept := len(surplus) - len(others)
-	next = page[slices.Index(page, surplus[kept])-1].place()
-	replacing, _, err := s.GetAll(ctx, idsOf(others)...)
-	first = slices.Concat(first, surplus[:kept], replacing)
-	slices.SortFunc(first, func(a, b *Challenge) int { return comparePlaces(a.place(), b.place()) })
-	return first, next, err
+	before := page[slices.Index(page, surplus[kept])-1]
+	first = append(first, surplus...)[:len(page)]
+	slices.SortFunc(first, latestFirst)
+	return first, store.Place{Rank: before.CreateTime.UnixMilli(), GameID: before.ID}, nil
 }
 
-// comparePlaces orders places as lists do: latest first.
-func comparePlaces(a, b store.Place) int {
-	return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(b.GameID, a.GameID))
+// latestFirst orders challenges as lists do.
+func latestFirst(a, b *Challenge) int {
+	return cmp.Or(b.CreateTime.Compare(a.CreateTime), cmp.Compare(b.ID, a.ID))
 }
 
 // recent returns the latest challenges in the list of the given kind, as they were at most

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -24,14 +23,21 @@ func (env *env) list(n int, kind replay.ChallengeKind, by replay.Player, from ui
 	return ids
 }
 
-// first returns the ids on the first page of n challenges.
-func (env *env) first(n int) (ids []string) {
+// page returns the ids on a page of n challenges, and the place after which the next page begins.
+func (env *env) page(after store.Place, n int) (ids []string, next store.Place) {
 	env.t.Helper()
-	all, _, _, err := env.server().List(env.t.Context(), 0, store.Place{}, n)
+	all, _, next, err := env.server().List(env.t.Context(), 0, after, n)
 	require.NoError(env.t, err)
 	for _, c := range all {
 		ids = append(ids, c.ID)
 	}
+	return ids, next
+}
+
+// first returns the ids on the first page of n challenges.
+func (env *env) first(n int) []string {
+	env.t.Helper()
+	ids, _ := env.page(store.Place{}, n)
 	return ids
 }
 
@@ -43,37 +49,32 @@ func latest(ids []string, n int) (reversed []string) {
 	return reversed
 }
 
-// Ensure that a source has a tenth of the first page of a list if other sources need the rest,
-// and that races that wait for players come before other challenges.
+// Ensure that a source has a tenth of the first page of a list if other sources need the rest, which
+// their latest challenges get.
 func TestList_Share(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		old := env.list(30, replay.Link, ann, 1)
 		assert.Equal(t, latest(old, 20), env.first(20), "the only source")
-		waiting := env.list(1, replay.Race, bob, 2)
-		full := env.list(1, replay.Race, bob, 2)
-		for range challenge.MaxEntrants - 1 {
-			_, err := env.Join(t.Context(), full[0], bob.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()}, admitted)
-			require.NoError(t, err)
-		}
+		races := env.list(2, replay.Race, player("dan"), 4)
 		links := env.list(3, replay.Link, bob, 2)
 		flood := env.list(40, replay.Race, eve, 3)
-		got := env.first(20)
-		assert.Equal(t, latest(flood, 16), got[:16], "the rest of the page")
-		assert.Equal(t, []string{links[2], waiting[0]}, got[16:18])
+		got, next := env.page(store.Place{}, 20)
+		assert.Equal(t, latest(flood, 14), got[:14], "the rest of the page")
+		assert.Equal(t, latest(links, 2), got[14:16])
+		assert.Equal(t, latest(races, 2), got[16:18])
 		assert.Equal(t, latest(old, 2), got[18:])
+		got, _ = env.page(next, 20)
+		assert.Equal(t, latest(flood, 34)[14:], got)
 		assert.Equal(t, []string{flood[39]}, env.first(1))
 	})
 }
 
-// Ensure that other sources take no more places than one source has too many, and that a race without
-// players has no advantage over a newer link.
+// Ensure that other sources take no more places than one source has too many.
 func TestList_Surplus(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
-		empty := env.list(1, replay.Race, bob, 2)
-		_, err := env.Leave(t.Context(), empty[0], bob.ID, "")
-		require.NoError(t, err)
+		env.list(1, replay.Race, bob, 2)
 		links := env.list(1, replay.Link, player("dan"), 3)
 		eves := env.list(2, replay.Link, eve, 4)
 		assert.Equal(t, []string{eves[1], links[0]}, env.first(2))

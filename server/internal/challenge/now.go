@@ -157,7 +157,7 @@ func (s *Challenges) waiting(ctx context.Context, playerID string, now time.Time
 			ids = slices.Insert(ids, 0, c.ID)
 		case c.Entrant(playerID) != nil && c.OpenTime.IsZero():
 			ids, alone = append(ids, c.ID), c.ID
-		case c.joinable():
+		case c.OpenTime.IsZero() && len(c.Entrants) < MaxEntrants:
 			ids = append(ids, c.ID)
 		}
 	}

@@ -246,9 +246,6 @@ func decode(s store.Challenge) (*Challenge, error) {
 }
 
 func encodePlayer(p replay.Player) *challengev1.Player {
-	if p.ID == "" {
-		return nil
-	}
 	return &challengev1.Player{Id: p.ID, Name: p.Name, Bot: p.Bot}
 }
 

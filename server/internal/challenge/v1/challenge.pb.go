@@ -34,7 +34,7 @@ type Challenge struct {
 	Variant string `protobuf:"bytes,2,opt,name=variant,proto3" json:"variant,omitempty"`
 	// Revision of the rules, the same for all attempts.
 	RulesRevision int32 `protobuf:"varint,3,opt,name=rules_revision,json=rulesRevision,proto3" json:"rules_revision,omitempty"`
-	// The player who created it; unset for a daily game.
+	// The player who created it; without an id for a daily game.
 	Creator *Player `protobuf:"bytes,4,opt,name=creator,proto3" json:"creator,omitempty"`
 	// Seed of all attempts: 32 bytes.
 	Seed []byte `protobuf:"bytes,5,opt,name=seed,proto3" json:"seed,omitempty"`
@@ -318,7 +318,7 @@ func (x *Player) GetBot() bool {
 // Entrant is a participant in a race.
 type Entrant struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The player; unset for a bot.
+	// The player; without an id for a bot.
 	Player *Player `protobuf:"bytes,1,opt,name=player,proto3" json:"player,omitempty"`
 	// The bot, by name.
 	Bot string `protobuf:"bytes,2,opt,name=bot,proto3" json:"bot,omitempty"`

@@ -82,9 +82,6 @@ type Challenge struct {
 	// gathers is set if a race was created with a bot that stands in until a second player comes. Such
 	// a race starts by itself soon after that.
 	gathers bool
-	// StartingUntil is the time until which a server of an earlier version may be starting the race, or zero if
-	// none is.
-	StartingUntil time.Time
 
 	// Expires is when the challenge is removed. Its attempts are kept for as long.
 	Expires time.Time
@@ -199,7 +196,7 @@ func (c *Challenge) stored() (store.Challenge, error) {
 		Kind: uint32(c.Kind), Variant: c.Variant, RulesRevision: c.Revision, Creator: encodePlayer(c.Creator),
 		Seed: c.Seed.SeedBytes(), Private: c.Private, CreateMs: store.Milli(c.CreateTime), OpenMs: store.Milli(c.OpenTime),
 		CloseMs: store.Milli(c.CloseTime), LimitMs: c.Limit.Milliseconds(), CreditedMs: c.Credited.Milliseconds(), Date: c.Date,
-		StartingUntilMs: store.Milli(c.StartingUntil), CreditedUntilMs: store.Milli(c.creditedUntil), Ended: c.ended, Source: uint32(c.Source),
+		CreditedUntilMs: store.Milli(c.creditedUntil), Ended: c.ended, Source: uint32(c.Source),
 		StartMs: store.Milli(c.StartTime), SeenMs: store.Milli(c.seen), Gathers: c.gathers,
 	}
 	for _, e := range c.Entrants {
@@ -230,7 +227,7 @@ func decode(s store.Challenge) (*Challenge, error) {
 		Creator: decodePlayer(m.GetCreator()), Seed: seed, Private: m.GetPrivate(), CreateTime: store.FromMilli(m.GetCreateMs()),
 		OpenTime: store.FromMilli(m.GetOpenMs()), CloseTime: store.FromMilli(m.GetCloseMs()), Limit: time.Duration(m.GetLimitMs()) * time.Millisecond,
 		Credited: time.Duration(m.GetCreditedMs()) * time.Millisecond, Date: m.GetDate(),
-		StartingUntil: store.FromMilli(m.GetStartingUntilMs()), creditedUntil: store.FromMilli(m.GetCreditedUntilMs()), ended: m.GetEnded(),
+		creditedUntil: store.FromMilli(m.GetCreditedUntilMs()), ended: m.GetEnded(),
 		Source: uint16(m.GetSource()), revision: s.Revision, Expires: s.Expires,
 		StartTime: store.FromMilli(m.GetStartMs()), seen: store.FromMilli(m.GetSeenMs()), gathers: m.GetGathers(),
 	}

@@ -31,8 +31,6 @@ func (m *Manager) advanceAttempt(ctx context.Context, served *match.Match, state
 	case errors.Is(err, challenge.ErrNotFound):
 	case err != nil:
 		return time.Time{}, err
-	case c.OpenTime.IsZero() && now.Before(c.StartingUntil):
-		return job.Leased.Add(retryOverdueIn), nil
 	case c.OpenTime.IsZero():
 		// Also keep the attempts of players who left the roster, because they may rejoin. The call that began this
 		// one may have failed before it was listed.

@@ -7,13 +7,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/challenge"
-	challengev1 "github.com/gridstand/gridstand/server/internal/challenge/v1"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
@@ -112,16 +110,6 @@ func TestManager_Starting(t *testing.T) {
 		places, err := s.Lists.Page(ctx, of, store.Place{}, 2)
 		require.NoError(t, err)
 		assert.Len(t, places, 1)
-
-		stored, _, err := s.Challenges.Get(ctx, raceID)
-		require.NoError(t, err)
-		earlier, kept := stored[raceID], &challengev1.Challenge{}
-		require.NoError(t, proto.Unmarshal(earlier.Encoded, kept))
-		kept.StartingUntilMs = now.Add(10 * time.Second).UnixMilli()
-		earlier.Encoded, err = proto.Marshal(kept)
-		require.NoError(t, err)
-		require.NoError(t, s.Challenges.Update(ctx, earlier))
-		assert.Equal(t, now.Add(retryOverdueIn).UTC(), next(now))
 
 		forward(time.Minute)
 		require.Equal(t, 1, processes(t, s, m, hub))

@@ -56,7 +56,7 @@ type Challenge struct {
 	Target *Target `protobuf:"bytes,13,opt,name=target,proto3" json:"target,omitempty"`
 	// Day of a daily game.
 	Date string `protobuf:"bytes,14,opt,name=date,proto3" json:"date,omitempty"`
-	// Time until which a server of an earlier version may be starting a race. This version does not set it.
+	// No longer used: the time until which a server of an earlier version may be starting a race.
 	StartingUntilMs int64 `protobuf:"varint,15,opt,name=starting_until_ms,json=startingUntilMs,proto3" json:"starting_until_ms,omitempty"`
 	// Whether close_ms of a race is final: all attempts were over, or all outages before it are known.
 	Ended bool `protobuf:"varint,16,opt,name=ended,proto3" json:"ended,omitempty"`

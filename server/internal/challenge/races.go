@@ -134,20 +134,17 @@ func (s *Challenges) Start(ctx context.Context, challengeID string, asked bool, 
 // CloseTime of a race has passed.
 func (s *Challenges) settle(ctx context.Context, all []*Challenge, now time.Time) ([]*Challenge, error) {
 	var settled []*Challenge
-	var outage store.Span
-	var known time.Time // the time until which outage is the last, or zero before it was read
+	outage := s.Outages.LastOutage()
+	var known time.Time // the time until which outage is the last, or zero before the store was asked
 	for _, c := range all {
 		var err error
-		switch status := c.Status(now); {
-		case c.Final():
-		case status == Open:
-			c, err = s.credit(ctx, c, s.Outages.LastOutage(), time.Time{})
-		case status == Closed:
-			if known.IsZero() {
-				if outage, known, err = s.Outages.Outage(ctx); err != nil {
-					return nil, err
-				}
+		status := c.Status(now)
+		if status == Closed && !c.Final() && known.IsZero() {
+			if outage, known, err = s.Outages.Outage(ctx); err != nil {
+				return nil, err
 			}
+		}
+		if status >= Open && !c.Final() {
 			c, err = s.credit(ctx, c, outage, known)
 		}
 		switch {

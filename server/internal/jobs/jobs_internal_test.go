@@ -26,7 +26,7 @@ import (
 // newManager returns a Manager that uses a store. Its jobs are in the given queue.
 func newManager(s *store.Store, jobs store.Queue) *Manager {
 	logger, tokens, log := slog.New(slog.DiscardHandler), page.NewTokens(s.Secrets), gamelog.New(s.Games)
-	challenges := challenge.New(challenge.Config{Store: s.Challenges, Log: log, Keep: time.Hour})
+	challenges := challenge.New(challenge.Config{Store: s.Challenges, Log: log, Keep: time.Hour, Outages: new(liveness.Monitor)})
 	return New(Config{Stores: liveness.Stores{
 		Engine: s, Log: log, Leaderboard: leaderboard.New(s.Boards, tokens, s.Time),
 		Directory: directory.New(s.Lists, s.Lists, tokens, 0, logger), Challenges: challenges,

@@ -87,7 +87,7 @@ func newLiveService(t *testing.T, n int) (*Service, *countedReads) {
 		t.Skip("ThreadSanitizer of Go 1.26 may crash or hang while a fake clock runs these timers")
 	}
 	kept := &countedReads{all: map[string]store.Challenge{}, reads: map[string]int{}}
-	challenges := challenge.New(challenge.Config{Store: kept, Log: gamelog.New(noGames{})})
+	challenges := challenge.New(challenge.Config{Store: kept, Log: gamelog.New(noGames{}), Outages: noOutages{}})
 	for race := range n {
 		_, err := challenges.Create(t.Context(), challenge.Challenge{
 			ID: raceID(race), Kind: replay.Race, Variant: "classic", Seed: game.NewSeed(), Limit: time.Minute,

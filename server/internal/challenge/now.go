@@ -2,9 +2,9 @@ package challenge
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/gridstand/gridstand/game/replay"
@@ -116,7 +116,7 @@ func (s *Challenges) Now(
 		}
 	}
 	slot := now.Truncate(gatherFor)
-	from, n := slot.Add(-gatherFor), uint64(0)
+	from, n := slot.Add(-gatherFor), 0
 	for {
 		challengeID := nowID(from, n)
 		n++
@@ -165,11 +165,8 @@ func (s *Challenges) waiting(ctx context.Context, playerID string, now time.Time
 }
 
 // nowID returns the id of a race that Now creates, the n-th one in a period.
-func nowID(from time.Time, n uint64) string {
-	var key [16]byte
-	binary.BigEndian.PutUint64(key[:], uint64(from.Unix()))
-	binary.BigEndian.PutUint64(key[8:], n)
-	return id.Derive([]byte("race now"), key[:])
+func nowID(from time.Time, n int) string {
+	return id.Derive([]byte("race now"), []byte(from.UTC().Format(time.RFC3339)), []byte(strconv.Itoa(n)))
 }
 
 // passed reports whether a player could not enter a race but may enter another one.

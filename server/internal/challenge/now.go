@@ -45,11 +45,6 @@ func StandIn(challengeID, bot string) Entrant {
 	return Entrant{Bot: bot, Ready: true, GameID: id.Derive([]byte("stand-in"), []byte(challengeID))}
 }
 
-// Outlive keeps a new race, even if it is not started, for longer than the one from which its id is
-// derived. After that, no call can create another race with this id, whose entrants would already have
-// attempts with another seed.
-func (c *Challenge) Outlive(previous *Challenge) { c.Expires = previous.Expires }
-
 // Bots returns the bots of a race as entrants of the race that follows it.
 func (c *Challenge) Bots(nextID string) (bots []Entrant) {
 	for _, e := range c.Entrants {

@@ -190,7 +190,7 @@ func TestRace_Outlive(t *testing.T) {
 	each(t, func(t *testing.T, env *env) {
 		previous := env.start(env.race())
 		next := challenge.Challenge{Kind: replay.Race, Limit: time.Minute}
-		next.Outlive(previous)
+		next.Expires = previous.Expires
 		following, other := env.create(next), env.race()
 		kept := func(c *challenge.Challenge) bool {
 			_, _, err := env.Get(t.Context(), c.ID)

@@ -141,7 +141,10 @@ func (s *Service) nextRace(ctx context.Context, c *challenge.Challenge, request 
 		}
 		last = next
 	}
-	c.Outlive(last)
+	// Even if it is not started, the new race is kept for longer than the one from which its id is derived. After
+	// that, no call can create another race with this id, whose entrants would already have attempts with another
+	// seed.
+	c.Expires = last.Expires
 	c.Variant, c.Limit, c.Private, c.Entrants = previous.Variant, previous.Limit, previous.Private, previous.Bots(c.ID)
 	return nil
 }

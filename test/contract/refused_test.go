@@ -260,8 +260,8 @@ func listRows(s *testServer, p player) []refused {
 	return []refused{
 		{s.anyone, &pb.ListGamesRequest{OrderBy: score}, "order_by"},
 		{s.anyone, &pb.ListGamesRequest{OrderBy: watchers, Status: finished}, "order_by"},
-		{p.ctx, &pb.ListGamesRequest{OrderBy: score, Status: active, PlayerId: "me"}, "player_id"},
-		{p.ctx, &pb.ListGamesRequest{OrderBy: score, Status: active, PlayerName: p.GetName()}, "player_name"},
+		{p.ctx, &pb.ListGamesRequest{OrderBy: score, Status: active, PlayerId: "me"}, "order_by"},
+		{p.ctx, &pb.ListGamesRequest{OrderBy: score, Status: active, PlayerName: p.GetName()}, "order_by"},
 		{p.ctx, &pb.ListGamesRequest{PlayerId: "me", PlayerName: p.GetName()}, "player_name"},
 		{s.anyone, &pb.ListGamesRequest{Status: 99}, "status"},
 		{s.anyone, &pb.ListGamesRequest{OrderBy: -1}, "order_by"},

@@ -81,11 +81,12 @@ func (s *Service) listOf(ctx context.Context, request *pb.ListGamesRequest) (sto
 	default:
 		return l, invalid.Field("order_by", "must be recent, score or watchers")
 	}
-	if l.Order != store.Recent && l.Status != store.Active {
-		return l, invalid.Field("order_by", "must be recent unless status is GAME_STATUS_ACTIVE")
+	ofPlayer := request.GetPlayerId() != "" || request.GetPlayerName() != ""
+	if l.Order != store.Recent && (ofPlayer || l.Status != store.Active) {
+		return l, invalid.Field("order_by", "must be recent for a player's games, and unless status is GAME_STATUS_ACTIVE")
 	}
 	var err error
-	l.PlayerID, err = s.listedPlayer(ctx, request, l.Order)
+	l.PlayerID, err = s.listedPlayer(ctx, request)
 	return l, err
 }
 
@@ -94,16 +95,11 @@ const noPlayer = "nobody"
 
 // listedPlayer returns the ID of the player whose games a request lists, or "" for all
 // players.
-func (s *Service) listedPlayer(ctx context.Context, request *pb.ListGamesRequest, order store.Order) (string, error) {
-	const onlyRecent = "requires the recent order"
+func (s *Service) listedPlayer(ctx context.Context, request *pb.ListGamesRequest) (string, error) {
 	id, name := request.GetPlayerId(), request.GetPlayerName()
 	switch {
 	case name != "" && id != "":
 		return "", invalid.Field("player_name", "cannot be combined with player_id")
-	case name != "" && order != store.Recent:
-		return "", invalid.Field("player_name", onlyRecent)
-	case id != "" && order != store.Recent:
-		return "", invalid.Field("player_id", onlyRecent)
 	case id == me:
 		return playerID(ctx, me)
 	case name == "":

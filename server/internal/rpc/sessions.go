@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -36,14 +37,12 @@ func session(s store.Session) *pb.Session {
 // EndSession implements pb.PlayerServiceServer.
 func (s *Service) EndSession(ctx context.Context, request *pb.EndSessionRequest) (*pb.EndSessionResponse, error) {
 	by := identityOf(ctx)
-	id := request.GetSessionId()
+	id := cmp.Or(request.GetSessionId(), by.session)
 	switch {
-	case id == "" && by.session == "":
-		return nil, invalid.Field("session_id", "must be set unless a session makes the call")
-	case by.session != "" && id != "" && id != by.session:
-		return nil, errLimitedSession
 	case id == "":
-		id = by.session
+		return nil, invalid.Field("session_id", "must be set unless a session makes the call")
+	case by.session != "" && id != by.session:
+		return nil, errLimitedSession
 	}
-	return &pb.EndSessionResponse{}, s.Sessions.End(ctx, caller(ctx).ID, id)
+	return &pb.EndSessionResponse{}, s.Sessions.End(ctx, by.player.ID, id)
 }

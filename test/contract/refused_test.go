@@ -192,7 +192,7 @@ func createRows(p player) []refused {
 			{Variant: "tribolo", Seats: seats("rote", "caller", "open")},
 		},
 		"seats[0]": {{Seats: []*pb.SeatRequest{{}}}},
-		"seats[1]": {{Seats: []*pb.SeatRequest{callerSeat, {}}}},
+		"seats[1]": {{Variant: "tribolo", Seats: []*pb.SeatRequest{callerSeat, {}, openSeat}}},
 		"seats": {
 			{Seats: seats("caller", "caller")},
 			{Variant: "tribolo", Seats: seats("caller", "open")},

@@ -90,11 +90,6 @@ func (s *Service) newGame(request *pb.CreateGameRequest, by account.Player, seed
 			return none, invalid.Field("turn_limit", "must be unset or between %s and 7 days", s.MinTurnLimit)
 		}
 	}
-	for i, seat := range request.GetSeats() {
-		if seat.GetOccupant() == nil {
-			return none, invalid.Field(seatField(i), "must name an occupant")
-		}
-	}
 	variant, ok := variants.Current(request.GetVariant())
 	if !ok {
 		return none, errVariantNotFound
@@ -134,6 +129,8 @@ func newSeats(requested []*pb.SeatRequest, v game.Variant, creator replay.Player
 				return nil, invalid.Field(seatField(i)+".bot", "must be one of the bots that ListVariants returns for %s", v.ID)
 			}
 			seats[i].Bot = occupant.Bot
+		case nil:
+			return nil, invalid.Field(seatField(i), "must name an occupant")
 		}
 	}
 	return seats, nil

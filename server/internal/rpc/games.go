@@ -209,16 +209,10 @@ func (s *Service) acquire(ctx context.Context, givenID string, seat int) (*match
 
 // Undo implements pb.GameServiceServer.
 func (s *Service) Undo(ctx context.Context, request *pb.UndoRequest) (*pb.UndoResponse, error) {
-	if request.GetVersion() < 1 {
-		return nil, invalid.Field("version", "must be 1 or more")
-	}
 	if to := request.ToVersion; to != nil && (*to < 1 || *to >= request.GetVersion()) {
 		return nil, invalid.Field("to_version", "must be at least 1 and less than version")
 	}
-	event, err := s.do(ctx, request.GetGameId(), match.Call{
-		PlayerID: caller(ctx).ID, Version: request.GetVersion(), Seat: game.NoSeat,
-		Action: replay.Undone{To: request.GetToVersion()},
-	})
+	event, err := s.do(ctx, request.GetGameId(), &request.Version, game.NoSeat, replay.Undone{To: request.GetToVersion()})
 	return &pb.UndoResponse{Event: event}, err
 }
 
@@ -240,33 +234,31 @@ func (s *Service) Move(ctx context.Context, request *pb.MoveRequest) (*pb.MoveRe
 	default:
 		return nil, invalid.Field("move", "must be a direction or a cell")
 	}
-	if request.GetVersion() < 1 {
-		return nil, invalid.Field("version", "must be 1 or more")
-	}
-	event, err := s.do(ctx, request.GetGameId(), match.Call{
-		PlayerID: caller(ctx).ID, Version: request.GetVersion(), Seat: game.NoSeat, Action: moved,
-	})
+	event, err := s.do(ctx, request.GetGameId(), &request.Version, game.NoSeat, moved)
 	return &pb.MoveResponse{Event: event}, err
 }
 
 // Resign implements pb.GameServiceServer.
 func (s *Service) Resign(ctx context.Context, request *pb.ResignRequest) (*pb.ResignResponse, error) {
-	if request.Version != nil && request.GetVersion() < 1 {
-		return nil, invalid.Field("version", "must be 1 or more")
-	}
 	seat, err := seatNamed(request.Seat)
 	if err != nil {
 		return nil, err
 	}
-	event, err := s.do(ctx, request.GetGameId(), match.Call{
-		PlayerID: caller(ctx).ID, Version: request.GetVersion(), Seat: seat, Action: replay.Resigned{},
-	})
+	event, err := s.do(ctx, request.GetGameId(), request.Version, seat, replay.Resigned{})
 	return &pb.ResignResponse{Event: event}, err
 }
 
-// do performs a call on a game.
-func (s *Service) do(ctx context.Context, givenID string, call match.Call) (*pb.Event, error) {
-	m, err := s.acquire(ctx, givenID, call.Seat)
+// do performs an action of the caller on a game at the given version, or at the current one if version is nil.
+func (s *Service) do(
+	ctx context.Context, givenID string, version *int32, seat int, action replay.Action,
+) (*pb.Event, error) {
+	call := match.Call{PlayerID: caller(ctx).ID, Seat: seat, Action: action}
+	if version != nil {
+		if call.Version = *version; call.Version < 1 {
+			return nil, invalid.Field("version", "must be 1 or more")
+		}
+	}
+	m, err := s.acquire(ctx, givenID, seat)
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,9 @@
 -- Records a server's heartbeat, and detects an outage and a rollback.
 --
--- KEYS[1]  heartbeats:{beat}, a hash: server → 'at at' or 'at at mark': its last
---          heartbeat in Unix milliseconds, twice because earlier versions stored two
---          times; the mark is 'left' if it shut down cleanly, or, by earlier versions,
---          'missing ...'
+-- KEYS[1]  heartbeats:{beat}, a hash: server → 'at seen' or 'at seen mark': its last
+--          heartbeat in Unix milliseconds, by a clock that does not go back and by that
+--          of Redis; the mark is 'left' if it shut down cleanly, or, by earlier
+--          versions, 'missing ...'
 -- KEYS[2]  outages:{beat}, a sorted set: 'from to' by to, in Unix milliseconds. It
 --          contains only the last outage; earlier versions stored several
 -- ARGV[1]  the server
@@ -39,15 +39,19 @@ local servers = redis.call('HGETALL', KEYS[1])
 local newest, oldest, oldest_at = 0, nil, now
 local beat = math.max(now, mine)
 for i = 1, #servers, 2 do
-  local id, at = servers[i], tonumber(string.match(servers[i + 1], '^%d+'))
-  newest = math.max(newest, at)
-  if id ~= own and at < oldest_at then oldest, oldest_at = id, at end
+  local id, at, seen, mark = servers[i], string.match(servers[i + 1], '^(%d+) (%d+)(.*)$')
+  if tonumber(seen) > now then -- The clock was set back: count from now, or a dead server would hide outages.
+    seen = text(now)
+    redis.call('HSET', KEYS[1], id, at .. ' ' .. seen .. mark)
+  end
+  newest = math.max(newest, tonumber(seen))
+  if id ~= own and tonumber(seen) < oldest_at then oldest, oldest_at = id, tonumber(seen) end
 end
 if oldest and (now - oldest_at > kept or #servers / 2 > tonumber(ARGV[6])) then
   redis.call('HDEL', KEYS[1], oldest)
 end
 
-redis.call('HSET', KEYS[1], own, text(beat) .. ' ' .. text(beat) .. (ARGV[7] == '1' and ' left' or ''))
+redis.call('HSET', KEYS[1], own, text(beat) .. ' ' .. text(now) .. (ARGV[7] == '1' and ' left' or ''))
 
 local from, to = string.match(redis.call('ZRANGE', KEYS[2], -1, -1)[1] or '0 0', '^(%d+) (%d+)$')
 if newest > 0 and now - newest > outage_after then

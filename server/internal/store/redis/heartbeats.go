@@ -80,7 +80,7 @@ func parseServer(value string) (s store.ServerHeartbeat, err error) {
 	if len(words) < 2 {
 		return s, fmt.Errorf("not a heartbeat: %q", value)
 	}
-	s.At, err = parseTime(words[0])
+	s.At, err = parseTime(words[1])
 	s.Left = len(words) > 2 && words[2] == "left"
 	return s, err
 }

@@ -147,11 +147,12 @@ func (c *Config) openStopped(ctx context.Context, o redis.Options) (*store.Store
 		return nil, err
 	}
 	// A server counts as running if its last heartbeat was less than this ago. Servers send
-	// more than one heartbeat per second.
+	// more than one heartbeat per second. A heartbeat from the future precedes a moment at which
+	// the clock was set back.
 	const heartbeatTimeout = 5 * time.Second
 	now, err := s.Heartbeats.Servers(ctx)
 	for _, server := range now.Servers {
-		if err == nil && !server.Left && now.Now.Sub(server.At) < heartbeatTimeout {
+		if err == nil && !server.Left && now.Now.Sub(server.At).Abs() < heartbeatTimeout {
 			err = fmt.Errorf("a server is running on %s, or was a few seconds ago; stop all servers first", s.Name())
 		}
 	}

@@ -48,6 +48,29 @@ func TestDump_AfterLongTime(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
+// Ensure that a store cannot be dumped while a server uses it, but can if Redis' clock was set back since that
+// server died.
+func TestDump_Heartbeats(t *testing.T) {
+	t.Parallel()
+	c, ctx := DefaultConfig(), t.Context()
+	redis := redistest.StartMiniredis(t)
+	c.Store = "redis://" + redis.Addr()
+	s, err := c.openStore(ctx, c.NewLogger())
+	require.NoError(t, err)
+	_, err = s.Heartbeats.Record(ctx, store.Heartbeat{ServerID: "one", Keep: time.Hour, MaxServers: 1})
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	for _, running := range []bool{true, false} {
+		_, err := Dump(ctx, c, io.Discard, func(Dumped) {})
+		if running {
+			require.ErrorContains(t, err, "a server is running on "+c.Store)
+		} else {
+			require.NoError(t, err)
+		}
+		redis.SetTime(time.Now().Add(-time.Hour))
+	}
+}
+
 // interrupting is a pipe whose writer is interrupted together with its reader.
 type interrupting struct{ interrupt func() }
 

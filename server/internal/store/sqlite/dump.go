@@ -97,7 +97,8 @@ var dumps = []struct {
 		WHERE ` + accountExists, func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Key: &store.DumpedKey{Key: keyAt(s), Expires: timeAt(s, 4)}}
 	}},
-	{"SELECT " + sessionColumns + ", s.expires FROM sessions s WHERE s.expires IS NULL OR s.expires > ?1", func(s *sqlite3.Stmt) store.Item {
+	{"SELECT " + sessionColumns + `, s.expires FROM sessions s JOIN accounts a ON a.id = s.player
+		WHERE ` + accountExists + " AND (s.expires IS NULL OR s.expires > ?1)", func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Session: &store.DumpedSession{Session: sessionAt(s), Expires: timeAt(s, 4)}}
 	}},
 	{"SELECT " + challengeColumns + " FROM challenges WHERE expires > ?1", func(s *sqlite3.Stmt) store.Item {

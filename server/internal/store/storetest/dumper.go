@@ -25,6 +25,7 @@ func Dumper(t *testing.T, open Open) {
 	t.Run("restored data is dumped again", func(t *testing.T) { dumpAgain(t, open(t)) })
 	t.Run("restored data can be read", func(t *testing.T) { readRestored(t, open(t)) })
 	t.Run("a long log is dumped in parts", func(t *testing.T) { dumpLong(t, open(t)) })
+	t.Run("of an expired account, only its name is dumped", func(t *testing.T) { dumpExpired(t, open(t)) })
 	t.Run("an error ends the dump", func(t *testing.T) { failDump(t, open(t)) })
 }
 
@@ -54,6 +55,23 @@ func dumpAgain(t *testing.T, s *store.Store) {
 	})
 	assert.Equal(t, want, contents(t, s.Dumper.Dump))
 	assert.Equal(t, want, contents(t, other.Dumper.Dump))
+}
+
+// dumpExpired checks that what belongs to an account ends with it. A session may have been renewed later.
+func dumpExpired(t *testing.T, s *store.Store) {
+	past := now().Add(-time.Hour)
+	gone := store.Account{ID: playerID(1), Name: "Ann", Created: past}
+	name := store.Item{Name: &store.HeldName{Name: "ann", AccountID: gone.ID}}
+	require.NoError(t, s.Dumper.Restore(t.Context(), []store.Item{
+		{Account: &store.DumpedAccount{Account: gone, Expires: past}},
+		name,
+		{Key: &store.DumpedKey{Key: store.Key{Fingerprint: keyOne, PlayerID: gone.ID, Added: past}, Expires: past}},
+		{Session: &store.DumpedSession{Session: store.Session{ID: "a", PlayerID: gone.ID, Opened: past}, Expires: now().Add(time.Hour)}},
+	}))
+	require.NoError(t, s.Dumper.Dump(t.Context(), func(i store.Item) error {
+		assert.Equal(t, name, i)
+		return nil
+	}))
 }
 
 var expiry = regexp.MustCompile(`"Expires":"([^"]*)"`)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -164,4 +165,9 @@ func (c *clock) now() time.Time {
 		c.latest, c.latestAt = c.latest+half, c.latestAt.Add(time.Duration(2*half)*time.Millisecond)
 	}
 	return time.UnixMilli(c.latest).UTC()
+}
+
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare)
 }

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -81,9 +80,4 @@ func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {
 		})
 	})
 	return result, err
-}
-
-// later returns the later of two times.
-func later(a, b time.Time) time.Time {
-	return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare)
 }

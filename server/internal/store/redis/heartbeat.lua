@@ -54,6 +54,10 @@ end
 redis.call('HSET', KEYS[1], own, text(beat) .. ' ' .. text(now) .. (ARGV[7] == '1' and ' left' or ''))
 
 local from, to = string.match(redis.call('ZRANGE', KEYS[2], -1, -1)[1] or '0 0', '^(%d+) (%d+)$')
+if tonumber(to) > now then -- The clock was set back: it would credit time to come.
+  redis.call('DEL', KEYS[2])
+  from, to = '0', '0'
+end
 if newest > 0 and now - newest > outage_after then
   if newest - tonumber(to) > joins then from = text(newest) end
   to = text(now)

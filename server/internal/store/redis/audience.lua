@@ -13,7 +13,8 @@
 -- Reply: the total, which is also published, with the reactions.
 --
 -- Invariant: the hash contains only servers that reported within ARGV[4] seconds,
--- and expires when none has.
+-- and expires when none has. A report from the future is from before the clock was set
+-- back; a server that still runs soon repeats it.
 
 local now = tonumber(redis.call('TIME')[1])
 if tonumber(ARGV[2]) > 0 then
@@ -24,7 +25,7 @@ end
 local total, all = 0, redis.call('HGETALL', KEYS[1])
 for i = 1, #all, 2 do
   local count, at = string.match(all[i + 1], '^(%d+) (%d+)$')
-  if at and now - tonumber(at) <= tonumber(ARGV[4]) then
+  if at and math.abs(now - tonumber(at)) <= tonumber(ARGV[4]) then
     total = total + tonumber(count)
   else
     redis.call('HDEL', KEYS[1], all[i])

@@ -185,7 +185,7 @@ func appendError(err error) error {
 }
 
 func (g *games) Tail(ctx context.Context, gameID string) (store.Tail, error) {
-	reply, err := g.run(ctx, tailScript, []string{logKey(gameID), metaKey(gameID), audienceKey(gameID)}).Slice()
+	reply, err := g.run(ctx, tailScript, []string{logKey(gameID), metaKey(gameID)}).Slice()
 	if err != nil {
 		return store.Tail{}, failed(err)
 	}
@@ -193,12 +193,14 @@ func (g *games) Tail(ctx context.Context, gameID string) (store.Tail, error) {
 		return store.Tail{}, store.Failed(answered, "tail.lua returned %d values", len(reply))
 	}
 	length, _ := reply[0].(int64)
-	last, _ := reply[1].(string)
 	meta, _ := reply[2].([]any)
-	audience, _ := reply[3].(int64)
+	now, err := strconv.ParseInt(stringAt(reply, 3), 10, 64)
+	if err != nil {
+		return store.Tail{}, store.Failed(answered, "tail.lua returned no time: %w", err)
+	}
 	return store.Tail{
-		Length: length, Last: idOrNone(last), Head: idOrNone(stringAt(meta, 0)),
-		Watchers: watchersIf(audience, stringAt(meta, 1)),
+		Length: length, Last: idOrNone(stringAt(reply, 1)), Head: idOrNone(stringAt(meta, 0)),
+		Watchers: watchersAt(stringAt(meta, 1), time.Unix(now, 0)),
 	}, nil
 }
 
@@ -211,25 +213,15 @@ func stringAt(values []any, n int) string {
 	return s
 }
 
-// watchersIf returns the number of spectators according to meta, or 0 if the audience key
-// does not exist. That key expires once no server has reported spectators for
-// store.AudienceTTL.
-func watchersIf(audience int64, meta string) int {
-	if audience == 0 {
-		return 0
-	}
-	return watchersAt(meta, time.Time{})
-}
-
 // watchersAt parses the number of spectators in meta, "count time" as written by
-// audience.lua. It returns 0 if the count is too old.
+// audience.lua. It returns 0 if the count is too old, or from before the clock was set back.
 func watchersAt(s string, now time.Time) int {
 	count, at, ok := strings.Cut(s, " ")
 	if !ok {
 		return 0
 	}
 	seconds, err := strconv.ParseInt(at, 10, 64)
-	if err != nil || now.Sub(time.Unix(seconds, 0)) > store.AudienceTTL {
+	if err != nil || now.Sub(time.Unix(seconds, 0)).Abs() > store.AudienceTTL {
 		return 0
 	}
 	n, _ := strconv.Atoi(count)

@@ -436,3 +436,31 @@ func TestHeads_Unreadable(t *testing.T) {
 		assert.Equal(t, []store.Head{{Exists: true}, {Exists: true}, {}}, heads)
 	})
 }
+
+// Ensure that spectators on a server that died before Redis' clock was set back do not count until it catches up.
+func TestAudience_ClockSetBack(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		ctx, game := t.Context(), name("a")
+		last := r.create(game, 1)
+		report := fmt.Sprint("5 ", time.Now().Add(time.Hour).Unix())
+		require.NoError(t, r.client.HSet(ctx, audienceKey(game), "dead", report).Err())
+		require.NoError(t, r.client.HSet(ctx, metaKey(game), "watchers", report).Err())
+		watchers := func(want int) {
+			tail, err := r.store.Games.Tail(ctx, game)
+			require.NoError(t, err)
+			heads, err := r.store.Games.Heads(ctx, []string{game})
+			require.NoError(t, err)
+			entry := entry(last)
+			appended, err := r.store.Games.Append(ctx, game, entry)
+			require.NoError(t, err)
+			last = entry.Next
+			assert.Equal(t, [3]int{want, want, want}, [3]int{tail.Watchers, heads[0].Watchers, appended.Watchers})
+		}
+		watchers(0)
+		total, err := r.store.Games.Audience(ctx, game, "runs", 2, store.Reactions{})
+		require.NoError(t, err)
+		assert.Equal(t, 2, total)
+		watchers(2)
+	})
+}

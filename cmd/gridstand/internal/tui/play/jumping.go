@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -128,15 +129,14 @@ func (m *jumping) Board(s *gamestate.State, mine bool) board.Board {
 func (m *jumping) PanelLines() int { return 7 }
 
 func (m *jumping) Panel(p *page, l board.Layout) []string {
-	turn := ui.Lines(false, p.TurnText(p.env.Theme, p.mine()), m.hint(p, l.PanelWidth))
+	turn, hint := p.TurnText(p.env.Theme, p.mine()), m.hint(p, l.PanelWidth)
 	if l.Wide {
-		return []string{p.SeatBlocks(p.env.Theme, l, p.env.Me, l.PanelHeight > 18), turn, p.unranked()}
+		seats := p.SeatBlocks(p.env.Theme, l, p.env.Me, l.PanelHeight > 18)
+		return []string{seats, ui.Lines(false, turn, hint), p.unranked()}
 	}
-	lines := []string{p.SeatLines(p.env.Theme, l.PanelWidth, p.env.Me, false), turn, p.unranked()}
-	if l.PanelHeight < m.PanelLines() && p.mine() {
-		lines[0], lines[1] = turn, lines[0]
-	}
-	return []string{ui.Lines(false, lines...)}
+	whose, places, _ := strings.Cut(turn, "\n")
+	seats := p.SeatLines(p.env.Theme, l.PanelWidth, p.env.Me, false)
+	return []string{ui.Lines(false, whose, hint, seats, places, p.unranked())}
 }
 
 // hint describes the effect of a jump to the cursor on the user's turn, if targets are shown.
@@ -153,6 +153,5 @@ func (m *jumping) hint(p *page, width int) string {
 }
 
 func (m *jumping) Intro() string {
-	// In the 24 columns beside the board of a window of 80×24, these are five lines.
-	return "Arrows aim, Enter jumps.\nCells that you jump over become yours.\nTab: next target, r: rules."
+	return "Enter jumps: the cells on the way become yours."
 }

@@ -214,7 +214,7 @@ func TestTribolo_Low(t *testing.T) {
 	d.Env.Width, d.Env.Height = 40, 15
 	assert.Regexp(t, `(?s)▶ Your turn,  BLUE.* B  ada \(you\) +11 .* R  greedy +18 .* G  minimax +16`, d.Screen())
 	p.Game.Position.Turn = new(int32(1))
-	assert.Regexp(t, `(?s) B  ada \(you\) +11 .* R  greedy +18 .* G  minimax +16 .* RED  to move`, d.Screen())
+	assert.Regexp(t, `(?s) RED  to move.* B  ada \(you\) +11 .* R  greedy +18 .* G  minimax +16`, d.Screen())
 	finish(p, pb.Result_REASON_NO_MOVES)
 	assert.Regexp(t, `(?s)You win.* R  greedy +18.* G  minimax +16.* B  ada \(you\) +11`, d.Screen())
 }

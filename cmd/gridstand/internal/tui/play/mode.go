@@ -21,7 +21,7 @@ type Mode interface {
 	Panel(p *page, l board.Layout) []string
 	// PanelLines returns the number of lines in the panel if it is below the board.
 	PanelLines() int
-	// Intro explains the game to a new player in three lines.
+	// Intro explains the game to a new player in one line, which fits into 50 columns.
 	Intro() string
 }
 

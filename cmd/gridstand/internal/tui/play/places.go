@@ -6,6 +6,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // places holds the player's places on the variant's daily and all-time leaderboards. Both
@@ -34,8 +35,12 @@ func (p places) best(s *gamestate.State, seat int) string {
 	return describe.Comma(best)
 }
 
-// newcomer reports whether the player has no score on the leaderboard yet.
-func (p places) newcomer() bool { return p.all != nil && p.all.GetRank() == 0 }
+// beginner reports whether the game has just begun, and is the first one of a player without a score on the leaderboard.
+func (p *page) beginner() bool {
+	newcomer := p.places.all != nil && p.places.all.GetRank() == 0
+	begins := p.Moves() < 2*int32(len(p.Game.GetSeats()))
+	return newcomer && begins && p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE
+}
 
 // stands describes the player's rank after a game. If another game determines the rank, the
 // description includes that game's score.

@@ -450,20 +450,23 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// Ensure that a new player sees how to play, and whose turn it is or the score, also in a small window.
+// Ensure that a new player sees how to play if the window has a row for it, and in every window the scores and
+// whose turn it is.
 func TestIntro(t *testing.T) {
 	t.Parallel()
-	for _, size := range [][2]int{{40, 12}, {60, 20}, {80, 24}, {120, 40}} {
+	for _, size := range [][2]int{{30, 12}, {40, 12}, {50, 18}, {60, 20}, {80, 24}, {120, 40}} {
 		env := tuitest.Env(nil)
 		env.Width, env.Height = size[0], size[1]
 		for p, want := range map[*page][]string{
-			somePlay(t, env):    {"SCORE", "Arrow keys slide all tiles at once."},
-			someTribolo(t, env): {"Your turn", "Arrows aim, Enter jumps."},
+			somePlay(t, env):    {"SCORE", "Arrows slide all tiles: two equal ones merge."},
+			someTribolo(t, env): {"Your turn", "11", "18", "16", "Enter jumps: the cells on the way become yours."},
 		} {
 			p.Game.GetPosition().MoveCount = 1
 			p.places = places{all: &ui.Place{}}
 			screen := ansi.Strip(ui.Draw(env, p, false).Content)
-			for _, text := range want {
+			hint := want[len(want)-1]
+			assert.Equal(t, size[1] >= ui.StatusHeight, strings.Contains(screen, hint), size)
+			for _, text := range want[:len(want)-1] {
 				assert.Contains(t, screen, text, size)
 			}
 		}

@@ -70,7 +70,7 @@ func (sliding) Panel(p *page, l board.Layout) []string {
 }
 
 func (sliding) Intro() string {
-	return "Arrow keys slide all tiles at once.\nTwo equal tiles that meet become one.\nr shows the rules."
+	return "Arrows slide all tiles: two equal ones merge."
 }
 
 // unranked returns a note if the game is not ranked, and otherwise "". While the game waits for players, the

@@ -13,7 +13,6 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // shareLines is the number of lines that invitation needs, including an empty line above
@@ -90,16 +89,6 @@ func (p *page) panel(l board.Layout) string {
 	if p.race() {
 		return ui.Stack(l.PanelHeight, blocks...)
 	}
-	if p.places.newcomer() && p.Moves() < 2*int32(len(p.Game.GetSeats())) && p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE {
-		intro := p.env.Theme.Accent().Render(ui.Wrap(p.mode.Intro(), l.PanelWidth))
-		if !l.Wide { // whose turn it is, or the score, comes first
-			first, rest, _ := strings.Cut(blocks[0], "\n")
-			return ui.Stack(l.PanelHeight, ui.Lines(false, first, intro, rest))
-		}
-		if lipgloss.Height(intro+"\n"+strings.Join(blocks[:min(len(blocks), 2)], "\n")) <= l.PanelHeight {
-			blocks = slices.Insert(blocks, 1, intro)
-		}
-	}
 	invitation := p.invitation(l)
 	// Others can connect to this program's server, unless they should first take a seat here.
 	if p.env.Others != nil && !gamestate.Waits(p.Game.Game) {
@@ -159,6 +148,8 @@ func (p *page) status() string {
 		return t.Warn().Render(fmt.Sprintf("Queued keys: %d; further ones are dropped.", len(p.queue)))
 	case p.asksName && p.env.NewName == "":
 		return t.Accent().Render("A good result! Press e to choose a name; your games and rank stay.")
+	case p.beginner() && p.env.Height >= ui.StatusHeight: // in a lower window, it would cover a score
+		return t.Accent().Render(p.mode.Intro())
 	default:
 		return ""
 	}

@@ -23,8 +23,10 @@ const MaxWall = 4
 // wall shows several games, side by side if the window is large enough and otherwise one at
 // a time.
 type wall struct {
-	*ui.Tasks
-	env   *ui.Env
+	*ui.Tasks // stopped while another page is visible
+	ctx       context.Context
+	env       *ui.Env
+
 	games []*gamestate.State
 	// at is the index of the selected game.
 	at int
@@ -38,7 +40,7 @@ type wall struct {
 // newWall returns the page that watches the games with the given full ids. It shows at most
 // MaxWall.
 func newWall(ctx context.Context, env *ui.Env, ids []string, best bool) *wall {
-	w := &wall{env: env, Tasks: ui.NewTasks(ctx), best: best}
+	w := &wall{ctx: ctx, env: env, Tasks: ui.NewTasks(ctx), best: best}
 	w.games = convert.All(ids[:min(len(ids), MaxWall)], wallGame)
 	return w
 }
@@ -49,6 +51,20 @@ func (w *wall) Init() tea.Cmd {
 		cmds = append(cmds, w.check())
 	}
 	return tea.Batch(cmds...)
+}
+
+// Pause implements ui.Pausing. Otherwise, the server would count the viewer of a game in full screen twice.
+func (w *wall) Pause() {
+	w.Stop()
+	for _, s := range w.games {
+		s.Motion.Stop()
+	}
+}
+
+// Resumed implements ui.Resuming.
+func (w *wall) Resumed() tea.Cmd {
+	w.Tasks = ui.NewTasks(w.ctx)
+	return w.Init()
 }
 
 // wallGame returns the game with a full id.

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
 	"github.com/gridstand/gridstand/client"
@@ -20,7 +21,7 @@ import (
 )
 
 // Ensure that the wall shows games side by side if they fit and otherwise one of them, and
-// that enter opens the selected game.
+// that enter opens the selected game, which is then watched on its own page only.
 func TestWall(t *testing.T) {
 	t.Parallel()
 	server := &tuitest.Server{}
@@ -42,6 +43,14 @@ func TestWall(t *testing.T) {
 	d.Press("tab").Shows("2 bob")
 	d.Press("1", "enter")
 	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Watch: []string{"first"}}}, d.Leave())
+	w.Pause() // as the program does when that page opens
+	newer := liveGame("first", 1, 0)
+	newer.Version++
+	server.Stream("first").Push(client.Update{Game: newer})
+	require.Error(t, w.Ctx.Err(), "the viewer watches the game on the other page only")
+	assert.Len(t, server.Stream("first"), 1)
+	d.Send(ui.Then(w.Resumed))
+	d.Until("what has happened since", func() bool { return w.games[0].Game.GetVersion() == newer.GetVersion() })
 	d.Press("2", "3", "enter")
 	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Watch: []string{"second"}}}, d.Leave())
 	for _, code := range []rune{tea.KeyKp1, '&'} { // a keypad, and a terminal that sends the text with another key

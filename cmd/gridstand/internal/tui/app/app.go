@@ -33,11 +33,8 @@ type Model struct {
 	ctx    context.Context
 	tasks  *ui.Tasks
 	pages  []ui.Page // the stack; the last page is visible
-	// opening is set while a request for the next page is in flight. Then keys are dropped, so that the same key
-	// does not open the page twice.
-	opening bool
-	err     error // the error that ended the program
-	ended   bool  // the next frame is the last one
+	err    error     // the error that ended the program
+	ended  bool      // the next frame is the last one
 	// drawn is the last frame. Programs that draw the same frame share its text. This saves
 	// memory: the renderer's cells point into the frames that they were drawn from.
 	drawn unique.Handle[string]
@@ -210,10 +207,6 @@ func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 	if m.top() == nil {
 		return nil, true
 	}
-	if m.opening {
-		m.top().Own().Say("Opening …")
-		return nil, true
-	}
 	page, own := m.top(), m.top().Own()
 	own.Say("")
 	switch {
@@ -221,6 +214,8 @@ func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 		return tea.Suspend, true
 	case own.Dialog != nil:
 		return own.Answer(msg), true
+	case own.Opening && !slices.Contains([]string{"q", "esc"}, msg.String()):
+		return own.Say("Opening …"), true
 	case key.Matches(msg, ui.HelpKey):
 		return own.Ask(ui.NewHelp(page.Keys, len(m.pages) == 1)), true
 	}

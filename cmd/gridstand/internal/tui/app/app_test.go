@@ -46,7 +46,7 @@ func (p *fakePage) record(msg tea.Msg) tea.Cmd {
 func (p *fakePage) View(int, int) ui.View { return ui.View{Body: "fake"} }
 func (p *fakePage) Keys() ui.KeyTable {
 	keys := []ui.Key{ui.Listed("x", "do it").Footer(1), ui.Listed("q", ui.BackText)}
-	for _, name := range []string{"x", "y", "a", "A", "S", "up"} {
+	for _, name := range []string{"x", "y", "a", "A", "S", "up", "q"} {
 		keys = append(keys, ui.Unlisted(name, func() tea.Cmd { return p.record(name) }))
 	}
 	return ui.KeyTable{keys}
@@ -216,8 +216,8 @@ func (silent) Join(ctx context.Context, _ string, _ *int32) (client.Game, error)
 	return client.Game{}, ctx.Err()
 }
 
-// Ensure that the request for the next page ends if the server does not answer, that other keys than ctrl-c have no
-// effect until then, and that the page says why it did not open.
+// Ensure that the request for the next page ends if the server does not answer, that other keys than q and ctrl-c
+// have no effect until then, that the page says why it did not open, and that no page opens after the user has left.
 func TestModel_OpenTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -233,8 +233,27 @@ func TestModel_OpenTimeout(t *testing.T) {
 		assert.Contains(t, m.View().Content, "The server does not answer.")
 		send(t, m, press('x'))
 		assert.Equal(t, []tea.Msg{"x"}, p.got)
+		above := newFakePage(t.Context())
+		m.push(above, nil)
 		_, again := m.Update(ui.OpenMsg{Route: ui.Route{Join: tuitest.GameID}})
-		assert.NotNil(t, again)
+		go func() { answer <- again() }()
+		send(t, m, press('q'))
+		assert.Equal(t, []tea.Msg{"q"}, above.got)
+		m.Update(ui.BackMsg{})
+		send(t, m, press('x'))
+		assert.Equal(t, []tea.Msg{"x", "resumed", "x"}, p.got)
+		m.Update(waittest.Receive(t, "the end of the other request", answer))
+		assert.Empty(t, p.Notice)
+
+		// Another page may replace the one that waits.
+		_, again = m.Update(ui.OpenMsg{Route: ui.Route{Join: tuitest.GameID}})
+		go func() { answer <- again() }()
+		next := newFakePage(t.Context())
+		m.push(next, p.Own())
+		send(t, m, press('x'))
+		m.Update(waittest.Receive(t, "the end of a request of the replaced page", answer))
+		send(t, m, press('y'))
+		assert.Equal(t, []tea.Msg{"x", "y"}, next.got)
 		assert.Equal(t, tea.QuitMsg{}, send(t, m, tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl}))
 	})
 }

@@ -73,15 +73,19 @@ func (m *Model) page(r ui.Route) ui.Page {
 const openTimeout = 15 * time.Second
 
 // request fetches, creates or joins the game or challenge of a route. A user without an
-// account plays as a guest, and a user who can only watch is told why. There is one request at a time.
+// account plays as a guest, and a user who can only watch is told why. A page has one request at a time.
 func (m *Model) request(r ui.Route, old *ui.Tasks) tea.Cmd {
 	if m.env.WatchOnly != "" {
 		return m.refused(errors.New(m.env.WatchOnly), m.env.WatchOnly)
 	}
-	if m.opening {
+	from := m.tasks // before the first page
+	if len(m.pages) > 0 {
+		from = m.top().Own()
+	}
+	if from.Opening {
 		return nil
 	}
-	m.opening = true
+	from.Opening = true
 	server := m.env.Server
 	return ui.CallSignedIn(m.tasks, m.env, func(ctx context.Context, me string) (to target, err error) {
 		ctx, end := context.WithTimeout(ctx, openTimeout)
@@ -112,10 +116,11 @@ func (m *Model) request(r ui.Route, old *ui.Tasks) tea.Cmd {
 		}
 		return to, err
 	}, func(to target, err error) tea.Cmd {
-		m.opening = false
-		if len(m.pages) > 0 {
-			m.top().Own().Say("")
+		from.Opening = false
+		if from.Ctx.Err() != nil { // The user has left the page. A new game is under My games.
+			return nil
 		}
+		from.Say("")
 		return m.opened(r, old, to, err)
 	})
 }

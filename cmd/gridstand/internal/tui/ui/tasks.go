@@ -19,6 +19,9 @@ type Tasks struct {
 	cancel context.CancelFunc
 	// Dialog is the page's open dialog, or nil. The program shows it over the page and passes keys to it.
 	Dialog Dialog
+	// Opening is set while the program asks the server for the page that the user opens from this one. The page's
+	// keys other than q and esc are then dropped, so that the same key does not open it twice.
+	Opening bool
 	// Notice says what the user's last key did, or why it failed. The program shows it in place of the page's
 	// status until the next key.
 	Notice string

@@ -33,6 +33,8 @@ type page struct {
 	busy bool
 	// leaving is set while the page tells the server that the user leaves the race.
 	leaving bool
+	// first is set once the server has said that there is no daily game of the day before.
+	first bool
 }
 
 // New returns a challenge's page. watching is set for a user who only watches: in a race, the page then
@@ -149,7 +151,7 @@ func (p *page) Keys() ui.KeyTable {
 		ui.On("n", "n", "race again", may && p.Race() && over, func() tea.Cmd {
 			return ui.Replace(p.Tasks, ui.Route{NewChallenge: p.Contest.Again()})
 		}).Footer(3),
-		ui.On("left", "←", "day before", daily, p.dayBefore).Footer(2),
+		ui.On("left", "←", "day before", daily && !p.first, p.dayBefore).Footer(2),
 		p.CopyKey(p.Challenge != nil, 6, p.Invitation()),
 		ui.On("r", "r", "rules", p.Challenge != nil, ui.Run(ui.Open(ui.Route{Rules: p.GetVariant()}))).Footer(7),
 		ui.On("q esc", "q", ui.BackText, true, p.leave),
@@ -163,7 +165,7 @@ func (p *page) dayBefore() tea.Cmd {
 	return ui.Call(p.Tasks, func(ctx context.Context) (*pb.GetChallengeResponse, error) {
 		return p.env.Server.GetChallenge(ctx, request)
 	}, func(reply *pb.GetChallengeResponse, err error) tea.Cmd {
-		if errors.Is(err, client.ErrChallengeNotFound) {
+		if p.first = errors.Is(err, client.ErrChallengeNotFound); p.first {
 			return p.Refuse("There is no daily game on " + day + ", or its results are no longer stored.")
 		}
 		if err != nil {

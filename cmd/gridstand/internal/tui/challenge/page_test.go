@@ -208,7 +208,7 @@ func TestPage_DayBefore(t *testing.T) {
 		switch asked++; asked {
 		case 1:
 			return nil, client.ErrServerUnavailable
-		case 2:
+		case 3:
 			return nil, client.ErrChallengeNotFound
 		}
 		return &pb.GetChallengeResponse{Challenge: &pb.Challenge{Id: r.GetDaily().GetVariant() + " " + r.GetDaily().GetDate()}}, nil
@@ -218,9 +218,10 @@ func TestPage_DayBefore(t *testing.T) {
 	d.Press("left")
 	d.Until("the refusal", func() bool { return p.Notice != "" })
 	d.Press("left")
-	d.Until("another refusal", func() bool { return strings.Contains(p.Notice, "There is no daily game on 2026-11-19") })
-	d.Press("left")
 	assert.Equal(t, &ui.Route{Challenge: "classic 2026-11-19"}, left(d))
+	d.Press("left")
+	d.Until("another refusal", func() bool { return strings.Contains(p.Notice, "There is no daily game on 2026-11-19") })
+	assert.NotContains(t, d.Screen(), "← day before")
 }
 
 // Ensure that the bell rings before a race opens, and that the user's game replaces the page as soon

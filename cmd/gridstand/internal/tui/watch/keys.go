@@ -16,12 +16,12 @@ import (
 
 // Keys implements ui.Page.
 func (p *page) Keys() ui.KeyTable {
-	g, play := p.game, "play"
+	g, play, step := p.game, "play", "← →"
 	shown := g != nil && g.Board() != nil
 	back := shown && g.lookingBack()
 	tv := p.chooser != nil && p.chooser.player == nil
 	if !back {
-		play = "replay"
+		play, step = "replay", "←"
 	}
 	at, newest := int32(0), int32(0)
 	if shown {
@@ -36,7 +36,7 @@ func (p *page) Keys() ui.KeyTable {
 	own := shown && g.running() && !back && p.env.Seated(g.Game.Game)
 	return ui.KeyTable{
 		{
-			ui.On("left h", "←", "move back", shown, to(at-1)).FooterAs(2, "← →", "step"),
+			ui.On("left h", "←", "move back", shown, to(at-1)).FooterAs(2, step, "step"),
 			ui.On("right", "→", "move forward", back, to(at+1)),
 			ui.On("pgup", "PgUp", "10 back", shown, to(at-10)),
 			ui.On("pgdown", "PgDn", "10 forward", back, to(at+10)),

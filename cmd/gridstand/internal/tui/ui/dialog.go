@@ -143,7 +143,7 @@ func NewHelp(keys func() KeyTable, last bool) *Text {
 		if lipgloss.Width(table) > width {
 			table = list.FullHelpView([][]key.Binding{slices.Concat(groups...)})
 		}
-		return lipgloss.NewStyle().MaxWidth(width).Render(table)
+		return Wrap(table, width)
 	}}
 }
 

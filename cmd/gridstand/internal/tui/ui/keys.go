@@ -15,7 +15,7 @@ import (
 
 // Keys that the program handles on every page.
 var (
-	HelpKey      = Bind("?", "help", "?", "f1")
+	HelpKey      = Bind("? F1", "help", "?", "f1")
 	InterruptKey = Bind("ctrl-c", "quit the program", "ctrl+c")
 	SuspendKey   = Bind("ctrl-z", "suspend", "ctrl+z")
 )
@@ -103,7 +103,7 @@ func (t KeyTable) shown(last bool) (footer []key.Binding, groups [][]key.Binding
 			case k.place > 0:
 				placed = append(placed, k)
 			case k.Help().Key == "q":
-				end = []key.Binding{HelpKey, k.Binding}
+				end = []key.Binding{Bind("?", "help"), k.Binding}
 			}
 		}
 		groups = append(groups, all)

@@ -88,12 +88,13 @@ type Ranked interface {
 	GetScore() int32
 }
 
-// RankColumns returns the columns that every ranking has: the rank, which is wide enough for all lines, the name and
-// the score. The user's own line stands out.
+// RankColumns returns the columns that every ranking has: the rank, the name and the score. Ranks and scores take no
+// more columns than they need, which leaves room for names. The user's own line stands out.
 func RankColumns[T Ranked](env *ui.Env, lines []T, name func(T) string) []ui.Column[T] {
-	rankWidth := 3
+	rankWidth, scoreWidth := 3, 6
 	for _, line := range lines {
 		rankWidth = max(rankWidth, len(describe.Comma(line.GetRank())))
+		scoreWidth = max(scoreWidth, len(describe.Comma(line.GetScore())))
 	}
 	rank := func(line T) ui.Value {
 		if line.GetRank() == 0 {
@@ -110,7 +111,7 @@ func RankColumns[T Ranked](env *ui.Env, lines []T, name func(T) string) []ui.Col
 	return []ui.Column[T]{
 		ui.Numbers("#", rankWidth, rank),
 		ui.Texts("PLAYER", 0, func(line T) ui.Value { return cell(line, name(line)) }),
-		ui.Numbers("SCORE", 9, func(line T) ui.Value { return cell(line, describe.Comma(line.GetScore())) }),
+		ui.Numbers("SCORE", scoreWidth, func(line T) ui.Value { return cell(line, describe.Comma(line.GetScore())) }),
 	}
 }
 

@@ -149,10 +149,10 @@ func (p *page) mineState(g *pb.Game) ui.Value {
 
 // scoreColumns returns the columns of the leaderboard.
 func scoreColumns(env *ui.Env, lines []*pb.Entry, width int) []ui.Column[*pb.Entry] {
-	const whenWidth, whenMin = 9, 38
+	const whenMin = 38
 	columns := gamestate.RankColumns(env, lines, func(e *pb.Entry) string { return client.CleanName(e.GetPlayer().GetName()) })
 	if width >= whenMin {
-		columns = append(columns, ui.Numbers("AGO", whenWidth, func(e *pb.Entry) ui.Value {
+		columns = append(columns, ui.Numbers("AGO", agoWidth, func(e *pb.Entry) ui.Value {
 			if e.GetTime() == nil {
 				return ui.Value{}
 			}

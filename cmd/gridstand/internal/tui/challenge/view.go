@@ -134,8 +134,8 @@ func (p *page) roster(width, height int) string {
 // countdown draws the number of seconds until the race opens, in large digits.
 func (p *page) countdown(width, height int) string {
 	t, number := p.env.Theme, strconv.Itoa(p.Countdown())
-	if large, ok := t.Large(number, width); ok && height >= ui.LargeHeight+2 {
-		number = large
+	if height >= ui.LargeHeight+2 {
+		number = t.Large(number, width)
 	}
 	text := lipgloss.JoinVertical(lipgloss.Center, t.Accent().Bold(true).Render(number), "", t.Dim().Render("Get ready"))
 	return ui.Stack(height, text)

@@ -199,10 +199,7 @@ func (p *page) welcome(width int) string {
 	}
 	text := strings.Join(lines, "\n")
 	text = ui.Block(text, lipgloss.Width(text), len(lines))
-	if name, ok := t.Large("gridstand", width); ok {
-		return lipgloss.JoinVertical(lipgloss.Center, t.Accent().Render(name), "", text)
-	}
-	return text
+	return lipgloss.JoinVertical(lipgloss.Center, t.Accent().Render(t.Large("gridstand", width)), "", text)
 }
 
 // facts returns lines about the previewed game, most important first. least is the number

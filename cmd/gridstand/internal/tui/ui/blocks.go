@@ -66,9 +66,9 @@ func Inline(t Theme, width int, facts ...Fact) string {
 // Ending draws how a game ended and the score, in large letters if they fit in width × height.
 func Ending(t Theme, look lipgloss.Style, title, score string, width, height int) string {
 	wrapped := look.Render(Wrap(title, width))
-	large, ok := t.Large(score, width)
+	large := t.Large(score, width)
 	switch height -= lipgloss.Height(wrapped); {
-	case !ok || height < LargeHeight:
+	case large == score || height < LargeHeight:
 		return ansi.Truncate(look.Render(title)+"  "+t.Bold().Render(score+" points"), width, "…")
 	case height < 8:
 		return wrapped + "\n" + large

@@ -160,16 +160,18 @@ const LargeHeight = 3
 // LargeSize returns the width of large text in columns and its height in pixels.
 func LargeSize(text string) (width, height int) { return len([]rune(text))*4 - 1, 5 }
 
-// Large draws a name in large letters. It returns false if the name does not fit in width columns or
+// Large draws text in large letters. It returns the text itself if it does not fit in width columns or
 // has a character without a glyph, or if the terminal has only ASCII.
-func (t Theme) Large(name string, width int) (string, bool) {
-	w, _ := LargeSize(name)
-	if name == "" || w > width || t.ASCII {
-		return "", false
+func (t Theme) Large(text string, width int) string {
+	w, _ := LargeSize(text)
+	if text == "" || w > width || t.ASCII {
+		return text
 	}
 	pic := NewCanvas(w, LargeHeight)
-	ok := pic.Large(0, 0, name, Foreground)
-	return pic.Render(), ok
+	if !pic.Large(0, 0, text, Foreground) {
+		return text
+	}
+	return pic.Render()
 }
 
 // Large draws text in large letters, with its upper left corner at column x and pixel y. It

@@ -156,12 +156,8 @@ func noGame(env *ui.Env, width int, problem string, asked bool) string {
 
 // poster draws lines below the name of the program, in place of a game.
 func poster(t ui.Theme, width int, lines ...string) string {
-	title, ok := t.Large("GRIDSTAND", width)
-	if !ok {
-		title = "GRIDSTAND"
-	}
-	return lipgloss.NewStyle().Align(lipgloss.Center).Render(
-		t.Accent().Bold(true).Render(title) + "\n\n" + strings.Join(lines, "\n"))
+	title := t.Accent().Bold(true).Render(t.Large("GRIDSTAND", width))
+	return lipgloss.NewStyle().Align(lipgloss.Center).Render(title + "\n\n" + strings.Join(lines, "\n"))
 }
 
 // tallPanel is the minimum height for large letters in a panel beside the board.
@@ -179,17 +175,10 @@ func (x *panel) scores() []ui.Fact {
 	return []ui.Fact{{Label: "SCORE", Value: describe.Comma(x.Score()), Extra: x.Gain()}, {Label: "TILE", Value: x.BestTile()}}
 }
 
-// large draws text in large letters if they fit.
-func (x *panel) large(text string) string {
-	if drawn, ok := x.env.Theme.Large(text, x.PanelWidth); ok {
-		text = drawn
-	}
-	return x.env.Theme.Accent().Bold(true).Render(text)
-}
-
 // progress draws the panel of a game in progress.
 func (x *panel) progress() string {
 	t, width := x.env.Theme, x.PanelWidth
+	who := t.Accent().Bold(true)
 	tall := x.Wide && x.PanelHeight >= tallPanel
 	switch {
 	case x.Tribolo() != nil && tall:
@@ -197,9 +186,9 @@ func (x *panel) progress() string {
 	case x.Tribolo() != nil:
 		return x.stack(x.SeatLines(t, width, x.env.Me, false) + "\n" + x.TurnText(t, false))
 	case tall:
-		return x.stack(x.large(x.Player()), ui.Cards(t, width, x.scores()...))
+		return x.stack(who.Render(t.Large(x.Player(), width)), ui.Cards(t, width, x.scores()...))
 	default:
-		return x.stack(t.Accent().Bold(true).Render(x.Player()) + "\n" + ui.Inline(t, width, x.scores()...))
+		return x.stack(who.Render(x.Player()) + "\n" + ui.Inline(t, width, x.scores()...))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -265,9 +266,12 @@ func TestModel_Help(t *testing.T) {
 	p := newFakePage(t.Context())
 	m := newModel(t, p)
 	send(t, m, press('?'))
-	for _, text := range []string{"do it", "quit the program", "any key close", "suspend"} {
+	for _, text := range []string{"do it", "quit the program", "any key close", "suspend", "? F1"} {
 		assert.Contains(t, m.View().Content, text)
 	}
+	m.env.Width = 18
+	assert.Regexp(t, `quit +│\n.*the program`, ansi.Strip(m.View().Content), "wrapped in a narrow window")
+	m.env.Width = 80
 	m.env.Remote = true
 	assert.NotContains(t, m.View().Content, "suspend", "a remote terminal ignores ctrl-z")
 	send(t, m, press('x'))

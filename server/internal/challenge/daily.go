@@ -7,6 +7,7 @@ import (
 
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/server/internal/invalid"
 )
 
 // DateFormat is the format of Challenge.Date.
@@ -18,7 +19,8 @@ func DailyID(variant, date string) string {
 }
 
 // Daily returns the daily game for the given variant and date, and the next day's if it exists.
-// An empty date means today. If necessary, Daily creates today's and tomorrow's games.
+// An empty date means today; the error for a malformed one is an *invalid.Error. If necessary, Daily creates
+// today's and tomorrow's games.
 func (s *Challenges) Daily(ctx context.Context, variant, date string) (c, next *Challenge, now time.Time, err error) {
 	if variant == "" && len(s.Dailies) > 0 {
 		variant = s.Dailies[0]
@@ -34,7 +36,7 @@ func (s *Challenges) Daily(ctx context.Context, variant, date string) (c, next *
 	day := today
 	if date != "" {
 		if day, err = time.Parse(DateFormat, date); err != nil {
-			return nil, nil, now, ErrNoDay
+			return nil, nil, now, invalid.Field("daily.date", "must be a day such as %s, or empty for today", DateFormat)
 		}
 	}
 	days := [2]time.Time{day, day.AddDate(0, 0, 1)}

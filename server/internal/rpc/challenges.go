@@ -26,9 +26,6 @@ func (s *Service) GetChallenge(ctx context.Context, request *pb.GetChallengeRequ
 	case (daily != nil) == (request.GetChallengeId() != ""):
 		return nil, invalid.Field("challenge_id", "must be set if and only if daily is not")
 	case daily != nil:
-		if _, err := time.Parse(challenge.DateFormat, daily.GetDate()); err != nil && daily.GetDate() != "" {
-			return nil, invalid.Field("daily.date", "must be a day such as %s, or empty for today", challenge.DateFormat)
-		}
 		c, next, now, err = s.Challenges.Daily(ctx, daily.GetVariant(), daily.GetDate())
 	default:
 		c, now, err = s.find(ctx, request.GetChallengeId())

@@ -56,11 +56,10 @@ type liveChallenge struct {
 	ahead  time.Duration        // how far the store's clock is ahead of the local clock
 	spaced time.Duration        // shortest interval between reads, as of the last read
 
-	message   *pb.Challenge   // describes c at that time
-	hidden    map[string]bool // players of the challenge whom an operator has hidden, by ID; read with c
-	standings []*pb.Standing  // read with c unless c is a race
-	total     int32
-	finished  bool // whether all attempts at the race are over
+	message   *pb.Challenge             // describes c at that time
+	hidden    map[string]bool           // players of the challenge whom an operator has hidden, by ID; read with c
+	standings *pb.ListStandingsResponse // read with c unless c is a race
+	finished  bool                      // whether all attempts at the race are over
 }
 
 func newLiveChallenge(s *Service, id string) *liveChallenge {

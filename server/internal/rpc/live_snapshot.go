@@ -103,9 +103,10 @@ func (l *liveChallenge) update(ctx context.Context) error {
 			return err
 		}
 		l.standings, l.finished = rankEntrants(l.c, l.message.GetEntrants(), states, l.hidden), over
-		l.total = int32(len(l.standings))
 	}
-	m := &pb.WatchChallengeResponse{Challenge: l.message, Standings: l.standings, Total: l.total}
+	m := &pb.WatchChallengeResponse{
+		Challenge: l.message, Standings: l.standings.GetStandings(), Total: l.standings.GetTotal(),
+	}
 	encoded, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	if err != nil {
 		return err
@@ -151,9 +152,7 @@ func (l *liveChallenge) read(ctx context.Context) error {
 	}
 	message, hidden, err := s.challenge(ctx, c, now)
 	if err == nil && c.Kind != replay.Race {
-		var board *pb.ListStandingsResponse
-		board, err = s.standingsPage(ctx, c, "", firstStandings)
-		l.standings, l.total = board.GetStandings(), board.GetTotal()
+		l.standings, err = s.standingsPage(ctx, c, "", firstStandings)
 	}
 	if err == nil {
 		l.readAt, l.c, l.message, l.hidden, l.now, l.ahead = began, c, message, hidden, now, time.Until(now)

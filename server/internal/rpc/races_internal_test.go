@@ -412,8 +412,9 @@ func TestRankEntrants(t *testing.T) {
 	for i := range states {
 		c.Entrants = append(c.Entrants, challenge.Entrant{Bot: "greedy", GameID: raceID(i)})
 	}
-	lines := rankEntrants(c, challengeAt(c, c.CloseTime).GetEntrants(), states, nil)
-	assert.Equal(t, []string{raceID(3), raceID(0), raceID(1), raceID(2)}, convert.All(lines, (*pb.Standing).GetGameId))
+	ranked := rankEntrants(c, challengeAt(c, c.CloseTime).GetEntrants(), states, nil)
+	ids := convert.All(ranked.GetStandings(), (*pb.Standing).GetGameId)
+	assert.Equal(t, []string{raceID(3), raceID(0), raceID(1), raceID(2)}, ids)
 }
 
 // Ensure that no race follows one of a variant that the server no longer has.

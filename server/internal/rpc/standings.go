@@ -116,8 +116,8 @@ func (s *Service) listRace(
 	if err != nil {
 		return nil, err
 	}
-	lines := rankEntrants(c, m.GetEntrants(), states, hidden) // Those whose attempts do not count come last.
-	response := &pb.ListStandingsResponse{Total: int32(len(lines))}
+	response := rankEntrants(c, m.GetEntrants(), states, hidden)
+	lines := response.GetStandings()
 	if playerID != "" {
 		own := slices.IndexFunc(lines, func(line *pb.Standing) bool { return line.GetPlayer().GetId() == playerID })
 		if own < 0 {
@@ -135,21 +135,19 @@ func (s *Service) listRace(
 	}
 	first := min(int(after.Rank), len(lines))
 	next := min(first+size, len(lines))
+	response.Standings = lines[first:next]
 	if next < len(lines) {
 		last := store.Place{Rank: int64(next), GameID: lines[next-1].GetGameId()}
-		if response.NextPageToken, err = s.Tokens.Seal(ctx, query, last); err != nil {
-			return nil, err
-		}
+		response.NextPageToken, err = s.Tokens.Seal(ctx, query, last)
 	}
-	response.Standings = lines[first:next]
-	return response, nil
+	return response, err
 }
 
-// rankEntrants returns the standings of c without hidden players. entrants and states hold the messages and the
-// games' states of c's entrants; the state of an unreadable game is nil.
+// rankEntrants returns the standings of c without hidden players. Attempts that do not count come last. entrants and
+// states hold the messages and the games' states of c's entrants; the state of an unreadable game is nil.
 func rankEntrants(
 	c *challenge.Challenge, entrants []*pb.Entrant, states []*replay.State, hidden map[string]bool,
-) []*pb.Standing {
+) *pb.ListStandingsResponse {
 	lines := make([]*pb.Standing, 0, len(states))
 	for _, r := range c.Results(states) {
 		e, state := entrants[r.Entrant], states[r.Entrant]
@@ -169,7 +167,7 @@ func rankEntrants(
 		}
 		lines = append(lines, line)
 	}
-	return lines
+	return &pb.ListStandingsResponse{Standings: lines, Total: int32(len(lines))}
 }
 
 // progress returns the largest tile and the number of moves in an attempt, or zeros if state

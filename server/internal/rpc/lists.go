@@ -146,23 +146,16 @@ func (s *Service) filter(ctx context.Context, l store.List, candidates []store.P
 		if l.Rank(listing) != place.Rank {
 			s.Directory.Mend(listing)
 		}
-		if l.Variant != "" && listing.Variant != l.Variant {
+		c := challenges[state.Attempt.ChallengeID] // nil unless the game is an attempt
+		switch {
+		case l.Variant != "" && listing.Variant != l.Variant,
+			l.PlayerID == "" && absent(head, now),
+			slices.ContainsFunc(listing.Players, func(id string) bool { return hidden[id] }),
+			state.Private && (l.PlayerID == "" || len(state.SeatsOf(by.ID)) == 0),
+			state.IsAttempt() && !listsAttempt(l, state, c, now, by.ID):
 			continue
-		}
-		if l.PlayerID == "" && absent(head, now) || slices.ContainsFunc(listing.Players, func(id string) bool { return hidden[id] }) {
-			continue
-		}
-		if state.Private && (l.PlayerID == "" || len(state.SeatsOf(by.ID)) == 0) {
-			continue
-		}
-		if state.IsAttempt() {
-			c := challenges[state.Attempt.ChallengeID]
-			if !listsAttempt(l, state, c, now, by.ID) {
-				continue
-			}
-			if c != nil && state.Status == replay.Finished && !c.Revealed(now).IsZero() {
-				state = state.Reveal(c.Seed)
-			}
+		case c != nil && state.Status == replay.Finished && !c.Revealed(now).IsZero():
+			state = state.Reveal(c.Seed)
 		}
 		games[place.GameID] = ranked{translate.Game(state, head.Watchers), l.Rank(listing)}
 	}

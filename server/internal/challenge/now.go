@@ -99,7 +99,7 @@ func (s *Challenges) Now(
 	if err != nil {
 		return nil, now, err
 	}
-	for _, challengeID := range waiting {
+	for _, challengeID := range waiting { // the races that the list has
 		c, err := s.enter(ctx, challengeID, player, admit)
 		if err == nil && alone != "" && alone != challengeID {
 			if _, err = s.Leave(ctx, alone, player.ID, ""); errors.Is(err, ErrStarted) || errors.Is(err, ErrNotFound) {
@@ -110,6 +110,7 @@ func (s *Challenges) Now(
 			return c, now, err
 		}
 	}
+	// The races that servers create in this period and the one before. The list may lack the newest of them.
 	slot := now.Truncate(gatherFor)
 	from, n := slot.Add(-gatherFor), 0
 	for {

@@ -10,7 +10,6 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
-	"github.com/gridstand/gridstand/internal/convert"
 	gamelogv1 "github.com/gridstand/gridstand/server/internal/gamelog/v1"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -125,8 +124,7 @@ func encodeHead(s *replay.State, board []byte) ([]byte, error) {
 		m.ClockFromMs = s.Clock.From.UnixMilli()
 	}
 	if s.Status == replay.Finished {
-		winners := convert.All(s.Winners(), func(seat int) int32 { return int32(seat) })
-		m.Result = &gamelogv1.Result{Reason: uint32(s.Reason), Winners: winners}
+		m.Result = &gamelogv1.Result{Reason: uint32(s.Reason)}
 	}
 	return proto.Marshal(m)
 }

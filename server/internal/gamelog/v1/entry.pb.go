@@ -1247,7 +1247,7 @@ type Result struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Reason why the game ended, as numbered by game.Reason.
 	Reason uint32 `protobuf:"varint,1,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Indexes of the winning seats.
+	// Indexes of the winning seats, by earlier versions. The position determines them.
 	Winners       []int32 `protobuf:"varint,2,rep,packed,name=winners,proto3" json:"winners,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

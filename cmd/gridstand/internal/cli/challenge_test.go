@@ -129,9 +129,8 @@ func TestDaily(t *testing.T) {
 	_, note, _ = ada.run("top", tomorrow)
 	assert.Equal(t, "The daily game of "+tomorrow+" has not begun.\n", note)
 	ada.fails(exitMissing, "it opens at "+tomorrow+" 00:00:00 UTC", "join", tomorrow)
-	ada.fails(exitMissing, "no daily game on "+yesterday(clock)+", or its", "top", "yesterday")
-	of := "no daily game of classic on " + yesterday(clock) + ", or its"
-	ada.fails(exitMissing, of, "top", yesterday(clock)+"/classic")
+	ada.fails(exitMissing, "no daily game "+yesterday(clock)+": nobody has opened it", "top", "yesterday")
+	ada.fails(exitMissing, "Today's: gridstand daily, and its ranking: gridstand top daily", "top", yesterday(clock)+"/classic")
 	ada.ok("resign", game)
 
 	// The attempt is hidden from other players until the daily game closes.

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -31,12 +30,7 @@ the commitments to its seed and to tomorrow's, and your score. In scripts,
 			if day := first(args); day == yesterdayWord || isDate(day) {
 				return usage.Errorf("only today's daily game can be played; the results of another: %s", p.typed("top", day))
 			}
-			err := p.daily(ctx, c, first(args))
-			if errors.Is(err, client.ErrChallengeNotFound) && len(args) > 0 {
-				ranking := p.typed("top", dailyWord)
-				err = fmt.Errorf("%w. Try: %s, or for its ranking: %s", err, p.typed(dailyWord), ranking)
-			}
-			return err
+			return p.daily(ctx, c, first(args))
 		}),
 	}
 }
@@ -48,7 +42,7 @@ func (p *program) daily(ctx context.Context, c *client.Client, variant string) e
 	}
 	// Log in if the user has an account, so that the response includes their attempt.
 	_, _ = p.known(ctx, c)
-	reply, err := reference{daily: true, variant: variant}.find(ctx, c)
+	reply, err := p.find(ctx, c, reference{daily: true, variant: variant})
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/url"
 	"regexp"
@@ -129,10 +130,10 @@ func (p *program) refer(text string) (reference, error) {
 	return r, err
 }
 
-// find returns the challenge and, if the client is logged in, the user's attempt.
-func (r reference) find(ctx context.Context, c *client.Client) (*pb.GetChallengeResponse, error) {
+// find returns the challenge that r refers to and, if the client is logged in, the user's attempt.
+func (p *program) find(ctx context.Context, c *client.Client, r reference) (*pb.GetChallengeResponse, error) {
 	if r.date == yesterdayWord {
-		today, err := reference{daily: true, variant: r.variant}.find(ctx, c)
+		today, err := p.find(ctx, c, reference{daily: true, variant: r.variant})
 		if err != nil {
 			return nil, err
 		}
@@ -143,12 +144,12 @@ func (r reference) find(ctx context.Context, c *client.Client) (*pb.GetChallenge
 		request = &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: r.variant, Date: r.date}}
 	}
 	found, err := c.Challenges.GetChallenge(ctx, request)
-	if errors.Is(err, client.ErrChallengeNotFound) && r.date != "" {
-		of := "" // an empty variant means the server's first
-		if r.variant != "" {
-			of = " of " + clean(r.variant, 24)
+	if errors.Is(err, client.ErrChallengeNotFound) && (r.date != "" || r.variant != "") {
+		if r.date != "" {
+			err = missingf("there is no daily game %s: nobody has opened it, or its results are no longer stored",
+				clean(dailyOf(r.date, r.variant), maxNameShown))
 		}
-		err = missingf("there is no daily game%s on %s, or its results are no longer stored", of, r.date)
+		err = fmt.Errorf("%w. Today's: %s, and its ranking: %s", err, p.typed(dailyWord), p.typed("top", dailyWord))
 	}
 	if err == nil {
 		err = client.CheckChallenge(found.GetChallenge())
@@ -171,7 +172,7 @@ func (p *program) challengeOrGame(
 	ctx context.Context, c *client.Client, r reference,
 ) (*pb.GetChallengeResponse, client.Game, error) {
 	if r.daily || r.challenge || !r.game && id.Valid(r.id) {
-		found, err := r.find(ctx, c)
+		found, err := p.find(ctx, c, r)
 		if r.daily || r.challenge || !errors.Is(err, client.ErrChallengeNotFound) {
 			return found, client.Game{}, err
 		}

@@ -147,7 +147,7 @@ func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r refere
 	if err != nil && o.me {
 		return err
 	}
-	reply, err := r.find(ctx, c)
+	reply, err := p.find(ctx, c, r)
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func (p *program) noAttempts(ctx context.Context, c *client.Client, r reference,
 	}
 	if r.daily && r.date == "" {
 		r.date = describe.DayBefore(challenge)
-		if _, err := r.find(ctx, c); err == nil {
+		if _, err := p.find(ctx, c, r); err == nil {
 			return none + "\nYesterday's results: " + p.typed("top", dailyOf(yesterdayWord, r.variant))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gridstand/gridstand/internal/periodic"
@@ -47,7 +48,7 @@ func (c *Config) open(ctx context.Context, options sqlite.Options, create bool) 
 	s, err = sqlite.Open(options)
 	var unusable *fs.PathError
 	switch {
-	case !errors.As(err, &unusable):
+	case !create || !errors.As(err, &unusable) || errors.Is(err, syscall.ENOSPC): // There may be space later.
 		return s, err
 	case c.Store == File(""):
 		return nil, &ConfigError{"data", err}
@@ -93,13 +94,14 @@ var ErrNoStore = errors.New("there is no store")
 // exists returns an error if there is no file at path, or an empty one.
 func exists(path string) error {
 	info, err := os.Stat(path)
-	if err == nil && info.Size() == 0 {
-		err = fmt.Errorf("%s is empty", path)
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w: %w", ErrNoStore, err)
+	case err == nil && info.Size() == 0:
+		return fmt.Errorf("%w: %s is empty", ErrNoStore, path)
+	default:
+		return err
 	}
-	return nil
 }
 
 // dataFile is the name of the file in Config.Data.

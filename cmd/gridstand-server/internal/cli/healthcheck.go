@@ -36,6 +36,9 @@ Without an address it checks the server on this machine, with the same settings
 as the server itself. It does not verify the server's certificate.`,
 
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if timeout <= 0 {
+				return usage.Errorf("--timeout must be more than 0")
+			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
 			address, err := local(config.Listen)

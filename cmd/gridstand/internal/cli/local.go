@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -106,6 +107,9 @@ func (p *program) serveLocal(ctx context.Context, o localFlags, listener net.Lis
 	running, err := server.Start(serving, config)
 	if err != nil {
 		cancel()
+		if wrong, ok := errors.AsType[*server.ConfigError](err); ok {
+			err = wrong.Err // which does not begin with a flag of gridstand-server
+		}
 		return nil, fmt.Errorf("cannot start a server: %w. To play on a server that is running: %s",
 			err, commandFor([]string{"--server", "<its address>"}, "play"))
 	}

@@ -86,6 +86,8 @@ func TestPlayLocal(t *testing.T) {
 	elsewhere.terminal = true
 	elsewhere.fails(exitFailed, "To play on a server that is running: gridstand play --server <its address>",
 		"play", "--share", "--server", process.FreeAddress(t))
+	elsewhere.state = "/dev/null"
+	elsewhere.fails(exitFailed, "cannot start a server: opening /dev/null/local.db", "play", "--local", "--server", process.FreeAddress(t))
 	elsewhere.state = ""
 	elsewhere.fails(exitUsage, "--local needs HOME", "play", "--local", "--server", process.FreeAddress(t))
 	table.types("q")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -47,32 +48,24 @@ func (p *program) printPlayer(ctx context.Context, c *client.Client, r reference
 // printProfile prints what a player has achieved, and the boards of their latest games beside each other,
 // as many as fit, at least one.
 func (p *program) printProfile(ctx context.Context, c *client.Client, profile *pb.GetProfileResponse) error {
-	if err := p.printf("%s", profileText(profile)); err != nil {
-		return err
-	}
 	reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: profile.GetPlayer().GetId(), PageSize: recentGames})
-	if err != nil || len(reply.GetGames()) == 0 {
-		return err
-	}
-	row, columns := "", recentColumns
-	if p.terminal(p.out) && p.width() > 0 {
-		columns = min(columns, p.width())
-	}
+	row, text := "", profileText(profile)
 	for _, g := range reply.GetGames() {
 		caption := fmt.Sprintf("%s %s\n%s, %s", variantOf(g), gamestate.ShortID(g.GetId()),
 			commas(g.GetPosition().GetScores(), " : "), p.stage(g))
 		wider := lipgloss.JoinHorizontal(lipgloss.Top, row, caption+"\n"+board.Plain(g.GetPosition()), "   ")
-		if row != "" && lipgloss.Width(wider) > columns {
+		if row != "" && lipgloss.Width(wider) > p.columns(recentColumns) {
 			break
 		}
 		row = wider
 	}
-	for line := range strings.Lines("\n" + row) {
-		if err := p.printf("%s\n", strings.TrimRight(line, " \n")); err != nil {
-			return err
-		}
+	if row != "" {
+		text += "\n"
 	}
-	return nil
+	for line := range strings.Lines(row) {
+		text += strings.TrimRight(line, " \n") + "\n"
+	}
+	return cmp.Or(p.printf("%s", text), err)
 }
 
 // profileText describes what a player has achieved: a line for each variant, the daily games and the

@@ -103,6 +103,14 @@ func (p *program) ended(ctx context.Context, err error, prefix, help string) int
 // getenv returns an environment variable, or an empty string if it is unset.
 func (p *program) getenv(key string) string { return uv.Environ(p.env).Getenv(key) }
 
+// columns returns the width of the terminal, or most if output is not a terminal or it is wider.
+func (p *program) columns(most int) int {
+	if p.terminal(p.out) && p.width() > 0 {
+		return min(most, p.width())
+	}
+	return most
+}
+
 // plain reports whether colors are off.
 func (p *program) plain() bool { return p.flags.plain || p.getenv("NO_COLOR") != "" }
 

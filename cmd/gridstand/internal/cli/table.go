@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -17,14 +18,10 @@ const rightMark = ">"
 
 const columnGap = 2
 
-// printTable writes rows under the columns' titles, which may end in rightMark. It cuts the lines at the width of
+// table formats rows under the columns' titles, which may end in rightMark. It cuts the lines at the width of
 // the terminal.
-func (p *program) printTable(columns []string, rows [][]string) error {
-	width := 0 // no limit
-	if p.terminal(p.out) {
-		width = p.width()
-	}
-	widths := make([]int, len(columns))
+func (p *program) table(columns []string, rows [][]string) string {
+	width, widths := p.columns(math.MaxInt), make([]int, len(columns))
 	titles := make([]string, len(columns))
 	for i, c := range columns {
 		titles[i] = strings.TrimSuffix(c, rightMark)
@@ -42,17 +39,13 @@ func (p *program) printTable(columns []string, rows [][]string) error {
 			}
 			text.WriteString(ui.Pad(cell, widths[i]+columnGap))
 		}
-		shown := strings.TrimRight(text.String(), " ")
-		if width > 0 {
-			shown = ansi.Truncate(shown, width, "…")
-		}
-		out.WriteString(shown + "\n")
+		out.WriteString(ansi.Truncate(strings.TrimRight(text.String(), " "), width, "…") + "\n")
 	}
 	line(titles)
 	for _, row := range rows {
 		line(row)
 	}
-	return p.printf("%s", out.String())
+	return out.String()
 }
 
 // list is a list of messages to print.
@@ -77,20 +70,21 @@ func (l list[M]) print(p *program) error {
 		}
 		return nil
 	}
-	if err := p.printf("%s", l.title); err != nil {
-		return err
+	text, note := l.title, l.empty
+	if len(l.all) > 0 {
+		text, note = text+p.table(l.columns, convert.All(l.all, l.row))+l.below, ""
 	}
-	if len(l.all) == 0 {
-		p.notef("%s", l.empty)
-		return nil
+	switch {
+	case l.more && p.over != nil:
+		note = "There are more."
+	case l.more:
+		note = fmt.Sprintf("There are more: --limit %d shows more, --limit 0 shows all.", 2*len(l.all))
 	}
-	if l.more {
-		defer p.noteMore(len(l.all))
+	err := p.printf("%s", text)
+	if note != "" && err == nil {
+		p.notef("%s", note)
 	}
-	if err := p.printTable(l.columns, convert.All(l.all, l.row)); err != nil {
-		return err
-	}
-	return p.printf("%s", l.below)
+	return err
 }
 
 // addLimit adds the flag for the maximum number of rows. An SSH host has no such flag, because it holds the rows
@@ -100,13 +94,4 @@ func (p *program) addLimit(flags *pflag.FlagSet, limit *int) {
 	if p.over == nil {
 		flags.IntVar(limit, "limit", defaultLimit, "maximum number of rows, 0 for all")
 	}
-}
-
-// noteMore says that there are more than the n rows that are printed.
-func (p *program) noteMore(n int) {
-	how := fmt.Sprintf(": --limit %d shows more, --limit 0 shows all", 2*n)
-	if p.over != nil {
-		how = ""
-	}
-	p.notef("There are more%s.", how)
 }

@@ -50,10 +50,6 @@ const maxRulesWidth = 80
 
 // printRules prints the rules of a variant as wrapped text or, with --json, the variant.
 func (p *program) printRules(v *pb.Variant) error {
-	width := maxRulesWidth
-	if p.terminal(p.out) && p.width() > 0 {
-		width = min(width, p.width())
-	}
 	title := fmt.Sprintf("%s (%s), %s×%s", clean(v.GetTitle(), 40), clean(v.GetId(), 24),
 		describe.Comma(v.GetColumns()), describe.Comma(v.GetRows()))
 	if n := v.GetSeats(); n > 1 {
@@ -61,7 +57,7 @@ func (p *program) printRules(v *pb.Variant) error {
 	}
 	rules := cmp.Or(clean(v.GetRules(), maxRules), clean(v.GetSummary(), maxRules))
 	return p.printEither(v, "%s\n\n%s\n\nBots: %s\nPlay it: %s\n",
-		title, ansi.Wordwrap(rules, width, ""), strings.Join(bots(v), ", "), p.typed("play", clean(v.GetId(), 24)))
+		title, ansi.Wordwrap(rules, p.columns(maxRulesWidth), ""), strings.Join(bots(v), ", "), p.typed("play", clean(v.GetId(), 24)))
 }
 
 // maxRules is the maximum length of printed rules, in characters.

@@ -71,29 +71,30 @@ time; other names can be changed once in 30 days.`,
 	}
 	cmd.AddCommand(rename, p.endCommand())
 	if p.over == nil { // Over SSH, there is neither a token nor a file of the user's machine.
-		cmd.AddCommand(p.newAccountCommand(), p.importCommand(), rotate, token, p.linkCommand(), p.keysCommand())
+		var replace bool
+		create, adopt := p.newAccountCommand(&replace), p.importCommand(&replace)
+		for _, cmd := range []*cobra.Command{create, adopt} {
+			cmd.Flags().BoolVar(&replace, "replace", false, "give up the stored account for another one; this cannot be undone")
+		}
+		cmd.AddCommand(create, adopt, rotate, token, p.linkCommand(), p.keysCommand())
 	}
 	return cmd
 }
 
-func (p *program) newAccountCommand() *cobra.Command {
-	var replace bool
-	cmd := &cobra.Command{
+func (p *program) newAccountCommand(replace *bool) *cobra.Command {
+	return &cobra.Command{
 		Use:   "new <name>",
 		Short: "Create an account",
 		Long: `Create an account with the given name on this server and store its token on this
 machine. A name has 1 to 24 letters, digits, spaces and - _ .`,
 		RunE: p.onServer(func(ctx context.Context, c *client.Client, args []string) error {
-			return p.createAccount(ctx, c, args[0], replace)
+			return p.createAccount(ctx, c, args[0], *replace)
 		}),
 	}
-	cmd.Flags().BoolVar(&replace, "replace", false, "give up the stored account for another one; this cannot be undone")
-	return cmd
 }
 
-func (p *program) importCommand() *cobra.Command {
-	var replace bool
-	cmd := &cobra.Command{
+func (p *program) importCommand(replace *bool) *cobra.Command {
+	return &cobra.Command{
 		Use:        "import [-]",
 		SuggestFor: []string{"login", "use"},
 		Short:      "Use an account that you already have",
@@ -106,11 +107,9 @@ here.`,
 				return usage.Errorf("a token is no argument: other users of this machine could read it, and your shell " +
 					"would keep it in its history. Omit it: the command asks for it, or reads it from standard input")
 			}
-			return p.adopt(ctx, c, replace)
+			return p.adopt(ctx, c, *replace)
 		}),
 	}
-	cmd.Flags().BoolVar(&replace, "replace", false, "give up the stored account for another one; this cannot be undone")
-	return cmd
 }
 
 // showAccount prints the user's account, what they have achieved, and the browsers that use it; as JSON,

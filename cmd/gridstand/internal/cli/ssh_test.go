@@ -386,8 +386,8 @@ func TestSSHHost_Settings(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		u.fails(exitUsage, "contains no service credential; create one with gridstand-server ssh-credential create", "ssh-host", "--credential-file", file)
 	}
-	u.fails(exitUsage, "no such file or directory; create a credential with gridstand-server ssh-credential create", "ssh-host", "--credential-file", key)
-	u.fails(exitUsage, "must be 1 or more", "ssh-host", "--max-sessions", "0")
+	u.fails(exitUsage, "no such file or directory; if there is no credential yet, create one with gridstand-server ssh-credential create", "ssh-host", "--credential-file", key)
+	u.fails(exitUsage, "--max-sessions and --max-sessions-per-address must be 1 or more", "ssh-host", "--max-sessions", "0")
 	u.fails(exitUsage, "must be 0 or more", "ssh-host", "--idle-timeout", "-1s")
 	u.fails(exitFailed, "; --host-key selects another file", "ssh-host", "--host-key", filepath.Join(file, "key"))
 	u.fails(exitUsage, "--listen: address 2222: missing port", "ssh-host", "--host-key", key, "--listen", "2222")

@@ -29,7 +29,7 @@ func readCredential(file string) (string, error) {
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return "", usage.Errorf("--credential-file: %w; create a credential with %s --file %s", err, createCredential, file)
+		return "", usage.Errorf("--credential-file: %w; if there is no credential yet, create one with %s --file %s", err, createCredential, file)
 	}
 	credential := strings.TrimSpace(string(text))
 	if !credentialForm.MatchString(credential) {

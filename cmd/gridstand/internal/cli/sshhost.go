@@ -89,7 +89,7 @@ const sshGCPercent = 20
 func (o sshOptions) check() error {
 	switch {
 	case min(o.limits.Sessions, o.limits.SessionsPerAddress) < 1:
-		return usage.Errorf("the limits on sessions must be 1 or more")
+		return usage.Errorf("--max-sessions and --max-sessions-per-address must be 1 or more")
 	case o.limits.Idle < 0:
 		return usage.Errorf("--idle-timeout must be 0 or more")
 	case o.hostKey == "":

@@ -49,9 +49,7 @@ func checkedChallenge(c *pb.Challenge, challengeID string, err error) (*pb.Chall
 // checkGame returns an ErrBadStream if g cannot be the game with the given id.
 func checkGame(g *pb.Game, gameID string) error {
 	switch {
-	case g == nil:
-		return fmt.Errorf("%w: no game", ErrBadStream)
-	case !id.Valid(g.GetId()) || g.GetId() != gameID:
+	case !id.Valid(g.GetId()) || g.GetId() != gameID: // also without a game
 		return fmt.Errorf("%w: not the requested game", ErrBadStream)
 	case g.GetVersion() < 1:
 		return fmt.Errorf("%w: a game at version %d", ErrBadStream, g.GetVersion())
@@ -63,9 +61,7 @@ func checkGame(g *pb.Game, gameID string) error {
 // id.
 func checkEvent(e *pb.Event, gameID string) error {
 	switch {
-	case e == nil:
-		return fmt.Errorf("%w: no event", ErrBadStream)
-	case !id.Valid(e.GetGameId()) || e.GetGameId() != gameID:
+	case !id.Valid(e.GetGameId()) || e.GetGameId() != gameID: // also without an event
 		return fmt.Errorf("%w: an event from another game", ErrBadStream)
 	case e.GetVersion() < 1:
 		return fmt.Errorf("%w: an event with version %d", ErrBadStream, e.GetVersion())
@@ -85,10 +81,7 @@ func checkEvent(e *pb.Event, gameID string) error {
 
 // checkChallenge returns an ErrBadStream if c cannot be the challenge with the given id.
 func checkChallenge(c *pb.Challenge, challengeID string) error {
-	switch {
-	case c == nil:
-		return fmt.Errorf("%w: no challenge", ErrBadStream)
-	case !id.Valid(c.GetId()) || c.GetId() != challengeID:
+	if !id.Valid(c.GetId()) || c.GetId() != challengeID { // also without a challenge
 		return fmt.Errorf("%w: not the requested challenge", ErrBadStream)
 	}
 	return nil
@@ -97,9 +90,6 @@ func checkChallenge(c *pb.Challenge, challengeID string) error {
 // checkPosition returns an ErrBadStream if the lengths of a position's slices do not
 // match its other fields.
 func checkPosition(p *pb.Position, seats int) error {
-	if p == nil {
-		return fmt.Errorf("%w: no position", ErrBadStream)
-	}
 	var rows, columns int32
 	var cells int
 	switch board := p.GetBoard().(type) {
@@ -113,7 +103,7 @@ func checkPosition(p *pb.Position, seats int) error {
 	case *pb.Position_Tribolo:
 		rows, columns, cells = board.Tribolo.GetRows(), board.Tribolo.GetColumns(), len(board.Tribolo.GetCells())
 	default:
-		return fmt.Errorf("%w: an unknown kind of board", ErrBadStream)
+		return fmt.Errorf("%w: no board, or an unknown kind of board", ErrBadStream)
 	}
 	if rows < 1 || columns < 1 || rows > maxSide || columns > maxSide || int(rows)*int(columns) != cells {
 		return fmt.Errorf("%w: a board of %d×%d with %d cells", ErrBadStream, rows, columns, cells)

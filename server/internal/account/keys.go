@@ -23,9 +23,10 @@ import (
 )
 
 var (
-	// ErrKeyNotLinked is returned for an SSH key that is not linked to any account, or not to
-	// the given one.
+	// ErrKeyNotLinked is returned for an SSH key that is not linked to any account.
 	ErrKeyNotLinked = errors.New("the key is not linked to an account")
+	// ErrKeyNotFound is returned if the given account has no such SSH key.
+	ErrKeyNotFound = errors.New("the account has no such key")
 	// ErrKeyTaken is returned for an SSH key that is linked to another account, or that a
 	// concurrent call is using to create an account.
 	ErrKeyTaken = store.ErrKeyHeld
@@ -151,7 +152,7 @@ func (k *Keys) List(ctx context.Context, playerID string) ([]store.Key, error) {
 	return k.keys.Keys(ctx, playerID)
 }
 
-// Remove unlinks a key from a player. The error is ErrKeyNotLinked if the key is not linked
+// Remove unlinks a key from a player. The error is ErrKeyNotFound if the key is not linked
 // to the player, and an *invalid.Error if the fingerprint is malformed.
 func (k *Keys) Remove(ctx context.Context, playerID, fingerprint string) error {
 	if !ValidFingerprint(fingerprint) {
@@ -169,7 +170,7 @@ func (k *Keys) Remove(ctx context.Context, playerID, fingerprint string) error {
 	}
 	k.verified.Remove(fingerprint)
 	if !found {
-		return ErrKeyNotLinked
+		return ErrKeyNotFound
 	}
 	return nil
 }

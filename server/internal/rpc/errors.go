@@ -139,12 +139,10 @@ var (
 			"a call needs it as a bearer token, and the fingerprint of one key in " + sshKeyHeader,
 	}
 	errNotOverSSH     = &failure{code: codes.PermissionDenied, reason: pb.ReasonNotOverSSH, message: "this is not possible over SSH; it needs the account's own token"}
-	errKeyNotLinked   = &failure{code: codes.Unauthenticated, reason: pb.ReasonKeyNotLinked, message: "this SSH key is not linked to an account; CreatePlayer creates one"}
 	errLimitedSession = &failure{
 		code: codes.PermissionDenied, reason: pb.ReasonLimitedSession,
 		message: "a session from a link cannot change tokens, keys or sessions; use the account's own token or SSH key",
 	}
-	errKeyNotFound = notFound(pb.ReasonKeyNotFound, "this SSH key is not linked to your account")
 )
 
 // Reasons for refusing a call other than an exceeded limit.
@@ -182,7 +180,8 @@ var failures = map[error]*failure{
 		code: codes.ResourceExhausted, reason: pb.ReasonTooManySessions,
 		message: "the account has the maximum number of sessions; end one first",
 	},
-	account.ErrKeyNotLinked: errKeyNotLinked,
+	account.ErrKeyNotLinked: {code: codes.Unauthenticated, reason: pb.ReasonKeyNotLinked, message: "this SSH key is not linked to an account; CreatePlayer creates one"},
+	account.ErrKeyNotFound:  notFound(pb.ReasonKeyNotFound, "this SSH key is not linked to your account"),
 	account.ErrKeyTaken:     {code: codes.AlreadyExists, reason: pb.ReasonKeyTaken, message: "this SSH key is linked to another account"},
 	account.ErrTooManyKeys: {
 		code: codes.ResourceExhausted, reason: pb.ReasonTooManyKeys,

@@ -2,13 +2,11 @@ package rpc
 
 import (
 	"context"
-	"errors"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/internal/convert"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -26,11 +24,7 @@ func (s *Service) ListKeys(ctx context.Context, _ *pb.ListKeysRequest) (*pb.List
 
 // RemoveKey implements pb.PlayerServiceServer.
 func (s *Service) RemoveKey(ctx context.Context, request *pb.RemoveKeyRequest) (*pb.RemoveKeyResponse, error) {
-	err := s.Keys.Remove(ctx, caller(ctx).ID, request.GetFingerprint())
-	if errors.Is(err, account.ErrKeyNotLinked) {
-		err = errKeyNotFound
-	}
-	return &pb.RemoveKeyResponse{}, err
+	return &pb.RemoveKeyResponse{}, s.Keys.Remove(ctx, caller(ctx).ID, request.GetFingerprint())
 }
 
 func key(k store.Key) *pb.Key {

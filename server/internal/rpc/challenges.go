@@ -75,21 +75,18 @@ func (s *Service) ListChallenges(ctx context.Context, request *pb.ListChallenges
 	if err != nil {
 		return nil, err
 	}
-	response := &pb.ListChallengesResponse{}
-	if next != (store.Place{}) {
-		if response.NextPageToken, err = s.Tokens.Seal(ctx, query, next); err != nil {
-			return nil, err
-		}
-	}
 	messages, hidden, err := s.challenges(ctx, now, all...)
 	if err != nil {
 		return nil, err
 	}
+	response := &pb.ListChallengesResponse{}
 	for i, c := range all { // Like the list of games, this list omits players whom an operator has hidden.
-		if hidden[c.Creator.ID] || c.Absent(now) {
-			continue
+		if !hidden[c.Creator.ID] && !c.Absent(now) {
+			response.Challenges = append(response.Challenges, messages[i])
 		}
-		response.Challenges = append(response.Challenges, messages[i])
 	}
-	return response, nil
+	if next != (store.Place{}) {
+		response.NextPageToken, err = s.Tokens.Seal(ctx, query, next)
+	}
+	return response, err
 }

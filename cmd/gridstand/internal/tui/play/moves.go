@@ -187,6 +187,9 @@ func (p *page) changed(changed bool) tea.Cmd {
 	if p.held() != nil {
 		p.Say("") // The status says how to take the seat back.
 	}
+	if p.Dialog == ui.Dialog(p.giveUp) { // It names the points, which queued moves change.
+		*p.giveUp = *p.askNew()
+	}
 	cmds := []tea.Cmd{p.ring(), p.Show(p.env, p.Tasks, len(p.queue) == 0), p.ShowNews(p.Milestone)}
 	if p.Over() {
 		p.ended = p.env.Now

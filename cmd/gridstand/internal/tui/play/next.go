@@ -64,7 +64,8 @@ func (p *page) wantNew() tea.Cmd {
 	if p.Game.GetSeats()[p.seat()].GetResigned() {
 		return p.create()
 	}
-	return p.Ask(p.askNew())
+	p.giveUp = p.askNew()
+	return p.Ask(p.giveUp)
 }
 
 // askNew returns the question whether to give up the game. Unless it is an attempt, a new game can

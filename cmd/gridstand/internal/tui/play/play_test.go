@@ -329,9 +329,11 @@ func TestRefusals(t *testing.T) {
 	assert.Empty(t, p.queue)
 	d.Press("S", "up", "x", " ") // neither yes nor no
 	d.Shows("y give up, new game", "g give up", "Its 12,340 points count.")
+	s.Stream(tuitest.GameID).Push(client.Update{Event: tuitest.Moved(614, pb.Direction_DIRECTION_LEFT, tuitest.Board(4, 4), 12344)})
+	d.Until("the points of a queued move", func() bool { return strings.Contains(d.Screen(), "Its 12,344 points count.") })
 	d.Press("esc")
 	assert.Nil(t, p.Dialog)
-	s.OnResign = func() (*pb.Event, error) { return tuitest.Ended(614, pb.Result_REASON_RESIGNED), nil }
+	s.OnResign = func() (*pb.Event, error) { return tuitest.Ended(615, pb.Result_REASON_RESIGNED), nil }
 	d.Press("n", "g")
 	help := ui.NewHelp(p.Keys, false)
 	p.Ask(help)

@@ -37,6 +37,7 @@ type page struct {
 	queue    []*request
 	solving  *solver.Solver // the solver that is playing, or nil
 	places   places
+	giveUp   *ui.Question // the last question whether to give up, or nil
 
 	ended    time.Time // when the page saw the game end; zero if it was already over
 	rung     bool      // whether the bell rang for the user's current turn

@@ -27,8 +27,8 @@ player has: games and best scores, both also of attempts at challenges, daily
 games and races, and the boards of the latest games.
 
 A command that plays creates one, or you create it with
-` + name + ` account new. Its token, which is stored on this machine, is its
-only key: ` + name + ` account token prints it, and
+` + name + ` account new. Who has its token, which is stored on this
+machine, has the account: ` + name + ` account token prints it, and
 ` + name + ` account import uses it on another machine.
 
 A token that was used over TLS is never sent in clear text: without --tls the
@@ -86,7 +86,7 @@ func (p *program) newAccountCommand(replace *bool) *cobra.Command {
 		Use:   "new <name>",
 		Short: "Create an account",
 		Long: `Create an account with the given name on this server and store its token on this
-machine. A name has 1 to 24 letters, digits, spaces and - _ .`,
+machine. A name has 1 to 24 letters a–z, digits, spaces and - _ .`,
 		RunE: p.onServer(func(ctx context.Context, c *client.Client, args []string) error {
 			return p.createAccount(ctx, c, args[0], *replace)
 		}),

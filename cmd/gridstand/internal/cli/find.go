@@ -23,7 +23,7 @@ func (p *program) resolve(ctx context.Context, c *client.Client, r reference) (s
 	case r.player != "":
 		return p.currentGame(ctx, c, r.player)
 	case r.id == "":
-		return "", usage.Errorf("a game is needed, but that is a link to a server")
+		return "", usage.Errorf("a game is needed, but that is a link to a server. To play there: %s", p.typed("play"))
 	}
 	if id.Valid(r.id) {
 		return r.id, nil

@@ -128,7 +128,7 @@ func (p *program) gameToPlay(ctx context.Context, c *client.Client, r reference)
 	case c.Seat(g).Index() < 0:
 		return ui.Route{}, fmt.Errorf("that is not your game. Watch it: %s", p.typed("watch", g.GetId()))
 	case g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
-		return ui.Route{}, fmt.Errorf("that game is over. Replay it: %s, or start a new one: %s",
+		return ui.Route{}, fmt.Errorf("that game is over. Replay it: %s, or play another: %s",
 			p.typed("watch", g.GetId()), p.typed("play", variantOf(g.Game)))
 	default:
 		return ui.Route{Play: g.GetId()}, nil

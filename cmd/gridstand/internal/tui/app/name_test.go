@@ -41,7 +41,7 @@ func TestName(t *testing.T) {
 		if key != "" {
 			d.Press(key)
 		}
-		d.Press("enter").Shows("! a name consists of letters,")
+		d.Press("enter").Shows("! a name consists of the letters a–z,")
 	}
 	d.Press("backspace", "backspace", "x", "enter")
 	const taken = "! This name is not available. x-2 may be."

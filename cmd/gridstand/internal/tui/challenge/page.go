@@ -193,7 +193,7 @@ func (p *page) leave() tea.Cmd {
 		return ui.Back
 	}
 	return p.Ask(&ui.Question{
-		Title: "Leave the race?", Text: "It has not started yet. It can take place without you.", No: "stay",
+		Title: "Leave the race?", Text: "It has not started yet.", No: "stay",
 		Choices: ui.Yes("leave", func() tea.Cmd {
 			p.leaving = true
 			return ui.Call(p.Tasks, func(ctx context.Context) (*pb.LeaveChallengeResponse, error) {

@@ -83,7 +83,7 @@ func (d *naming) renamed(name string, err error) tea.Cmd {
 }
 
 // errName is the error for a name that no server accepts.
-var errName = errors.New("a name consists of letters, digits, single spaces and - _ . and begins with a letter or digit")
+var errName = errors.New("a name consists of the letters a–z, digits, single spaces and - _ . and begins with a letter or digit")
 
 // Content implements Dialog.
 func (d *naming) Content(env *Env) (title, text string) {

@@ -1,19 +1,16 @@
 // The account page: the name, and the token for other devices.
-import { account, call, kept, nameHeader, setAccount } from './api.js';
+import { account, call, kept, setAccount } from './api.js';
 import { copy, h } from './dom.js';
 import { form, isGuest, often, renaming } from './naming.js';
 import { ask, createAccount, unkept } from './persist.js';
-import { sessionList, stopSession } from './sessions.js';
+import { endSession, sessionList } from './sessions.js';
 
 /** @import { Account } from './api.js' */
 
 /** @param {HTMLElement} root */
 export default function show(root) {
   const me = account();
-  const done = () => {
-    nameHeader();
-    show(root);
-  };
+  const done = () => show(root);
   // Another tab may have changed the account.
   globalThis.onstorage = () => account()?.token !== me?.token && done();
   // Another device may have renamed the account.
@@ -92,18 +89,25 @@ function yours(me, done) {
 }
 
 /** What a browser shows that has a session of the account. @param {Account} me @param {() => void} done */
-const borrowed = (me, done) => [
-  h('h2', 'On this device'),
-  h(
-    'p',
-    'This browser uses the account by a link. It cannot change tokens, keys or other sessions.',
-  ),
-  h(
-    'p',
-    h('button', { onclick: () => stopSession(me, done) }, `Stop playing as ${me.name}`),
-    me.former && ` and return to ${me.former.name}`,
-  ),
-];
+function borrowed(me, done) {
+  const stop = async () => {
+    await endSession(me.token);
+    setAccount(me.former || null);
+    done();
+  };
+  return [
+    h('h2', 'On this device'),
+    h(
+      'p',
+      'This browser uses the account by a link. It cannot change tokens, keys or other sessions.',
+    ),
+    h(
+      'p',
+      h('button', { onclick: stop }, `Stop playing as ${me.name}`),
+      me.former && ` and return to ${me.former.name}`,
+    ),
+  ];
+}
 
 /** What a browser shows that has the account's own token. @param {Account} me @param {() => void} done */
 function owned(me, done) {

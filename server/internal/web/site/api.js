@@ -48,10 +48,11 @@ export function account() {
   return typeof a?.token === 'string' ? a : null;
 }
 
-/** @param {Account | null} a */
+/** Stores the account, and shows its name. @param {Account | null} a */
 export function setAccount(a) {
   memory = JSON.stringify(a);
   attempt(() => localStorage.setItem(key, memory));
+  nameHeader();
 }
 
 /** Reports whether the browser keeps the account after the page is closed. */

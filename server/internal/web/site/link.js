@@ -1,5 +1,5 @@
 // The page of a link, which continues with an account from SSH or a terminal in this browser.
-import { account, nameHeader, setAccount } from './api.js';
+import { account, setAccount } from './api.js';
 import { h } from './dom.js';
 import { failed } from './failed.js';
 import { draw, persist } from './persist.js';
@@ -32,7 +32,6 @@ export default async function show(root) {
       }
       // Only one session is kept, and the account that the browser had before it.
       setAccount({ id: player.id, name: player.name, token, session: true, former });
-      nameHeader();
       welcome(`You are ${player.name}`);
       if (before?.session) await endSession(before.token);
     } catch (e) {

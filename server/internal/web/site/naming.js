@@ -1,5 +1,5 @@
 // Names: forms with one field, and the question for a name that a guest gets once.
-import { account, attempt, nameHeader, setAccount } from './api.js';
+import { account, attempt, setAccount } from './api.js';
 import { h, reveal, toast } from './dom.js';
 import { explain, nameRules, persist } from './persist.js';
 
@@ -38,7 +38,6 @@ export const renaming = (label, done) =>
   form(label, { placeholder: account()?.name }, h('button', 'Use this name'), async (name) => {
     const { player } = await persist('Rename', { name });
     setAccount({ .../** @type {any} */ (account()), name: player.name });
-    nameHeader();
     done();
   });
 

@@ -1,6 +1,6 @@
 // Calls that change something, repeated until the server has answered.
 
-import { ApiError, account, call, kept, nameHeader, setAccount } from './api.js';
+import { ApiError, account, call, kept, setAccount } from './api.js';
 import { dialog, h, toast } from './dom.js';
 
 /** @import { Calls } from '../types' */
@@ -89,7 +89,6 @@ export async function createAccount(name) {
   const request = { name, secret: draw() };
   const { player, token } = await persist('CreatePlayer', request);
   setAccount({ id: player.id, name: player.name, token });
-  nameHeader();
   if (!kept()) toast(unkept);
 }
 

@@ -1,24 +1,10 @@
 // The sessions of an account: browsers that continued with it by a link.
-import { account, call, nameHeader, setAccount } from './api.js';
+import { account, call } from './api.js';
 import { h } from './dom.js';
 import { explain } from './persist.js';
 
-/** @import { Account } from './api.js' */
-
 /** Ends the session with the given token. Ignores errors: it expires. @param {string} token */
 export const endSession = (token) => call('EndSession', {}, { token }).catch(() => {});
-
-/**
- * Ends the session that this browser has, and returns to the account that it had before.
- * @param {Account} me
- * @param {() => void} done
- */
-export async function stopSession(me, done) {
-  await endSession(me.token);
-  setAccount(me.former || null);
-  nameHeader();
-  done();
-}
 
 /** Lists the sessions of the account. An account's own token can end them. */
 export function sessionList() {

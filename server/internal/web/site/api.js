@@ -61,7 +61,7 @@ export const kept = () => stored() != null;
 /** Reports whether the account holds a seat, or made an entry. @param {{player?: {id: string}}} of */
 export const isMine = ({ player }) => !!player && player.id === account()?.id;
 
-/** Shows the account's name in the header, and above the player's own game. */
+/** Shows the account's name in the header, with a mark on the player's own page, and above their own game. */
 export function nameHeader() {
   const link = /** @type {HTMLAnchorElement | null} */ (document.getElementById('me'));
   const name = account()?.name;
@@ -69,6 +69,7 @@ export function nameHeader() {
   if (!link) return;
   link.textContent = name || 'Account';
   link.href = name ? `/p/${encodeURIComponent(name)}` : '/account';
+  if (link.pathname === location.pathname) link.setAttribute('aria-current', 'page');
 }
 
 /**

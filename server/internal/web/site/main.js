@@ -16,15 +16,12 @@ import tv from './tv.js';
 /** @type {Record<string, (root: HTMLElement, data: any) => unknown>} */
 const pages = { account, challenge, daily, game, link, play, player, race, top, tv };
 const { page, ...data } = document.body.dataset;
+// The pages of a kind begin like the header's link to one of them. That to the account is still /account.
+const [, kind] = location.pathname.split('/');
+const here = document.querySelector(`nav :is([href="/${kind}"], [href^="/${kind}/"])`);
+here?.setAttribute('aria-current', 'page');
 nameHeader();
 addEventListener('storage', nameHeader); // Another tab may have changed the account.
-for (const link of document.querySelectorAll('nav a')) {
-  const { pathname } = /** @type {HTMLAnchorElement} */ (link);
-  const [, part] = pathname.split('/');
-  const here = location.pathname.split('/')[1] === part;
-  if (part === 'p' ? location.pathname === pathname : here)
-    link.setAttribute('aria-current', 'page');
-}
 
 keys([
   ['?', 'list the keys', showKeys],

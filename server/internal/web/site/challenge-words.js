@@ -84,16 +84,10 @@ export function percentile(rank, total) {
 export function overtaking(before = [], after = [], own = '') {
   if (!before[0]?.score) return '';
   /** Returns the standings ahead of the player's, or the first. @param {Standing[]} list */
-  const ahead = (list) =>
-    list.slice(
-      0,
-      own
-        ? Math.max(
-            list.findIndex((s) => s.gameId === own),
-            0,
-          )
-        : 1,
-    );
+  const ahead = (list) => {
+    const end = own ? list.findIndex((s) => s.gameId === own) : 1;
+    return list.slice(0, Math.max(end, 0));
+  };
   /** @param {Standing[]} some @param {Standing[]} others */
   const newName = (some, others) => {
     const s = some.find(({ gameId }) => !others.some((other) => other.gameId === gameId));

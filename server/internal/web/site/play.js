@@ -53,12 +53,9 @@ export default async function show(root, { id }) {
     };
     const start = h('button.primary.large', { onclick: go }, text);
     keys(['Enter', 'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight'].map((key) => [key, '', go]));
-    const position =
-      kind === 'KIND_TRIBOLO'
-        ? { tribolo: { cells: Array(rows * columns).fill('CELL_STATE_EMPTY') } }
-        : { twenty48: { rows, columns } };
-    const board = createBoard(kindOf(position));
-    board.show(position);
+    const empty = kind === 'KIND_TRIBOLO' ? { tribolo: {} } : { twenty48: { rows, columns } };
+    const board = createBoard(kindOf(empty));
+    board.show(empty);
     const own = h('a', { href: '/account' }, 'Choose a name');
     const guest = h('p.dim', 'You play as a guest. ', own);
     root.replaceChildren(

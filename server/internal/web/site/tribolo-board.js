@@ -3,7 +3,7 @@ import { isMine } from './api.js';
 import { announce, h, svg } from './dom.js';
 import { cellName, comma, highest, owners, plural } from './game-state.js';
 import { link, names } from './names.js';
-import { columns, rows } from './tribolo.js';
+import { columns, named, rows } from './tribolo.js';
 
 /** @import { Board } from './board.js' */
 
@@ -30,9 +30,9 @@ export function tribolo(onCell) {
   /** @type {any[]} */
   const letters = [];
   for (let i = 0; i < columns * rows; i++) {
-    const [x, y] = [10 * (i % columns), 10 * ((i / columns) | 0)];
-    rects.push(svg('rect', { x: x + 0.5, y: y + 0.5, width: 9, height: 9, rx: 1.8 }));
-    letters.push(label(x + 5, y + 6.8, '', 'letter'));
+    const { x, y } = named(i);
+    rects.push(svg('rect', { x: 10 * x + 0.5, y: 10 * y + 0.5, width: 9, height: 9, rx: 1.8 }));
+    letters.push(label(10 * x + 5, 10 * y + 6.8, '', 'letter'));
   }
   element.append(...rects, ...letters);
 
@@ -53,7 +53,7 @@ export function tribolo(onCell) {
   if (onCell) {
     /** @param {number} i */
     const choose = (i) => {
-      if (i >= 0) onCell({ x: i % columns, y: (i / columns) | 0 });
+      if (i >= 0) onCell(named(i));
     };
     element.onpointermove = (/** @type {any} */ e) => {
       if (e.pointerType === 'mouse') point(rects.indexOf(e.target));
@@ -73,16 +73,13 @@ export function tribolo(onCell) {
       let to = known.find((i) => i > cursor) ?? known[0] ?? at({ x: 7, y: 5 });
       if (e.key === ',') to = known.findLast((i) => i < cursor) ?? known[known.length - 1] ?? to;
       if (step && cursor >= 0) {
-        to = at({
-          x: ((cursor % columns) + step[0] + columns) % columns,
-          y: (((cursor / columns) | 0) + step[1] + rows) % rows,
-        });
+        const { x, y } = named(cursor);
+        to = at({ x: (x + step[0] + columns) % columns, y: (y + step[1] + rows) % rows });
       }
-      const [x, y] = [to % columns, (to / columns) | 0];
       point(to);
       const takes = legal.get(cursor);
       announce(
-        `${cellName({ x, y })} ${takes ? `takes ${plural(takes.length, 'cell')}` : letters[cursor].textContent}`,
+        `${cellName(named(to))} ${takes ? `takes ${plural(takes.length, 'cell')}` : letters[cursor].textContent}`,
         0,
       );
     };
@@ -94,16 +91,11 @@ export function tribolo(onCell) {
       const board = position?.tribolo || {};
       const cell = event?.moved?.cell;
       const fresh = new Set(cell ? [...(event.moved.taken || []), cell].map(at) : []);
-      legal = new Map(
-        options.legal
-          ? (board.legalMoves || []).map((/** @type {any} */ m) => [
-              at(m.cell || {}),
-              m.taken || [],
-            ])
-          : [],
-      );
+      /** @type {any[]} */
+      const moves = (options.legal && board.legalMoves) || [];
+      legal = new Map(moves.map((m) => [at(m.cell || {}), m.taken || []]));
       rects.forEach((rect, i) => {
-        const state = (board.cells?.[i] || '').slice(11);
+        const state = (board.cells?.[i] || 'CELL_STATE_EMPTY').slice(11);
         const owner = owners.indexOf(state.toLowerCase());
         let name = owner < 0 ? state : `owner-${owner}`;
         if (fresh.has(i)) name += ' fresh';

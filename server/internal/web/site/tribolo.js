@@ -10,8 +10,8 @@ export const variants = { tribolo: {} };
 /** @type {CellState[]} The cell state of each seat. */
 export const owners = ['CELL_STATE_BLUE', 'CELL_STATE_RED', 'CELL_STATE_GREEN'];
 
-/** @param {number} cell */
-const named = (cell) => ({ x: cell % columns, y: Math.floor(cell / columns) });
+/** Returns the coordinates of a cell. @param {number} cell */
+export const named = (cell) => ({ x: cell % columns, y: Math.floor(cell / columns) });
 
 const ways = [-1, 0, 1].flatMap((dx) => [-1, 0, 1].map((dy) => ({ dx, dy })));
 

@@ -1,5 +1,5 @@
 // Cards of variants, each with a drawn board.
-import { createBoard, mini } from './board.js';
+import { createBoard, kindOf, mini } from './board.js';
 import { h } from './dom.js';
 import { plural } from './game-state.js';
 
@@ -49,7 +49,7 @@ function sample({ kind, rows, columns }, turn) {
  */
 export function variantCard(v, index, { game, points = 0, brief } = {}) {
   const position = game?.position || sample(v, index);
-  const board = createBoard(v.kind === 'KIND_TRIBOLO' ? 'tribolo' : 'twenty48');
+  const board = createBoard(kindOf(position));
   board.show(position);
   return h(
     'a.card',

@@ -24,7 +24,7 @@ import { names } from './names.js';
 import { askName } from './naming.js';
 import { ownSeat } from './own.js';
 import { eventually, explain, persist } from './persist.js';
-import { showAround, showPlaces } from './places.js';
+import { action, address, join, showAround, showPlaces } from './places.js';
 import { remember } from './reminder.js';
 import { createRivals } from './rivals.js';
 import { createRoster, entrant, nameField } from './roster.js';
@@ -72,7 +72,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   const race = words.is(c, 'RACE');
   const daily = words.is(c, 'DAILY');
   const once = daily || words.is(c, 'LINK'); // whether a player has one attempt
-  const path = `/c/${c.id}`;
+  const path = address(c);
   /** The player's game. @type {{id?: string, game?: Game}} */
   const own = { id: attempt?.gameId };
   /** @type {WatchChallengeResponse & {mine?: Standing & {total?: number}}} */
@@ -275,7 +275,7 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
       ...(race ? [rivals.element] : []),
       h(
         'p.row',
-        race && h('button.primary', { onclick: raceAgain }, 'Race again'),
+        race && action('button.primary', 'Race again', raceAgain),
         h(race ? 'button.plain' : 'button.primary', { onclick: pass }, 'Share'),
         daily && h('a', { href: '/race' }, 'Race somebody'),
         h('a', { href: `/g/${own.id}` }, 'Replay'),
@@ -310,28 +310,19 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     draw();
     more();
   }
-  /** Shows how the results of a daily game are distributed, and the player's place on the day before. */
+  /** Shows how the results of a daily game are distributed. */
   async function more() {
     if (!daily) return;
     try {
       spread.replaceChildren(...(await showDistribution(c.id, news.mine?.score)));
-      if (before && account() && !before.title) {
-        before.title = `You were ${await placeOn(c.variant, day)}`;
-        before.textContent += `: ${before.title.toLowerCase()}`;
-      }
     } catch {}
   }
-  /** Goes to the next race, which all entrants of this one share. */
+  /** Enters the next race, which all entrants of this one share, and returns its address. */
   async function raceAgain() {
     const request = { kind: c.kind, previousChallengeId: c.id };
-    try {
-      const { challenge } = await persist('CreateChallenge', request);
-      if (challenge.status.endsWith('WAITING') && !entrant(challenge))
-        await persist('JoinChallenge', { challengeId: challenge.id });
-      location.assign(`/c/${challenge.id}#again`);
-    } catch (e) {
-      toast(explain(e));
-    }
+    const { challenge } = await persist('CreateChallenge', request);
+    if (challenge.status.endsWith('WAITING') && !entrant(challenge)) await join(challenge);
+    return `${address(challenge)}#again`;
   }
 
   /**
@@ -418,8 +409,14 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
     setTimeout(draw, (wait % 1e3) + 1);
   }
 
+  /** Adds the player's place on the day before to the link to its results. */
+  async function placeBefore() {
+    before.textContent += `: you were ${await placeOn(c.variant, day || '')}`;
+  }
+
   take(news);
   more();
+  if (before && account()) placeBefore().catch(() => {});
   if (race) rivals.count().catch(() => {});
   // The player's game goes on, and says itself what fails.
   const onError = (/** @type {any} */ e) =>

@@ -42,7 +42,7 @@ const place = (href, who, what, join) =>
  * @param {string} tag @param {string} text @param {() => Promise<string>} go
  * @param {string} [label] says what the text alone does not
  */
-function action(tag, text, go, label) {
+export function action(tag, text, go, label) {
   const enable = () => {
     button.disabled = false;
   };
@@ -62,13 +62,13 @@ function action(tag, text, go, label) {
 }
 
 /** @param {Challenge} c */
-const address = (c) => `/c/${c.id}`;
+export const address = (c) => `/c/${c.id}`;
 
 /** Returns the names of the players in a race. @param {Challenge} c */
 const players = (c) => (c.entrants || []).flatMap((e) => e.player?.name || []);
 
 /** @param {Challenge} c */
-const join = (c) => persist('JoinChallenge', { challengeId: c.id });
+export const join = (c) => persist('JoinChallenge', { challengeId: c.id });
 
 /** @param {Challenge} c */
 function racePlace(c) {

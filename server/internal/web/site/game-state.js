@@ -165,17 +165,16 @@ export const present = (state) =>
     ? `${plural(state.audience, 'player')} here`
     : watching(state);
 
+/** The number of the last events that a page keeps, for the list of moves. */
+export const keptEvents = 40;
+
 /** A game at the newest version received from the stream. */
 export class State {
   /** @type {any} */
   game = null;
-  /** The last events without gaps, up to the current version. @type {any[]} */
+  /** The last events without gaps, up to the current version once they have arrived. @type {any[]} */
   events = [];
   audience = 0;
-  /** @param {number} [limit] maximum number of events to keep */
-  constructor(limit = Infinity) {
-    this.limit = limit;
-  }
 
   get version() {
     return this.game?.version || 0;
@@ -201,7 +200,11 @@ export class State {
       this.audience = audience || 0;
       return false;
     }
-    if (event.version <= this.version) return false;
+    const follows = !this.events[0] || this.events.at(-1).version === event.version - 1;
+    if (event.version <= this.version) {
+      if (follows) this.events.push(event);
+      return false;
+    }
     // In a game with several seats, an undo event does not include the seats' earlier
     // state.
     if (event.version > this.version + 1 || (event.undone && this.game.seats.length > 1))
@@ -224,8 +227,9 @@ export class State {
     if (event.result) Object.assign(g, { result: event.result, seed: event.seed });
     const open = g.seats.some((/** @type {any} */ s) => s.open);
     g.status = `GAME_STATUS_${event.result ? 'FINISHED' : open ? 'WAITING' : 'ACTIVE'}`;
+    if (!follows) this.events = [];
     this.events.push(event);
-    if (this.events.length > this.limit) this.events.shift();
+    if (this.events.length > keptEvents) this.events.shift();
     return true;
   }
 }

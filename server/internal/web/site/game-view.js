@@ -86,6 +86,8 @@ export default function show(root, { id = '' }, own) {
       draw();
       own.changed(event);
     } else if (!frame && !own) frame = requestAnimationFrame(draw);
+    // The last of the events before the page was opened completes the list of moves.
+    if (own && event?.version === own.first.version) panel(state.game.position);
     if (own && changed === undefined) own.refresh().catch(toast);
     return !!own || changed !== undefined;
   }
@@ -111,7 +113,7 @@ export default function show(root, { id = '' }, own) {
   if (own) state.apply({ game: own.first });
   replay.update();
   const stop = watch(`g/${id}`, {
-    after: own?.first.version,
+    after: own && Math.max(own.first.version - words.keptEvents, 0),
     everyEvent: !!own,
     onUpdate: take,
     onState(now, wait = 0) {

@@ -1,14 +1,12 @@
 // The panel beside the board of a game: the seats with their scores, and the moves.
 import { account, isMine, look } from './api.js';
 import { h } from './dom.js';
-import { comma, happened, highest, largestTile } from './game-state.js';
+import { comma, happened, highest, keptEvents, largestTile } from './game-state.js';
 import { link } from './names.js';
 import { showSeats } from './tribolo-board.js';
 
 /** @import { State } from './game-state.js' */
 /** @import { Entry, Window } from '../types' */
-
-const listLimit = 40;
 
 /** Makes the score of an entry, with a link to its game. @param {any} entry */
 export const scoreLink = ({ gameId, score }) => h('a', { href: `/g/${gameId}` }, comma(score));
@@ -129,11 +127,11 @@ export function createMoves(state, seek) {
       );
       const at = focused < 0 ? -1 : version - newest + focused; // where that line will be
       if (version !== newest + 1) element.replaceChildren();
-      const from = element.firstChild ? version : Math.max(first, version - listLimit);
+      const from = element.firstChild ? version : Math.max(first, version - keptEvents);
       for (let v = from; v <= version; v++) {
         if (events[v - first]) element.prepend(line(events[v - first]));
       }
-      while (element.childElementCount > listLimit) element.lastChild.remove();
+      while (element.childElementCount > keptEvents) element.lastChild.remove();
       newest = version;
       element.children[at]?.firstChild.focus({ preventScroll: true });
     },

@@ -58,7 +58,7 @@ export function createBoards(own) {
   /** @param {Entrant} entrant */
   function row(entrant) {
     const id = entrant.gameId;
-    const state = new State(1);
+    const state = new State();
     const { element: item, board, name, about } = createRow(`/g/${id}`, 'twenty48');
     name.append(...names([entrant]));
     board.show({});

@@ -105,7 +105,7 @@ export default function show(root) {
     ),
   );
 
-  let state = new words.State(2);
+  let state = new words.State();
   /** @type {any} */
   let board;
   let close = () => {};
@@ -128,7 +128,7 @@ export default function show(root) {
   /** Shows a game. @param {any} game @param {string} why */
   function tune(game, why) {
     close();
-    state = new words.State(2);
+    state = new words.State();
     const mine = !words.isOver(game) && game.seats.some(isMine);
     reason.replaceChildren(mine ? h('a.button', { href: playAddress(game) }, 'Continue') : why);
     largest = words.largestTile(game.position);
@@ -146,7 +146,7 @@ export default function show(root) {
         draw();
       },
       onError() {
-        state = new words.State(2);
+        state = new words.State();
       },
     });
   }

@@ -43,6 +43,48 @@ test('the best score that comes during a move does not take the move back on the
   assert.equal(board.textContent, shown);
 });
 
+test('a game that is opened in its middle lists the moves before', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
+  const twenty48 = { rows: 4, columns: 4, tiles: Array(16).fill(0) };
+  const seats = [{ player: { id: 'ada', name: 'ada' } }];
+  const at = (version) => ({ moveCount: version - 1, scores: [0], turn: 0, twenty48 });
+  const event = (version) => ({ version, moved: { direction: 'UP' }, position: at(version) });
+  const status = 'GAME_STATUS_ACTIVE';
+  const game = { id: 'g', variant: 'classic', version: 50, seats, status, position: at(50) };
+  serve(() => new Promise(() => {}));
+  const calls = globalThis.fetch;
+  let after;
+  let send;
+  globalThis.fetch = async (url, options) => {
+    if (!url.includes('/events')) return calls(url, options);
+    after = Number(options.headers['last-event-id']);
+    const start = (controller) => {
+      send = (version) => {
+        const data = JSON.stringify({ event: event(version) });
+        controller.enqueue(new TextEncoder().encode(`data: ${data}\n\n`));
+      };
+    };
+    return { ok: true, headers: new Headers(), body: new ReadableStream({ start }) };
+  };
+  const root = element();
+  showGame(root, { id: 'g' }, ownSeat(game, 0, createResult(game, 0)));
+  const lines = () =>
+    root
+      .find('ol')
+      .children.slice(0, 40)
+      .map((line) => line.find('small').textContent)
+      .join();
+  await settle();
+  assert.equal(lines(), '');
+  const moves = Array.from({ length: 40 }, (_, i) => 49 - i); // the newest first
+  for (let version = after + 1; version <= 50; version++) send(version);
+  await settle();
+  assert.equal(lines(), moves.join());
+  for (const version of [51, 51, 52]) send(version);
+  await settle();
+  assert.equal(lines(), [51, 50, ...moves].slice(0, 40).join());
+});
+
 test('the rank is shown although the server did not answer for two minutes', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
   let away = true;

@@ -245,6 +245,7 @@ export default function show(root, { id = '' }, own) {
     await replay.load();
     const found = replay.past.findLast((e) => (e.position.moveCount || 0) === move);
     if (found) replay.seek(found.version);
+    else history.replaceState(null, '', location.pathname);
   }
   function offerVerification() {
     // Without its history, a game cannot be verified.

@@ -65,11 +65,15 @@ func (p *page) share() string {
 	return p.Summary() + "; " + p.Invitation(p.env).Text()
 }
 
-// ClosingMessage implements ui.Closing. It reports the state of the game, and how to resume it.
+// ClosingMessage implements ui.Closing. It reports the state of the game, how to resume it, and where an attempt
+// is ranked.
 func (p *page) ClosingMessage() string {
 	text := p.Summary() + "."
 	if command := p.env.Command("play", gamestate.ShortID(p.Game.GetId())); command != "" && !p.Over() && !p.lost {
 		text += "\nResume it with " + command
+	}
+	if p.contest != nil {
+		text += "\nSee the ranking with " + p.env.Command("top", p.contest.ID)
 	}
 	return text
 }

@@ -366,6 +366,8 @@ func TestLeave(t *testing.T) {
 	d.Press("q")
 	assert.Equal(t, ui.BackMsg{}, d.Leave())
 	assert.Equal(t, "classic by ada: 12,340 points, tile 1024, 612 moves.\nResume it with gridstand play kx3fq2ab", p.ClosingMessage())
+	race := someRace(t, tuitest.Env(&tuitest.Server{}))
+	assert.Contains(t, race.ClosingMessage(), "\nSee the ranking with gridstand top "+race.contest.ID)
 }
 
 // Ensure that a good result asks a guest for a name, once, that e opens the page for it after any

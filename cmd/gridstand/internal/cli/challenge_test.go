@@ -203,6 +203,20 @@ func yesterday(c *servertest.Clock) string {
 	return c.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)
 }
 
+// Ensure that on a server without daily games, no command is advised that fails for the same reason.
+func TestDaily_None(t *testing.T) {
+	t.Parallel()
+	config := servertest.Config(t)
+	config.Daily = ""
+	s, _ := servertest.Start(t, config)
+	ada := newUser(t, s.Addr().String(), "ada")
+	for _, args := range [][]string{{"daily"}, {"top", "daily"}, {"top", "yesterday"}} {
+		_, note, code := ada.run(args...)
+		assert.Equal(t, exitMissing, code)
+		assert.Equal(t, "gridstand: this server has no such daily game\n", note)
+	}
+}
+
 // Ensure that a race can be created and joined, and that a link and a
 // rematch can be played.
 func TestChallenges(t *testing.T) {

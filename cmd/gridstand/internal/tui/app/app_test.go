@@ -47,7 +47,7 @@ func (p *fakePage) record(msg tea.Msg) tea.Cmd {
 func (p *fakePage) View(int, int) ui.View { return ui.View{Body: "fake"} }
 func (p *fakePage) Keys() ui.KeyTable {
 	keys := []ui.Key{ui.Listed("x", "do it").Footer(1), ui.Listed("q", ui.BackText)}
-	for _, name := range []string{"x", "y", "a", "A", "S", "up", "q"} {
+	for _, name := range []string{"x", "y", "a", "A", "S", "up", "q", "esc"} {
 		keys = append(keys, ui.Unlisted(name, func() tea.Cmd { return p.record(name) }))
 	}
 	return ui.KeyTable{keys}
@@ -201,6 +201,7 @@ func TestModel_Opening(t *testing.T) {
 	assert.False(t, p.paused)
 	m.Update(answer())
 	assert.True(t, p.paused)
+	assert.Empty(t, p.Notice, "also when the user is back")
 	m.Update(failed)
 	assert.Len(t, m.pages, 2)
 	assert.NotContains(t, m.View().Content, "Opening …")
@@ -217,8 +218,8 @@ func (silent) Join(ctx context.Context, _ string, _ *int32) (client.Game, error)
 	return client.Game{}, ctx.Err()
 }
 
-// Ensure that the request for the next page ends if the server does not answer, that other keys than q and ctrl-c
-// have no effect until then, that the page says why it did not open, and that no page opens after the user has left.
+// Ensure that the request for the next page ends if the server does not answer, that other keys than q, esc and
+// ctrl-c have no effect until then, that the page says why it did not open, and that no page opens after the user has left.
 func TestModel_OpenTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -239,7 +240,8 @@ func TestModel_OpenTimeout(t *testing.T) {
 		_, again := m.Update(ui.OpenMsg{Route: ui.Route{Join: tuitest.GameID}})
 		go func() { answer <- again() }()
 		send(t, m, press('q'))
-		assert.Equal(t, []tea.Msg{"q"}, above.got)
+		send(t, m, tea.KeyPressMsg{Code: tea.KeyEscape})
+		assert.Equal(t, []tea.Msg{"q", "esc"}, above.got)
 		m.Update(ui.BackMsg{})
 		send(t, m, press('x'))
 		assert.Equal(t, []tea.Msg{"x", "resumed", "x"}, p.got)

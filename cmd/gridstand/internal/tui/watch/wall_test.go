@@ -43,7 +43,12 @@ func TestWall(t *testing.T) {
 	d.Press("tab").Shows("2 bob")
 	d.Press("1", "enter")
 	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Watch: []string{"first"}}}, d.Leave())
+	env.Theme.Still = false
+	w.games[0].Motion.Start(env, w.Tasks)
+	env.Theme.Still = true
+	require.Less(t, w.games[0].Motion.Progress(), 1.0)
 	w.Pause() // as the program does when that page opens
+	assert.Equal(t, 1.0, w.games[0].Motion.Progress(), "the move is shown whole when the wall is visible again")
 	newer := liveGame("first", 1, 0)
 	newer.Version++
 	server.Stream("first").Push(client.Update{Game: newer})

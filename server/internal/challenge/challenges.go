@@ -127,8 +127,8 @@ func (s *Challenges) readAll(ctx context.Context, ids ...string) ([]*Challenge, 
 
 // Create creates a challenge at the given time, by the store's clock. It sets the times of the challenge, except for
 // the OpenTime of a daily game, and draws a seed unless c has that of a rematch. It adds the creator as the
-// first entrant of a race, before its bots, and keeps a race that waits for longer than until Expires, which is that
-// of the race that it follows, if any. If a challenge with the same id exists, Create returns it.
+// first entrant of a race, before its bots. A race that waits is kept until WaitsFor after now or, if that is later,
+// after c.Expires, which is that of the race that it follows. If a challenge with the same id exists, Create returns it.
 func (s *Challenges) Create(ctx context.Context, c Challenge, now time.Time) (*Challenge, error) {
 	now = now.UTC().Truncate(time.Millisecond)
 	c.CreateTime, c.seen = now, now

@@ -21,7 +21,8 @@ const columnGap = 2
 // table formats rows under the columns' titles, which may end in rightMark. It cuts the lines at the width of
 // the terminal.
 func (p *program) table(columns []string, rows [][]string) string {
-	width, widths := p.columns(math.MaxInt), make([]int, len(columns))
+	width := p.columns(math.MaxInt)
+	widths := make([]int, len(columns))
 	titles := make([]string, len(columns))
 	for i, c := range columns {
 		titles[i] = strings.TrimSuffix(c, rightMark)

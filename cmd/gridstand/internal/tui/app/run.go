@@ -174,7 +174,7 @@ func (b *burst) parse(term string, send func(tea.Msg)) {
 }
 
 // decode sends the events of the burst to a channel and closes it. The decoder panics at control sequences with
-// more than 32 parameters (x/ansi 0.11.8). decode then drops the rest of the burst, because a panic
+// more than 32 parameters (x/ansi 0.11.9). decode then drops the rest of the burst, because a panic
 // would end the sessions of all users.
 func (b *burst) decode(term string, events chan<- uv.Event) {
 	defer close(events)

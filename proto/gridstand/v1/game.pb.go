@@ -385,7 +385,7 @@ type Limits struct {
 	MessageBytes int32 `protobuf:"varint,1,opt,name=message_bytes,json=messageBytes,proto3" json:"message_bytes,omitempty"`
 	// Streams that may be open at the same time on one connection.
 	StreamsPerConnection int32 `protobuf:"varint,2,opt,name=streams_per_connection,json=streamsPerConnection,proto3" json:"streams_per_connection,omitempty"`
-	// Calls per second by one player that change something; most of them are moves.
+	// Calls per second by one player that need a token; most of them are moves.
 	MovesPerSecond int32 `protobuf:"varint,3,opt,name=moves_per_second,json=movesPerSecond,proto3" json:"moves_per_second,omitempty"`
 	// Always 0: the number of open games is not limited. Servers no longer send the reason
 	// TOO_MANY_GAMES.
@@ -1442,9 +1442,9 @@ type Position struct {
 	// Seat to move; unset while the game is waiting for players and when it is over.
 	Turn *int32 `protobuf:"varint,5,opt,name=turn,proto3,oneof" json:"turn,omitempty"`
 	// Time at which the seat to move runs out of time; unset if there is no turn limit, or
-	// if a bot or a stand-in is to move. By the server's clock: over gRPC, answers to calls
-	// other than streams have its time in the header "gridstand-time" (RFC 3339), and other
-	// answers the seconds in "Date".
+	// if a bot or a stand-in is to move. By the server's clock: over gRPC, successful answers
+	// to calls other than streams have its time in the header "gridstand-time" (RFC 3339);
+	// over HTTP/1.1, all answers have the seconds in "Date".
 	TurnDeadline  *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=turn_deadline,json=turnDeadline,proto3" json:"turn_deadline,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3557,7 +3557,7 @@ type WatchResponse struct {
 	//	*WatchResponse_Audience
 	Update isWatchResponse_Update `protobuf_oneof:"update"`
 	// Only with audience: how many of each reaction were shown since the previous audience, in
-	// the order of Reaction; empty if none. A count may be capped at 1,000.
+	// the order of Reaction from REACTION_CLAP; empty if none. A count may be capped at 1,000.
 	Reactions     []int32 `protobuf:"varint,4,rep,packed,name=reactions,proto3" json:"reactions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -47,7 +47,9 @@ const (
 // reply, every call may be repeated and takes effect once, except React, a Resign without the
 // fields that ResignRequest recommends, and calls without their optional request_id or secret.
 //
-// Responses in JSON omit fields that are zero, false or empty: a Cell {"x": 1} has y = 0.
+// Responses in JSON omit fields that are unset and, except for optional ones and those in a
+// oneof, fields that are zero, false or empty: a Cell {"x": 1} has y = 0, but in a Position
+// without "turn" no seat is to move.
 //
 // Errors are canonical codes with details. A malformed field is INVALID_ARGUMENT with
 // google.rpc.BadRequest, which names the field. Every other error of a call carries
@@ -350,7 +352,9 @@ func (c *gameServiceClient) React(ctx context.Context, in *ReactRequest, opts ..
 // reply, every call may be repeated and takes effect once, except React, a Resign without the
 // fields that ResignRequest recommends, and calls without their optional request_id or secret.
 //
-// Responses in JSON omit fields that are zero, false or empty: a Cell {"x": 1} has y = 0.
+// Responses in JSON omit fields that are unset and, except for optional ones and those in a
+// oneof, fields that are zero, false or empty: a Cell {"x": 1} has y = 0, but in a Position
+// without "turn" no seat is to move.
 //
 // Errors are canonical codes with details. A malformed field is INVALID_ARGUMENT with
 // google.rpc.BadRequest, which names the field. Every other error of a call carries

@@ -6,7 +6,7 @@ package gridstandv1
 const ErrorDomain = "gridstand"
 
 // TimeHeader is the header, of successful answers by gRPC to calls other than streams, that has the
-// server's time as in RFC 3339. Other answers have the seconds in the header Date.
+// server's time as in RFC 3339. Answers by HTTP/1.1 have the seconds in the header Date.
 const TimeHeader = "gridstand-time"
 
 // The values of the reason field of google.rpc.ErrorInfo. For each call, the .proto files

@@ -29,8 +29,8 @@ type ChallengeKind int32
 const (
 	// In a request: any kind. Never sent by a server.
 	ChallengeKind_CHALLENGE_KIND_UNSPECIFIED ChallengeKind = 0
-	// A daily game: the tiles of a day, the same for all players. The server creates it on
-	// the previous day.
+	// A daily game: the tiles of a day, the same for all players. It is created when a client
+	// first asks for it or for that of the previous day.
 	ChallengeKind_CHALLENGE_KIND_DAILY ChallengeKind = 1
 	// A race: two to eight entrants play at the same time.
 	ChallengeKind_CHALLENGE_KIND_RACE ChallengeKind = 2

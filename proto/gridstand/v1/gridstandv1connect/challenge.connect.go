@@ -100,21 +100,21 @@ type ChallengeServiceClient interface {
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race, an unknown bot, and an invalid request_id; FAILED_PRECONDITION, reason
 	// CHALLENGE_STARTED for a bot and for a player who is not on the roster, or
-	// CHALLENGE_FULL; PERMISSION_DENIED, reason NOT_CREATOR, if another player adds a bot
-	// while the creator is in the race; RATE_LIMITED as with CreateGame; a bot counts
-	// toward the caller's limits.
+	// CHALLENGE_FULL; PERMISSION_DENIED, reason NOT_CREATOR, for a bot if the caller may not
+	// start the race; RATE_LIMITED as with CreateGame; a bot counts toward the caller's
+	// limits.
 	JoinChallenge(context.Context, *v1.JoinChallengeRequest) (*v1.JoinChallengeResponse, error)
-	// Removes the caller, or a bot that the caller added, from the roster of a race that has
-	// not started. In a race that has started, a player gives up with Resign and keeps the
-	// points. Needs a token. If there is no such entrant, the call changes nothing.
+	// Removes the caller or a bot from the roster of a race that has not started. In a race
+	// that has started, a player gives up with Resign and keeps the points. Needs a token. If
+	// there is no such entrant, the call changes nothing.
 	//
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race; FAILED_PRECONDITION, reason CHALLENGE_STARTED; PERMISSION_DENIED,
-	// reason NOT_CREATOR, if another player sets game_id while the creator is in the race.
+	// reason NOT_CREATOR, for a game_id if the caller may not start the race.
 	LeaveChallenge(context.Context, *v1.LeaveChallengeRequest) (*v1.LeaveChallengeResponse, error)
-	// Starts a race, which opens three seconds later. Needs a token. Once the creator has left,
-	// everybody in the race may start it, and add or remove bots. Repeating the call changes
-	// nothing.
+	// Starts a race, which opens three seconds later. Needs a token. The creator may start it,
+	// and add and remove bots; once the creator has left it, the players in it may do so, too.
+	// Repeating the call changes nothing.
 	//
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race; PERMISSION_DENIED, reason NOT_CREATOR; FAILED_PRECONDITION, reason
@@ -350,21 +350,21 @@ type ChallengeServiceHandler interface {
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race, an unknown bot, and an invalid request_id; FAILED_PRECONDITION, reason
 	// CHALLENGE_STARTED for a bot and for a player who is not on the roster, or
-	// CHALLENGE_FULL; PERMISSION_DENIED, reason NOT_CREATOR, if another player adds a bot
-	// while the creator is in the race; RATE_LIMITED as with CreateGame; a bot counts
-	// toward the caller's limits.
+	// CHALLENGE_FULL; PERMISSION_DENIED, reason NOT_CREATOR, for a bot if the caller may not
+	// start the race; RATE_LIMITED as with CreateGame; a bot counts toward the caller's
+	// limits.
 	JoinChallenge(context.Context, *v1.JoinChallengeRequest) (*v1.JoinChallengeResponse, error)
-	// Removes the caller, or a bot that the caller added, from the roster of a race that has
-	// not started. In a race that has started, a player gives up with Resign and keeps the
-	// points. Needs a token. If there is no such entrant, the call changes nothing.
+	// Removes the caller or a bot from the roster of a race that has not started. In a race
+	// that has started, a player gives up with Resign and keeps the points. Needs a token. If
+	// there is no such entrant, the call changes nothing.
 	//
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race; FAILED_PRECONDITION, reason CHALLENGE_STARTED; PERMISSION_DENIED,
-	// reason NOT_CREATOR, if another player sets game_id while the creator is in the race.
+	// reason NOT_CREATOR, for a game_id if the caller may not start the race.
 	LeaveChallenge(context.Context, *v1.LeaveChallengeRequest) (*v1.LeaveChallengeResponse, error)
-	// Starts a race, which opens three seconds later. Needs a token. Once the creator has left,
-	// everybody in the race may start it, and add or remove bots. Repeating the call changes
-	// nothing.
+	// Starts a race, which opens three seconds later. Needs a token. The creator may start it,
+	// and add and remove bots; once the creator has left it, the players in it may do so, too.
+	// Repeating the call changes nothing.
 	//
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race; PERMISSION_DENIED, reason NOT_CREATOR; FAILED_PRECONDITION, reason

@@ -2588,7 +2588,8 @@ type CreateGameRequest struct {
 	// Keeps the game out of lists and off the leaderboard. Every client that knows its id
 	// may watch it.
 	Private bool `protobuf:"varint,3,opt,name=private,proto3" json:"private,omitempty"`
-	// Time limit for each move, from 5 seconds to 7 days; unset for no limit.
+	// Time limit for each move, from Limits.min_turn_limit to 7 days; unset for no limit. Every
+	// server allows 5 seconds.
 	TurnLimit *durationpb.Duration `protobuf:"bytes,4,opt,name=turn_limit,json=turnLimit,proto3" json:"turn_limit,omitempty"`
 	// Optional: 26 base32 characters (a–z and 2–7) drawn by the caller. The game's id is
 	// then derived from the request_id and the caller, so a repeated request finds the game

@@ -204,9 +204,10 @@ type GameServiceClient interface {
 	// account has one a second; further ones are refused. Needs a token.
 	//
 	// Errors: INVALID_ARGUMENT for an empty id or an unknown reaction; NOT_FOUND, reason
-	// GAME_NOT_FOUND; FAILED_PRECONDITION, reason GAME_OVER; RESOURCE_EXHAUSTED, reason
-	// RATE_LIMITED; FAILED_PRECONDITION, reason REACTIONS_OFF, if the operator turned them off;
-	// the errors of GetGame for an attempt that the caller may not see.
+	// GAME_NOT_FOUND; FAILED_PRECONDITION, reason GAME_OVER, unless the game ended on another
+	// server and this one has not read that yet; RESOURCE_EXHAUSTED, reason RATE_LIMITED;
+	// FAILED_PRECONDITION, reason REACTIONS_OFF, if the operator turned them off; the errors of
+	// GetGame for an attempt that the caller may not see.
 	React(ctx context.Context, in *ReactRequest, opts ...grpc.CallOption) (*ReactResponse, error)
 }
 
@@ -509,9 +510,10 @@ type GameServiceServer interface {
 	// account has one a second; further ones are refused. Needs a token.
 	//
 	// Errors: INVALID_ARGUMENT for an empty id or an unknown reaction; NOT_FOUND, reason
-	// GAME_NOT_FOUND; FAILED_PRECONDITION, reason GAME_OVER; RESOURCE_EXHAUSTED, reason
-	// RATE_LIMITED; FAILED_PRECONDITION, reason REACTIONS_OFF, if the operator turned them off;
-	// the errors of GetGame for an attempt that the caller may not see.
+	// GAME_NOT_FOUND; FAILED_PRECONDITION, reason GAME_OVER, unless the game ended on another
+	// server and this one has not read that yet; RESOURCE_EXHAUSTED, reason RATE_LIMITED;
+	// FAILED_PRECONDITION, reason REACTIONS_OFF, if the operator turned them off; the errors of
+	// GetGame for an attempt that the caller may not see.
 	React(context.Context, *ReactRequest) (*ReactResponse, error)
 	mustEmbedUnimplementedGameServiceServer()
 }

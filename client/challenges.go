@@ -32,7 +32,7 @@ func (c *Client) RaceNow(ctx context.Context) (*pb.Challenge, error) {
 	return checkedChallenge(response.GetChallenge(), response.GetChallenge().GetId(), err)
 }
 
-// AddBot adds one of the server's bots to a race that the account created and that has
+// AddBot adds one of the server's bots to a race that the account may start and that has
 // not started. Even if a reply is lost, AddBot adds only one bot.
 //
 // The errors are ErrChallengeNotFound, ErrChallengeStarted, ErrChallengeFull,

@@ -121,7 +121,8 @@ var (
 	ErrChallengeStarted = withReason(pb.ReasonChallengeStarted, "the race has started")
 	// ErrChallengeFull is returned to a player who tries to join a race that is full.
 	ErrChallengeFull = withReason(pb.ReasonChallengeFull, "the race is full")
-	// ErrNotCreator is returned for an action that is reserved for the creator of a race.
+	// ErrNotCreator is returned for an action that is reserved for the creator of a race, and for
+	// its players once the creator has left.
 	ErrNotCreator = withReason(pb.ReasonNotCreator, "only the creator of the race can do this")
 	// ErrNotEntered is returned for an attempt at a race that the account has not joined.
 	ErrNotEntered = withReason(pb.ReasonNotEntered, "the account has not joined the race")

@@ -26,9 +26,9 @@ func (m *Match) History(after int32) *History {
 }
 
 // Next calls do with each event of the next page and returns their number, which is 0 at the end. It
-// stops and returns the error if do returns one. No more than half of the processors run do or read
-// other games' histories. If the log is shorter than the game in memory, Next returns the error from
-// Confirm, so that a watcher that resumes learns why it gets no more events.
+// stops and returns the error if do returns one. do runs in a slot of gamelog.Log, and must not read a
+// log. If the log is shorter than the game in memory, Next returns the error from Confirm, so that a
+// watcher that resumes learns why it gets no more events.
 func (h *History) Next(ctx context.Context, do func(*Event) error) (read int, err error) {
 	left := h.m.State().Version - h.from
 	if left <= 0 {

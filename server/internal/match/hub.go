@@ -32,8 +32,8 @@ type Jobs interface {
 	// Appended is called with the state after each entry that this server appended. It must return
 	// within a second. If the game is over, Appended tries to record the result.
 	Appended(ctx context.Context, state *replay.State)
-	// Attended is called every few seconds while players of a game that waits for others watch
-	// it on this server.
+	// Attended is called about every ten seconds while players of a game that waits for others
+	// watch it on this server.
 	Attended(ctx context.Context, m *Match)
 	// Changed is called after each entry that this server appended to an existing game, when the number that
 	// Match.Spectators returns has changed, and periodically while the game is watched. It must not block.
@@ -54,7 +54,7 @@ type Config struct {
 	Delivered func(watchers int)
 	// ServerID is unique to this server.
 	ServerID string
-	// Idle is how long a match without players or watchers stays in memory.
+	// Idle is how long a match without calls and watchers stays in memory.
 	Idle time.Duration
 	// MaxEvents is the number of events from which a game accepts no moves and undos, or 0 for no
 	// limit.

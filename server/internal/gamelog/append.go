@@ -37,7 +37,7 @@ func NewGame(gameID string, created replay.Created, seed game.Seed) (*Draft, err
 }
 
 // Draft returns the draft of an entry to append after t. It returns the errors of
-// replay.State.Apply. Unless notBefore is zero, the entry is not appended before that time.
+// replay.State.Apply and Undo. Unless notBefore is zero, the entry is not appended before that time.
 // past is the state to which the entry reverts the game, or nil if it does not.
 func (t Tip) Draft(entry replay.Entry, notBefore time.Time, past *replay.State) (draft *Draft, err error) {
 	at := t.State.UpdateTime

@@ -38,8 +38,8 @@ func (e *DamagedError) Error() string {
 type Log struct {
 	// Games stores the logs.
 	store.Games
-	// applying has slots for pages of history that are being applied. Half of the processors
-	// are left for moves.
+	// applying has slots for pages of history that are being applied. If there are several
+	// processors, half are left for moves.
 	applying *semaphore.Weighted
 }
 

@@ -1062,7 +1062,7 @@ type Head struct {
 	Private bool `protobuf:"varint,8,opt,name=private,proto3" json:"private,omitempty"`
 	// SHA-256 of the seed.
 	SeedCommitment []byte `protobuf:"bytes,9,opt,name=seed_commitment,json=seedCommitment,proto3" json:"seed_commitment,omitempty"`
-	// The seed, once the game is over.
+	// The seed, once the game is over; never that of an attempt.
 	Seed []byte `protobuf:"bytes,10,opt,name=seed,proto3" json:"seed,omitempty"`
 	// Time of the first entry in Unix milliseconds; 0 in the head written with the first
 	// entry itself, which has the head's own time.

@@ -45,7 +45,7 @@ type Store struct {
 
 // Engine has the operations that concern the store as a whole.
 type Engine interface {
-	// Name identifies the store in logs and GetServerInfo. It contains no passwords.
+	// Name identifies the store in logs and errors. It contains no passwords.
 	Name() string
 	// Shared reports whether several servers can use the store at the same time.
 	Shared() bool

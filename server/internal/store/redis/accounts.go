@@ -66,7 +66,7 @@ func (a accounts) foldNames(ctx context.Context) error {
 	if err != nil || done == 1 {
 		return failed(err)
 	}
-	seen := false // An empty store stays empty, so that it can be copied to.
+	seen := false // An empty store stays empty, so that a dump can be restored to it.
 	err = scanKeys(ctx, a.client, nameKey("*"), func(keys []string) error {
 		seen = seen || len(keys) > 0
 		pipe, holders := a.client.Pipeline(), make([]*goredis.StringCmd, len(keys))

@@ -17,7 +17,7 @@ const oldestRedis = 7
 // checkWithin limits the time that check takes.
 const checkWithin = 3 * time.Second
 
-// check returns an error if any node runs a version of Redis that is too old. It logs a
+// check returns an error if any master runs a version of Redis that is too old. It logs a
 // warning for settings that let Redis lose acknowledged writes.
 func (c Clients) check(ctx context.Context, wait time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, wait)

@@ -34,8 +34,7 @@ type Options struct {
 // Open connects to Redis at the given URL or URLs (see parseURL). If a URL is invalid, the error is a
 // *store.NameError.
 func Open(ctx context.Context, url string, o Options) (*store.Store, error) {
-	// The library logs to standard error, where play --local draws its screen. Its errors
-	// contain the same information.
+	// The library has a log of its own. Its errors contain the same information.
 	redislog.Disable()
 	options, err := parseURL(url)
 	if err != nil {

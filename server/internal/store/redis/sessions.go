@@ -20,7 +20,7 @@ var (
 	renewSessionScript = newScript("renew_session.lua")
 )
 
-// sessions implements store.Sessions with these keys, which expire.
+// sessions implements store.Sessions with these keys.
 //
 //	player:{<id>}:sessions  hash: ID of a session → time opened, time at which it expires or 0, comment
 //	player:{<id>}:link      the account's link, and the ID of the session that it opened

@@ -17,7 +17,7 @@ import (
 // too little.
 type heartbeats struct{ db *db }
 
-// Record implements store.Heartbeats. It also checks that the open files have not been
+// Record implements store.Heartbeats. It also checks that the database file has not been
 // deleted or replaced.
 func (h heartbeats) Record(ctx context.Context, b store.Heartbeat) (result store.HeartbeatResult, err error) {
 	if err := h.db.verify(); err != nil {

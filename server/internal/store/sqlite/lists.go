@@ -64,7 +64,6 @@ func writeListing(c *sqlite3.Conn, l store.Listing) error {
 	if err != nil || l.Status != store.Finished {
 		return err
 	}
-	// This includes the rows of players who have left the game.
 	return exec(c, "UPDATE player_listings SET finished = ?2 WHERE id = ?1", l.GameID, l.Updated)
 }
 

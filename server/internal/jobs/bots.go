@@ -89,8 +89,8 @@ func newBots(pace time.Duration, logger *slog.Logger) *bots {
 }
 
 // source returns the id of the source of a game with bots: the address from which its creator last
-// created a game through this server, or the creator's id if the server does not know it. Bots
-// take turns by source, so that a client gets no more of them with many accounts.
+// created a game through this server, or the creator's id if the server does not know it. The
+// bots of one source share its places, so that a client gets no more with many accounts.
 func (b *bots) source(state *replay.State) string {
 	if address, ok := b.addresses.Get(state.Creator.ID); ok {
 		return address

@@ -56,7 +56,7 @@ func (m *Manager) Hold(ctx context.Context, gameID string, last, latest time.Tim
 }
 
 // Creates records the address from which a player creates games. Bots in the games from one
-// address share their turns to think.
+// address share its places to think; see bots.source.
 func (m *Manager) Creates(playerID, address string) { m.bots.addresses.Add(playerID, address) }
 
 // Opens implements rpc.Demand. The jobs are due at once, so that a job that is running and has found the race waiting

@@ -95,7 +95,7 @@ func (m *Manager) handleOverdue(ctx context.Context, served *match.Match, state 
 		}
 	}
 	if at.After(now) {
-		return store.ErrTooEarly // without an append, which would enqueue a job first
+		return store.ErrTooEarly // without an append, which would hold the job first
 	}
 	call := match.Call{Version: state.Version, Seat: game.NoSeat, Action: replay.Abandoned{}, NotBefore: at}
 	if !state.Deadline().IsZero() {

@@ -17,8 +17,8 @@ const (
 	// wait this long. It is longer than a bot takes to move, so that no other server lets it think, too
 	// (unless --bot-pace is longer), and than an append takes to arrive, which is refused after a hold.
 	leaseFor = 5 * time.Second
-	// processWithin limits how long jobs that are leased together may take. A second remains to acknowledge
-	// them.
+	// processWithin limits how long jobs that are leased together may take, with their Acks. An Ack after the
+	// lease has no effect.
 	processWithin = leaseFor - time.Second
 
 	// pollEvery is how often the queue is polled for due jobs.

@@ -35,7 +35,7 @@ func (m *Monitor) suspect(last *store.HeartbeatResult) *suspicion {
 // confirm logs that the store has lost writes, unless it has already done so.
 func (s *suspicion) confirm(logger *slog.Logger) {
 	s.logged.Do(func() {
-		// The loss happened at most one interval after the last heartbeat that it includes.
+		// The loss happened at most one interval after the last acknowledged heartbeat.
 		before := s.since.Add(interval).UTC().Format(time.RFC3339Nano)
 		logger.Error("store rollback: acknowledged writes were lost; with the --store of this server, the command quarantines the games that it cannot check",
 			"id", "redis-rolled-back", "command", "gridstand-server quarantine --before "+before)

@@ -1,4 +1,5 @@
-// Package account manages player accounts: their names, tokens and SSH keys.
+// Package account manages player accounts: their names, tokens, sessions and SSH keys. It also
+// manages the service credentials of SSH hosts.
 //
 // Unless documented otherwise, errors come from the store or the context.
 package account

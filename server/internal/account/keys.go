@@ -37,7 +37,7 @@ var (
 const (
 	// maxKeys is the maximum number of SSH keys per account.
 	maxKeys = 8
-	// maxComment is the maximum length of a key's comment, in characters.
+	// maxComment is the maximum length of the comment of a key or session, in characters.
 	maxComment = 64
 	// signatureNamespace is the namespace of signatures that prove possession of a key. The
 	// signed message is the player's id.

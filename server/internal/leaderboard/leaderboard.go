@@ -1,9 +1,9 @@
 // Package leaderboard maintains the leaderboards of each variant, for all time, for each week
-// and for each day. A player is on a board at most once, with the player's best score. If
-// scores are equal, the earlier one ranks first.
+// and for each day, and the standings of challenges other than races. A player is on a board at
+// most once, with the player's best score. If scores are equal, the earlier one ranks first.
 //
-// In the store, a board's window is named all, week-2026-W47 or day-2026-11-20, and a member
-// is
+// In the store, a board's window is named all, week-2026-W47, day-2026-11-20 or
+// challenge-<challenge id>, and a member is
 //
 //	<9999999999999 − Unix milliseconds>:<player id>:<game id>
 //

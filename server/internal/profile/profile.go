@@ -3,7 +3,8 @@
 // its games.
 //
 // A game counts once, however often and in whatever order games are recorded: the profile lists
-// the latest games by id, and assumes that games older than those have been counted.
+// the latest games by id. Once there are MaxLatest of them, it assumes that older games have been
+// counted.
 package profile
 
 import (

@@ -30,7 +30,7 @@ type Profile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// One for each variant, in the order of their first games.
 	Variants []*Variant `protobuf:"bytes,1,rep,name=variants,proto3" json:"variants,omitempty"`
-	// The latest games, oldest first. A game that is older than all of them has been counted.
+	// The latest games, oldest first. If there are 100, older games have been counted.
 	Latest []*Game `protobuf:"bytes,2,rep,name=latest,proto3" json:"latest,omitempty"`
 	// Results in recent daily games, by day.
 	Dailies []*Daily `protobuf:"bytes,3,rep,name=dailies,proto3" json:"dailies,omitempty"`

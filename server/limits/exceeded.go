@@ -9,7 +9,7 @@ import (
 type ExceededError struct {
 	// Field is the limit's name in the contract's Limits message.
 	Field string
-	// Value is the limit, or the part of it that calls of this kind may use.
+	// Value is the limit.
 	Value int
 	// What is the part of the message after "at most <Value>", such as "moves a second".
 	What string

@@ -198,7 +198,8 @@ func (s *call) notice(err error) {
 // byte would otherwise hold much memory.
 const requestTimeout = 10 * time.Second
 
-// streamReads is the number of reads that a request on a stream of reflection counts as.
+// streamReads is the number of reads that a request on a stream of another service than the contract's,
+// such as reflection, counts as.
 const streamReads = 5
 
 // paced is a gRPC stream whose requests must arrive in time.

@@ -115,7 +115,6 @@ func chargeCall(ctx context.Context, called method, request any) error {
 	return front.EnterCall(ctx, slots)
 }
 
-// skipCost returns the number of reads that a look-up for a list counts as, in addition to one, if the
-// given number of games did not belong to the list. Looking up a game takes 10 to 15 µs of processor
-// time.
+// skipCost returns the number of reads that the next look-up for a list counts as if the given number of
+// games did not belong to the list. Looking up a game takes 10 to 15 µs of processor time.
 func skipCost(games int) int { return (games + 9) / 10 }

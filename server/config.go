@@ -133,8 +133,8 @@ func StatePath(name string) string {
 	return filepath.Join(xdg.StateHome, "gridstand", name)
 }
 
-// Unlimited returns a copy of c with no limits except the message size. It is for load
-// generators and tests, whose calls all come from one address.
+// Unlimited returns a copy of c with no limits except the message size. It is for tests and
+// benchmarks, whose calls all come from one address.
 func (c Config) Unlimited() Config {
 	c.Limits = limits.Limits{limits.MessageBytes: c.Limits[limits.MessageBytes]}
 	return c

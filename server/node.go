@@ -132,7 +132,7 @@ func (n *node) listenAdmin() (err error) {
 	return err
 }
 
-// keepIdle is how long a game without players and watchers stays in memory. It is long enough for a player
+// keepIdle is how long a game without calls and watchers stays in memory. It is long enough for a player
 // to think and for a client to reconnect, and servers find only in these games what a rollback of the
 // store has lost.
 const keepIdle = time.Minute

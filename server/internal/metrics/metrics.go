@@ -54,7 +54,8 @@ func New(version, commit string) *Metrics {
 		hostCalls: counters("gridstand_ssh_host_calls_total",
 			"Calls that SSH hosts made for players, by the name of their credential.", "credential"),
 		refused: counter("gridstand_connections_refused_total",
-			"Connections that were closed because their address had too many, opened them too fast, or had too much unread data."),
+			"Connections that were closed because their address had too many, opened them too fast, "+
+				"had too much unread data, or went on after many refusals."),
 		refusals: counters("gridstand_refusals_total",
 			"Connections that were closed, and streams and calls that were refused, by reason: wrong_token, wrong_credential, or the limit that was exceeded. The log names some of their addresses.", "reason"),
 		fanOut: with.NewHistogram(prometheus.HistogramOpts{

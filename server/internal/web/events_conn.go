@@ -8,8 +8,8 @@ import (
 )
 
 // sendBuffer is the size in bytes of the kernel's send buffer for a reader. It holds about
-// a hundred events. A reader that falls further behind than that receives the current game
-// instead of events. With the default size, each stalled reader could tie up megabytes.
+// a hundred events. If it is full, further events wait in the match's ring. With the default
+// size, each stalled reader could tie up megabytes.
 const sendBuffer = 64 << 10
 
 // conn is a connection hijacked from net/http, so that net/http keeps no goroutine and no

@@ -15,8 +15,7 @@ import (
 // sameTiles is the promise of every challenge.
 const sameTiles = "The same tiles for everyone"
 
-// describeChallenge describes a challenge. The description shows no board, and names no
-// players except the entrants of a race.
+// describeChallenge describes a challenge by its poster.
 func describeChallenge(c *pb.Challenge) description {
 	poster := challengePoster(c)
 	m := Meta{Title: poster.Title + ", " + poster.About, Image: pictureOf("c", c.GetId(), poster)}

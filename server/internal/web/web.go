@@ -1,5 +1,5 @@
 // Package web implements the HTTP server. It serves the contract over Connect and
-// gRPC-Web, games as Server-Sent Events, and the web pages. All calls run through the gRPC
+// gRPC-Web, games and challenges as Server-Sent Events, and the web pages. All calls run through the gRPC
 // interceptors, so that authentication, limits and errors are the same as for gRPC.
 package web
 

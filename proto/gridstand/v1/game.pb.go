@@ -398,7 +398,8 @@ type Limits struct {
 	WatchersPerGame int32 `protobuf:"varint,5,opt,name=watchers_per_game,json=watchersPerGame,proto3" json:"watchers_per_game,omitempty"`
 	// Shortest turn_limit that a game may have; the longest is always 7 days.
 	MinTurnLimit *durationpb.Duration `protobuf:"bytes,6,opt,name=min_turn_limit,json=minTurnLimit,proto3" json:"min_turn_limit,omitempty"`
-	// Connections that one address may have to one server. Further connections are closed
+	// Connections that one address may have to one server. A further one replaces the oldest of
+	// those that have sent neither a handshake nor a request. If there are none, it is closed
 	// immediately, without an answer.
 	ConnectionsPerAddress int32 `protobuf:"varint,7,opt,name=connections_per_address,json=connectionsPerAddress,proto3" json:"connections_per_address,omitempty"`
 	// Always 0. Watches count toward streams_per_address.

@@ -68,8 +68,7 @@ const (
 //     origin; metadata "origin";
 //   - RESOURCE_EXHAUSTED, reason RATE_LIMITED: too many calls; retry after the time
 //     in google.rpc.RetryInfo. Metadata "limit_name" is the field of Limits that
-//     contains the limit; "limit" is its value or, for a limit that is divided among
-//     clients, the caller's share;
+//     contains the limit; "limit" is its value;
 //   - UNAVAILABLE, reason SERVER_UNAVAILABLE: this server is stopping, is full or is
 //     too old for this game; another server may be able to answer, or this one later
 //     (RetryInfo);
@@ -374,8 +373,7 @@ func (c *gameServiceClient) React(ctx context.Context, in *ReactRequest, opts ..
 //     origin; metadata "origin";
 //   - RESOURCE_EXHAUSTED, reason RATE_LIMITED: too many calls; retry after the time
 //     in google.rpc.RetryInfo. Metadata "limit_name" is the field of Limits that
-//     contains the limit; "limit" is its value or, for a limit that is divided among
-//     clients, the caller's share;
+//     contains the limit; "limit" is its value;
 //   - UNAVAILABLE, reason SERVER_UNAVAILABLE: this server is stopping, is full or is
 //     too old for this game; another server may be able to answer, or this one later
 //     (RetryInfo);

@@ -37,11 +37,11 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// PlayerService manages accounts. An account consists of a unique name and a
-// token; the server stores nothing else about a person. An account that makes no calls for
-// a long time (by default 90 days) and has no stored game expires: its token is no longer
-// valid, and its name stays taken. If the server stores its data in Redis and does not run for
-// that long, accounts with stored games expire, too.
+// PlayerService manages accounts. An account consists of a unique name, a token, and the SSH
+// keys and sessions that its player adds; the server stores nothing else about a person. An
+// account that makes no calls for a long time (by default 90 days) and has no stored game
+// expires: its token is no longer valid, and its name stays taken. If the server stores its
+// data in Redis and does not run for that long, accounts with stored games expire, too.
 //
 // Every call that acts for an account carries its token as metadata:
 //
@@ -315,11 +315,11 @@ func (c *playerServiceClient) EndSession(ctx context.Context, in *EndSessionRequ
 // All implementations must embed UnimplementedPlayerServiceServer
 // for forward compatibility.
 //
-// PlayerService manages accounts. An account consists of a unique name and a
-// token; the server stores nothing else about a person. An account that makes no calls for
-// a long time (by default 90 days) and has no stored game expires: its token is no longer
-// valid, and its name stays taken. If the server stores its data in Redis and does not run for
-// that long, accounts with stored games expire, too.
+// PlayerService manages accounts. An account consists of a unique name, a token, and the SSH
+// keys and sessions that its player adds; the server stores nothing else about a person. An
+// account that makes no calls for a long time (by default 90 days) and has no stored game
+// expires: its token is no longer valid, and its name stays taken. If the server stores its
+// data in Redis and does not run for that long, accounts with stored games expire, too.
 //
 // Every call that acts for an account carries its token as metadata:
 //

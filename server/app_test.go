@@ -1,7 +1,9 @@
 package server_test
 
 import (
+	"bufio"
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -112,4 +114,32 @@ func TestStart_Metrics(t *testing.T) {
 	stop()
 	_, _, err = servertest.Do(t, &http.Transport{}, http.MethodGet, url, "")
 	assert.Error(t, err)
+}
+
+// Ensure that an event counts once for a reader of Server-Sent Events, although the goroutine that writes to
+// all readers of the game watches it, too.
+func TestStart_Deliveries(t *testing.T) {
+	t.Parallel()
+	c := servertest.Config(t)
+	c.Metrics = "127.0.0.1:0"
+	server, _ := servertest.Start(t, c)
+	ann := playertest.New(waittest.Context(t), t, servertest.Dial(t, server.Addr()), "Ann")
+	g := ann.Create(t, &pb.CreateGameRequest{Variant: "classic"})
+	events := "http://" + server.Addr().String() + "/g/" + g.GetId() + "/events?after_version=1"
+	request, err := http.NewRequestWithContext(ann.Ctx, http.MethodGet, events, nil)
+	require.NoError(t, err)
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer func() { _ = response.Body.Close() }()
+	lines := bufio.NewScanner(response.Body)
+	for version := g.GetVersion() + 1; version <= 4; version++ {
+		ann.Move(t, g)
+		for lines.Text() != fmt.Sprint("id: ", version) {
+			require.True(t, lines.Scan())
+		}
+	}
+	_, metrics := servertest.Get(t, "http://"+server.MetricsAddr().String()+"/metrics")
+	_, count, _ := strings.Cut(metrics, "\ngridstand_events_delivered_total ")
+	count, _, _ = strings.Cut(count, "\n")
+	assert.Equal(t, "3", count)
 }

@@ -14,14 +14,16 @@ type Role int32
 
 // The roles of watchers.
 const (
-	// Uncounted is the role of watchers that are not counted, such as previews and the server's own
-	// watchers.
+	// Uncounted is the role of watchers that are not counted, such as previews.
 	Uncounted Role = iota
 	// Spectator is the role of watchers who are counted in the audience on all servers.
 	Spectator
 	// Player is the role of the game's players. They are counted instead of spectators while the
 	// game waits for more players, so that lists know whether they are there.
 	Player
+	// Relay is the role of the server's own watchers that pass updates on. They do not count as
+	// watchers that receive an event.
+	Relay
 
 	roles
 )

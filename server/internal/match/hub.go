@@ -140,7 +140,7 @@ func (h *Hub) check(matches []*Match, now time.Time) {
 	n := h.ticks.Load()
 	for _, m := range matches {
 		m.reap()
-		if m.due(n, followTicks) && m.stale(n) && m.followed() {
+		if (n+m.phase)%followTicks == 0 && m.stale(n) && m.followed() {
 			m.refresh()
 		}
 		if m.loaded() {

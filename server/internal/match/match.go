@@ -63,9 +63,6 @@ func newMatch(h *Hub, gameID string) *Match {
 	return m
 }
 
-// due reports whether a task with the given interval, in ticks, is due at tick n.
-func (m *Match) due(n, every int64) bool { return (n+m.phase)%every == 0 }
-
 // State returns the latest state that this server knows. To check it against the log, use
 // Confirm.
 func (m *Match) State() *replay.State { return m.tip.Load().State }
@@ -100,7 +97,7 @@ func (m *Match) advance(prev store.ID, tip gamelog.Tip, event *replay.Event) *Ev
 	shown := m.ring.put(event)
 	m.tip.Store(&tip)
 	m.wake()
-	if n := m.watching.size.Load(); n > 0 {
+	if n := m.watching.size.Load() - m.watching.roles[Relay].Load(); n > 0 {
 		m.hub.Delivered(int(n))
 	}
 	return shown

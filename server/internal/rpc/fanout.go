@@ -40,7 +40,7 @@ type Sharer interface {
 type fanout struct {
 	service *Service
 	match   *match.Match
-	watcher match.Watcher // watches the game for all members; not counted as a watcher
+	watcher match.Watcher // watches the game for all members; a match.Relay
 	emptied chan struct{} // closed when Interrupt removes the last member
 
 	mu      sync.Mutex
@@ -95,7 +95,7 @@ func (f *fanout) add(v *gameView) (update match.Update, err error) {
 func (f *fanout) start(first *gameView) {
 	f.version = first.version
 	f.match.Retain()
-	f.match.Watch(context.Background(), &f.watcher, match.Uncounted)
+	f.match.Watch(context.Background(), &f.watcher, match.Relay)
 	f.watcher.SkipAudience(&first.watcher)
 	f.service.sharing.Go(f.run)
 }

@@ -58,8 +58,8 @@ type Call struct {
 // Errors, in the order of the checks: ErrNotSeated, replay.ErrGameOver,
 // *VersionConflictError, ErrTooLong, replay.ErrNotStarted, replay.ErrNotYourTurn, ErrUndoAttempt or
 // replay.ErrNoUndo, game.ErrIllegalMove; also store.ErrTooEarly, store.ErrTooLate, store.ErrUnsettled,
-// *gamelog.DamagedError, replay.ErrUnknown, ErrStopping, or an error from ctx or the store. The result,
-// even if it is an error, matches the log at some moment during the call.
+// *gamelog.DamagedError, replay.ErrUnknown, ErrStopping, or an error from ctx, the store or Config.Window. The
+// result, even if it is an error, matches the log at some moment during the call.
 //
 // In an attempt at a challenge, moves (by players and bots) and resignations are appended
 // only while the challenge is open. Do returns replay.ErrNotStarted before it opens and

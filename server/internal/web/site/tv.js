@@ -12,7 +12,7 @@ import { variantCard } from './variant-card.js';
 import * as table from './words.js';
 
 // Milliseconds between the first two searches if no game is live; later ones are further apart.
-// The first search can make the server start an exhibition, which the second one then finds.
+// The first search can make the server start an exhibition within a second, which a later one finds.
 const firstWait = 500;
 const resultTime = 6e3; // how long a result is shown, in milliseconds
 const idleTime = 60e3; // milliseconds without a move before TV switches to a game in motion

@@ -23,8 +23,8 @@ func (p *program) accountCommand() *cobra.Command {
 		},
 		Short: "Show your account; --help: name, token, keys",
 		Long: `Show your account on this server and what you have achieved, or what another
-player has: games and best scores, both also of attempts at challenges, daily
-games and races, and the boards of the latest games.
+player has: games and best scores, both also of attempts at challenges, ranks of
+all time, daily games and races, and the boards of the latest games.
 
 A command that plays creates one, or you create it with
 ` + name + ` account new. Who has its token, which is stored on this
@@ -125,7 +125,7 @@ func (p *program) showAccount(ctx context.Context, c *client.Client, player *pb.
 	if err := p.printAccount(c, player); err != nil {
 		return err
 	}
-	if profileText(profile) == "" {
+	if len(profile.GetVariants()) == 0 {
 		p.notef("No scores yet. Play a game: %s", p.typed("play"))
 	}
 	if err := p.printProfile(ctx, c, profile); err != nil {

@@ -69,7 +69,11 @@ func TestLeaderboard(t *testing.T) {
 
 	for _, account := range []string{ada.ok("account"), bob.ok("account", "@ada"), bob.ok("account", "http://"+server+"/p/ada")} {
 		assert.Regexp(t, `(?m)^classic \w{8}\n[\d,]+, resigned\n( *[\d.]+){4}\n`, account, "the board of the latest game")
+		assert.Regexp(t, `(?m)^classic +best [\d,]+, rank [12], 1 game$`, account)
 	}
+	assert.Equal(t, bob.ok("account", "@ada"), bob.ok("top", "@ada"))
+	bob.fails(exitUsage, "--me and --window are for rankings", "top", "@ada", "--me")
+	bob.fails(exitUsage, "--me and --window are for rankings", "top", "@ada", "--window", "day")
 
 	bob.fails(exitUsage, "a player is needed", "account", "http://"+server)
 	assert.JSONEq(t, ada.ok("account", "--json"), bob.ok("account", "@ada", "--json"))

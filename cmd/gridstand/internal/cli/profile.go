@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -48,8 +49,12 @@ func (p *program) printPlayer(ctx context.Context, c *client.Client, r reference
 // printProfile prints what a player has achieved, and the boards of their latest games beside each other,
 // as many as fit, at least one.
 func (p *program) printProfile(ctx context.Context, c *client.Client, profile *pb.GetProfileResponse) error {
+	ranked, err := ranks(ctx, c, profile)
+	if err != nil {
+		return err
+	}
 	reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: profile.GetPlayer().GetId(), PageSize: recentGames})
-	row, text := "", profileText(profile)
+	row, text := "", profileText(profile, ranked)
 	for _, g := range reply.GetGames() {
 		caption := fmt.Sprintf("%s %s\n%s, %s", variantOf(g), gamestate.ShortID(g.GetId()),
 			commas(g.GetPosition().GetScores(), " : "), p.stage(g))
@@ -68,23 +73,35 @@ func (p *program) printProfile(ctx context.Context, c *client.Client, profile *p
 	return cmp.Or(p.printf("%s", text), err)
 }
 
-// profileText describes what a player has achieved: a line for each variant, the daily games and the
-// races.
-func profileText(profile *pb.GetProfileResponse) string {
+// ranks returns the player's entries in the rankings of all time, by variant. It has none for a variant without a
+// ranked game.
+func ranks(ctx context.Context, c *client.Client, profile *pb.GetProfileResponse) (map[string]*pb.Entry, error) {
+	entries := make(map[string]*pb.Entry)
+	for _, v := range profile.GetVariants() {
+		request := &pb.GetRankRequest{Variant: v.GetVariant(), PlayerId: profile.GetPlayer().GetId()}
+		reply, err := c.Leaderboard.GetRank(ctx, request)
+		if err != nil && !errors.Is(err, client.ErrNoScore) {
+			return nil, err
+		}
+		entries[v.GetVariant()] = reply.GetEntry()
+	}
+	return entries, nil
+}
+
+// profileText describes what a player has achieved: a line for each variant, the daily games and the races.
+// ranked has the result of ranks.
+func profileText(profile *pb.GetProfileResponse, ranked map[string]*pb.Entry) string {
 	var text strings.Builder
 	line := func(label, value string) { fmt.Fprintf(&text, "%-11s %s\n", label, value) }
 	for _, v := range profile.GetVariants() {
 		best, wins := "", ""
 		if v.GetBestScore() > 0 {
-			best = "best " + describe.Comma(v.GetBestScore())
+			best = bestText(v.GetBestScore(), ranked[v.GetVariant()])
 		}
 		if v.GetWins() > 0 {
 			wins = describe.Comma(v.GetWins()) + " won"
 		}
 		line(clean(v.GetVariant(), 24), describe.Phrases(best, describe.Plural(v.GetGames(), "game"), wins))
-	}
-	if len(profile.GetVariants()) > 0 {
-		line("", "Rankings leave out races and daily games.")
 	}
 	if d := profile.GetDaily(); d.GetLongestStreak() > 0 {
 		line(dailyWord, fmt.Sprintf("streak %s, longest %s", describe.Plural(d.GetStreak(), "day"),
@@ -103,4 +120,18 @@ func profileText(profile *pb.GetProfileResponse) string {
 		}
 	}
 	return text.String()
+}
+
+// bestText describes a player's best score and their entry in the ranking, which may be nil. Unlike the best
+// score, the ranking leaves out challenges.
+func bestText(best int32, ranked *pb.Entry) string {
+	score, rank := describe.Comma(ranked.GetScore()), describe.Comma(ranked.GetRank())
+	switch {
+	case ranked == nil: // The player is hidden, or has played only challenges.
+		return fmt.Sprintf("best %s, no rank", describe.Comma(best))
+	case ranked.GetScore() < best:
+		return fmt.Sprintf("best with challenges %s, rank %s with %s", describe.Comma(best), rank, score)
+	default: // The best score may lack games from before an upgrade.
+		return fmt.Sprintf("best %s, rank %s", score, rank)
+	}
 }

@@ -14,21 +14,29 @@ import (
 func TestProfileText(t *testing.T) {
 	t.Parallel()
 	text := profileText(&pb.GetProfileResponse{
-		Variants: []*pb.VariantRecord{{Variant: "classic", Games: 61, BestScore: 12340}, {Variant: "tribolo", Games: 1, Wins: 1}},
-		Daily:    &pb.DailyRecord{Streak: 2, LongestStreak: 9},
+		Variants: []*pb.VariantRecord{
+			{Variant: "classic", Games: 61, BestScore: 12340},
+			{Variant: "tribolo", Games: 1, Wins: 1},
+			{Variant: "twos", Games: 2, BestScore: 320},
+			{Variant: "vt100", Games: 3, BestScore: 4096},
+			{Variant: "3x3", Games: 1, BestScore: 100},
+		},
+		Daily: &pb.DailyRecord{Streak: 2, LongestStreak: 9},
 		Races: &pb.RaceRecord{Total: 3, Won: 2, Rivals: []*pb.Rival{
 			{Player: &pb.Player{Name: "bob"}, Won: 2, Lost: 1},
 			{Player: &pb.Player{Name: "eve\x1b[2J"}, Won: 1},
 			{Player: &pb.Player{Name: "zoe"}, Lost: 1},
 		}},
-	})
-	assert.Equal(t, "classic     best 12,340, 61 games\n"+
+	}, map[string]*pb.Entry{"classic": {Rank: 3, Score: 9876}, "vt100": {Rank: 1000, Score: 4096}, "3x3": {Rank: 2, Score: 500}})
+	assert.Equal(t, "classic     best with challenges 12,340, rank 3 with 9,876, 61 games\n"+
 		"tribolo     1 game, 1 won\n"+
-		"            Rankings leave out races and daily games.\n"+
+		"twos        best 320, no rank, 2 games\n"+
+		"vt100       best 4,096, rank 1,000, 3 games\n"+
+		"3x3         best 500, rank 2, 1 game\n"+
 		"daily       streak 2 days, longest 9 days\n"+
 		"last races  won 2 of 3, 2–1 against bob, 1–0 against eve2J, 0–1 against\n"+
 		"            zoe\n", text)
-	assert.Empty(t, profileText(&pb.GetProfileResponse{}))
+	assert.Empty(t, profileText(&pb.GetProfileResponse{}, nil))
 }
 
 // Ensure that a terminal gets only as many boards beside each other as fit.

@@ -52,11 +52,12 @@ func (p *program) topCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "top [variant|daily|yesterday]",
 		SuggestFor: []string{"leaderboard", "ranking", "rank", "score", "scores", "yesterday"},
-		Short:      "Show a ranking; also: a link, 2026-11-21",
+		Short:      "Show a ranking; also: @player, a link, a date",
 		Long: `Show a ranking: the best games of a variant (` + defaultVariant + ` by default), or the
 attempts at a challenge, given by its id or a link. daily is today's daily game,
 yesterday is the one before, and 2026-11-21 that of a day; days and weeks are in
 UTC. They mean the server's first daily game; daily/vt100 is that of a variant.
+@ada shows the player ada, with ranks, as ` + name + ` account @ada does.
 
 A race lists all players with their current scores; other challenges list
 finished attempts. Attempts in which a program moved do not count. An attempt is
@@ -67,6 +68,12 @@ in the ranking of its challenge and in no other.`,
 			}
 			if o.limit < 0 {
 				return usage.Errorf("--limit must not be negative")
+			}
+			if r.player != "" && (o.me || o.window != allTime) {
+				return usage.Errorf("--me and --window are for rankings, not for a player")
+			}
+			if r.player != "" {
+				return p.printPlayer(ctx, c, r)
 			}
 			return p.top(ctx, c, r, o)
 		}),
@@ -141,7 +148,7 @@ func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r refere
 		return usage.Errorf("%q is no variant; for its scores: %s", r.id, p.typed("top", "--window", r.id))
 	default:
 		return missingf("give %q, a link or the full id. For a player: %s", dailyWord,
-			p.typed("account", strconv.Quote(atPlayer+clean(cmp.Or(r.player, r.id), maxNameShown))))
+			p.typed("top", strconv.Quote(atPlayer+clean(r.id, maxNameShown))))
 	}
 	player, err := p.known(ctx, c)
 	if err != nil && o.me {

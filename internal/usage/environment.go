@@ -75,7 +75,9 @@ func CheckEnvironment(environ []string, flags *pflag.FlagSet) (unknown []string,
 		if variable == Prefix+"TLS_CLIENT_CA" { // without it, a server that required certificates would let everyone in
 			return nil, Errorf("%s: servers no longer check client certificates; a proxy can do so", variable)
 		}
-		if meant := similar(known, variable); len(meant) > 0 {
+		// A name that only begins like known ones may be another program's.
+		beginning := func(name string) bool { return strings.HasPrefix(name, variable) }
+		if meant := slices.DeleteFunc(Similar(known, variable), beginning); len(meant) > 0 {
 			return nil, Errorf("the environment variable %s is unknown; did you mean %s?", variable, strings.Join(meant, " or "))
 		}
 		unknown = append(unknown, variable)
@@ -84,14 +86,11 @@ func CheckEnvironment(environ []string, flags *pflag.FlagSet) (unknown []string,
 	return unknown, nil
 }
 
-// similar returns those of the names that cobra would suggest, if they were commands, for a misspelled one,
-// except those of which it is only the beginning.
-func similar(names []string, misspelled string) []string {
+// Similar returns those of the names that cobra would suggest, if they were commands, for a misspelled one.
+func Similar(names []string, misspelled string) []string {
 	all := &cobra.Command{SuggestionsMinimumDistance: maxTypos}
 	for _, name := range names {
 		all.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}
-	return slices.DeleteFunc(all.SuggestionsFor(misspelled), func(name string) bool {
-		return strings.HasPrefix(name, misspelled)
-	})
+	return all.SuggestionsFor(misspelled)
 }

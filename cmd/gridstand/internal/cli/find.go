@@ -9,6 +9,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -103,8 +104,12 @@ func (p *program) variant(ctx context.Context, c *client.Client, text string) (*
 		return v, nil
 	}
 	advice := p.typed("variants") + " lists them"
-	if text == "2048" { // the game, not one of its variants
+	near := usage.Similar(convert.All(reply.GetVariants(), (*pb.Variant).GetId), text)
+	switch {
+	case text == "2048": // the game, not one of its variants
 		advice = "the usual 2048 is the variant " + defaultVariant
+	case len(near) == 1:
+		advice = "a similar one is " + clean(near[0], 24)
 	}
 	return nil, missingf("there is no variant %q; %s", clean(text, 26), advice)
 }

@@ -12,9 +12,11 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/gridstand/gridstand/cmd/gridstand-server/internal/flags"
 	"github.com/gridstand/gridstand/internal/syncdir"
+	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/server"
 )
 
@@ -33,6 +35,9 @@ If the store is a file, its server may be running; the file whose name ends in
 The dump contains the seeds of open games, digests of tokens, and secrets of the
 servers, so only its owner can read it. It has one line of JSON for each item.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] == "-" && term.IsTerminal(int(os.Stdout.Fd())) {
+				return usage.Errorf("standard output is a terminal: name a file, or redirect the output")
+			}
 			out, report := cmd.OutOrStdout(), cmd.ErrOrStderr()
 			var dumped server.Dumped
 			write := func(out io.Writer) (err error) {
@@ -80,6 +85,9 @@ To move games from a file to a Redis, stop the server and run
         gridstand-server restore --store redis://localhost:6379/0 -`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := cmd.InOrStdin()
+			if args[0] == "-" && term.IsTerminal(int(os.Stdin.Fd())) {
+				return usage.Errorf("standard input is a terminal: name a file, or redirect the input")
+			}
 			if args[0] != "-" {
 				f, err := os.Open(args[0])
 				if err != nil {

@@ -51,7 +51,7 @@ for another 30 seconds.`,
 	}
 	rename := &cobra.Command{
 		Use:   "rename <name>",
-		Short: "Give your account another name",
+		Short: "Change your name: once in 30 days, a guest at any time",
 		Long: `Give your account another name. Games, rank and streak stay. Games that have
 begun show the old name, which leads to you. A guest can choose a name at any
 time; other names can be changed once in 30 days.`,
@@ -170,7 +170,7 @@ func (p *program) createAccount(ctx context.Context, c *client.Client, wanted st
 	if err != nil {
 		return err
 	}
-	return p.printAccount(c, account(cred))
+	return p.printStored(c, player, cred)
 }
 
 // replaceable returns the stored account that another one would replace, or nil if no account
@@ -212,7 +212,7 @@ func (p *program) adopt(ctx context.Context, c *client.Client, replace bool) err
 	if err != nil {
 		return err
 	}
-	return p.printAccount(c, account(cred))
+	return p.printStored(c, stored, cred)
 }
 
 // keeps returns the error of a command that would replace the stored account.
@@ -237,10 +237,6 @@ func (p *program) readToken(ctx context.Context, c *client.Client) (string, erro
 	return token, err
 }
 
-func account(cred client.Credential) *pb.Player {
-	return &pb.Player{Id: cred.PlayerID, Name: cred.Name, Bot: cred.Bot}
-}
-
 // printToken writes the stored account's token, and nothing else, to standard output.
 func (p *program) printToken(_ context.Context, c *client.Client, player *pb.Player, _ []string) error {
 	cred, _, err := p.store.Load(c.Target())
@@ -253,6 +249,16 @@ func (p *program) printToken(_ context.Context, c *client.Client, player *pb.Pla
 			client.CleanName(player.GetName()), c.Target(), commandFor(p.shared(c, ""), "account", "import"))
 	}
 	return p.printEither(&pb.CreatePlayerResponse{Player: player, Token: cred.Token}, "%s\n", cred.Token)
+}
+
+// printStored prints the account that a command has stored, and says which one it has replaced. before is the account
+// that was stored, or nil.
+func (p *program) printStored(c *client.Client, before *pb.Player, cred client.Credential) error {
+	if before != nil && before.GetId() != cred.PlayerID {
+		p.notef("You gave up %s: its token is no longer stored here, and without a copy, this machine cannot return to the account.",
+			client.CleanName(before.GetName()))
+	}
+	return p.printAccount(c, &pb.Player{Id: cred.PlayerID, Name: cred.Name, Bot: cred.Bot})
 }
 
 // printAccount prints the account, and where its token is stored.

@@ -72,8 +72,9 @@ func TestLeaderboard(t *testing.T) {
 		assert.Regexp(t, `(?m)^classic +best [\d,]+, rank [12], 1 game$`, account)
 	}
 	assert.Equal(t, bob.ok("account", "@ada"), bob.ok("top", "@ada"))
-	bob.fails(exitUsage, "--me and --window are for rankings", "top", "@ada", "--me")
-	bob.fails(exitUsage, "--me and --window are for rankings", "top", "@ada", "--window", "day")
+	bob.fails(exitUsage, "--window, --me and --limit are for rankings", "top", "@ada", "--me")
+	bob.fails(exitUsage, "--window, --me and --limit are for rankings", "top", "@ada", "--window", "day")
+	bob.fails(exitUsage, "--window, --me and --limit are for rankings", "top", "@ada", "--limit", "5")
 
 	bob.fails(exitUsage, "a player is needed", "account", "http://"+server)
 	assert.JSONEq(t, ada.ok("account", "--json"), bob.ok("account", "@ada", "--json"))

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -63,19 +62,21 @@ A race lists all players with their current scores; other challenges list
 finished attempts. Attempts in which a program moved do not count. An attempt is
 in the ranking of its challenge and in no other.`,
 		RunE: p.onReference(func(ctx context.Context, c *client.Client, r reference) error {
-			if _, ok := windows[o.window]; !ok {
+			switch _, ok := windows[o.window]; {
+			case !ok:
 				return usage.Errorf("--window must be day, week or all, not %q", o.window)
-			}
-			if o.limit < 0 {
+			case o.limit < 0:
 				return usage.Errorf("--limit must not be negative")
-			}
-			if r.player != "" && (o.me || o.window != allTime) {
-				return usage.Errorf("--me and --window are for rankings, not for a player")
-			}
-			if r.player != "" {
+			case r.player != "" && o != topOptions{window: allTime, limit: defaultLimit}:
+				return usage.Errorf("--window, --me and --limit are for rankings, not for a player")
+			case r.player != "":
 				return p.printPlayer(ctx, c, r)
 			}
-			return p.top(ctx, c, r, o)
+			v, err := p.variantOr(ctx, c, r, "a challenge", func() error { return p.topOfChallenge(ctx, c, r, o) })
+			if v == nil || err != nil {
+				return err
+			}
+			return p.topOfVariant(ctx, c, v, o)
 		}),
 	}
 	flags := cmd.Flags()
@@ -84,15 +85,6 @@ in the ranking of its challenge and in no other.`,
 	flags.BoolVar(&o.me, "me", false, "only your own rank and the ranks around it")
 	p.addLimit(flags, &o.limit)
 	return cmd
-}
-
-// top shows the ranking of a variant or of a challenge.
-func (p *program) top(ctx context.Context, c *client.Client, r reference, o topOptions) error {
-	v, err := p.variantOr(ctx, c, r, "a challenge", func() error { return p.topOfChallenge(ctx, c, r, o) })
-	if v == nil || err != nil {
-		return err
-	}
-	return p.topOfVariant(ctx, c, v, o)
 }
 
 // topOfVariant shows the leaderboard of a variant.
@@ -221,13 +213,10 @@ func distribution(counts []int32, rows []*pb.Standing, playerID string) string {
 	return text
 }
 
-// noAttempts says that a challenge has no results yet, or that its day has not begun. For today's daily
-// game, it names the command for yesterday's results, if there are any.
+// noAttempts says that a challenge has no results yet. For today's daily game, it names the command for yesterday's
+// results, if there are any.
 func (p *program) noAttempts(ctx context.Context, c *client.Client, r reference, challenge *pb.Challenge) string {
 	const none = "No attempt that counts has finished yet."
-	if r.daily && challenge.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED {
-		return "The daily game of " + clean(challenge.GetDate(), len(time.DateOnly)) + " has not begun."
-	}
 	if r.daily && r.date == "" {
 		r.date = describe.DayBefore(challenge)
 		if _, err := p.find(ctx, c, r); err == nil {

@@ -32,9 +32,9 @@ get the same tiles at the same time, and see each other's boards. The highest
 score wins. The race starts 3 seconds after all players are ready or its creator
 starts it.
 
-With --now you enter a race that waits for players, or a new one of 3 minutes in
-` + defaultVariant + `, in which a bot takes part until another player comes. It starts by
-itself 15 seconds after two people are in it.
+With --now you enter a race that waits for players, also one that you are in
+already, or a new one of 3 minutes in ` + defaultVariant + `, in which a bot takes part until
+another player comes. It starts by itself 15 seconds after two people are in it.
 
 Without a terminal it creates the race and prints its id; then every player,
 including the creator, runs ` + name + ` join <race>, which marks them as ready,

@@ -203,6 +203,15 @@ func (p *page) leave() tea.Cmd {
 	})
 }
 
+// ClosingMessage implements ui.Closing. A player who interrupts the program stays on the roster of a race that waits.
+func (p *page) ClosingMessage() string {
+	command := p.env.Command("join", p.ID)
+	if command == "" || p.leaving || p.Entrant() == nil || p.Stage() != pb.ChallengeStatus_CHALLENGE_STATUS_WAITING {
+		return ""
+	}
+	return "You keep your place in the race. To return to it, or to leave it there with q:\n" + command
+}
+
 // addBot puts a greedy bot, which every variant has, on the roster.
 func (p *page) addBot() tea.Cmd {
 	return call(p, func(ctx context.Context, bot string, _ ...grpc.CallOption) (*pb.Challenge, error) {

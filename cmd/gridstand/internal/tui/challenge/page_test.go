@@ -88,12 +88,14 @@ func TestPage_Roster(t *testing.T) {
 	d.Press("q").Shows("Leave the race?")
 	d.Press("n")
 	assert.Empty(t, d.Left)
+	assert.Contains(t, p.ClosingMessage(), "with q:\ngridstand join "+race.GetId(), "if ctrl-c ends the program")
 	server.OnRace = func(call string) error {
 		made <- call
 		return client.ErrServerUnavailable
 	}
 	does("leave ", "q", "y")
 	assert.Nil(t, left(d), "also if the server is gone")
+	assert.Empty(t, p.ClosingMessage())
 
 	other := proto.CloneOf(race)
 	other.GetEntrants()[1].Ready = true

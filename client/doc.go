@@ -33,7 +33,10 @@
 //
 // Every error that comes from a server or from gRPC is or wraps an *Error. ErrBadStream,
 // ErrClearText, ErrNotBot and the errors of a Store are not. Use errors.Is to compare
-// errors with ErrGameOver and the other Err… values.
+// errors with ErrGameOver and the other Err… values. Besides the errors that its comment
+// lists, a call may return ErrBadToken, ErrRateLimited, ErrServerUnavailable,
+// ErrStorageUnavailable and, if it needs a game, ErrGameDamaged, ErrChallengeOpen and
+// ErrChallengeNotOpen.
 //
 // The calls of a Seat, Join and Rotate are retried until ctx is done or the client is
 // closed; NewGame, NewChallenge, RaceNow, AddBot, Attempt, CreatePlayer and Rename are

@@ -95,7 +95,7 @@ var (
 	// their limit on open games.
 	ErrTooManyGames = withReason(pb.ReasonTooManyGames, "too many open games")
 	// ErrMessageTooLarge is returned for a request that is larger than
-	// Limits.message_bytes. It is also the error for every RESOURCE_EXHAUSTED without a
+	// Limits.message_bytes. It is also the error for a RESOURCE_EXHAUSTED without a
 	// reason, with which gRPC itself refuses such a request.
 	ErrMessageTooLarge = withReason(pb.ReasonMessageTooLarge, "the message is too large")
 	// ErrGameDamaged is returned if the store has lost or altered events of a game.

@@ -197,7 +197,8 @@ func Rotate(ctx context.Context, c *Client, store *Store) error {
 func (c Credential) unconfirmed() bool { return c.Token == "" && c.Pending != "" }
 
 // candidates returns the accounts that cred may represent, in the order in which to try
-// them. A pending secret comes first because a replaced secret remains valid for a while.
+// them. A pending secret comes first, because servers of earlier versions accept a replaced
+// secret for a while.
 func candidates(cred Credential) []Credential {
 	var list []Credential
 	if cred.Pending != "" {

@@ -26,10 +26,11 @@ func checkLength(name string) error {
 	return nil
 }
 
-// FitName turns any string, such as the user's name on this machine, into a name that
-// servers accept: 1 to 24 characters from a–z, A–Z, 0–9, space and "-_.", starting with a
+// FitName turns any string, such as the user's name on this machine, into a name of the
+// form that servers accept: 1 to 24 characters from a–z, A–Z, 0–9, space and "-_.", starting with a
 // letter or a digit, without consecutive or trailing spaces. If no usable character
-// remains, it returns "player".
+// remains, it returns "player". A server may still reserve the name, as it does "player":
+// see ErrNameTaken.
 func FitName(s string) string {
 	// A Windows login name has the form DOMAIN\name.
 	s = s[strings.LastIndexByte(s, '\\')+1:]

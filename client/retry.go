@@ -84,10 +84,10 @@ func (e *Error) brokenOff() bool {
 
 type onRetryKey struct{}
 
-// WithOnRetry returns a context in which calls that this package repeats report it, such
-// as Join, NewGame and Seat.Move. Before each wait for another try, they call onRetry with
-// the number of tries so far, the wait and the error. Seat.Play reports in the same way that
-// its stream was lost.
+// WithOnRetry returns a context in which the repeated calls that the package documentation
+// lists report each repetition. Before each wait for another try, they call onRetry with
+// the number of tries so far, the wait and the error. Calls that only read report nothing. Seat.Play reports in the
+// same way that its stream was lost.
 func WithOnRetry(ctx context.Context, onRetry func(attempt int, wait time.Duration, err error)) context.Context {
 	return context.WithValue(ctx, onRetryKey{}, onRetry)
 }

@@ -124,8 +124,8 @@ func (s *Seat) Resign(ctx context.Context) (*pb.Event, error) {
 // no newer game, Play waits before it tries again. If the seat timed out, Play takes it
 // back from its stand-in.
 //
-// The error comes from choose, or is ErrNotSeated or a permanent error of Seat.Move,
-// Client.Join or Watch.Next. Play then returns the newest known game.
+// The error comes from choose or Client.Game, or is ErrNotSeated or a permanent error of
+// Seat.Move, Client.Join or Watch.Next. Play then returns the newest known game.
 func (s *Seat) Play(ctx context.Context, game Game, choose func(context.Context, Game) (Move, error)) (Game, error) {
 	if s.index == noSeat {
 		return game, ErrNotSeated

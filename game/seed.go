@@ -71,8 +71,8 @@ type blockMAC struct {
 // IsZero reports whether s is the zero Seed, which contains no secret.
 func (s Seed) IsZero() bool { return s.reveal == nil }
 
-// SeedBytes returns a copy of the seed's content, or nil for the zero Seed. Only the log and
-// the last event of a finished game may contain it.
+// SeedBytes returns a copy of the seed's content, or nil for the zero Seed. Only the store may
+// contain it, and messages once the game is over or the challenge is closed.
 func (s Seed) SeedBytes() []byte {
 	if s.IsZero() {
 		return nil

@@ -22,15 +22,14 @@ const (
 	Finished Status = 3
 )
 
-// Errors that Start and Apply return for an entry that is not allowed next. If several apply,
-// the first one in this order is returned. The legality of a move is checked last; the error is
-// then game.ErrIllegalMove.
+// Errors that Start, Apply and Undo return for an entry that is not allowed next. The legality
+// of a move is checked last; the error is then game.ErrIllegalMove.
 var (
 	ErrGameOver    = errors.New("the game is over")
 	ErrNotStarted  = errors.New("the game is waiting for players")
 	ErrNotYourTurn = errors.New("it is another seat's turn")
-	// ErrNoUndo means that several players have seats, or that there is nothing to
-	// undo.
+	// ErrNoUndo means that several players have seats, that the game is an attempt, or that
+	// there is nothing to undo.
 	ErrNoUndo = errors.New("nothing can be undone")
 	// ErrUnknown means that a newer version of the program wrote the entry: this version does
 	// not know its variant, revision of the rules, or action.
@@ -240,8 +239,8 @@ func (s *State) timeOut(seat int, standIn string) error {
 	return nil
 }
 
-// LastHuman reports whether the given seat is the only one that a player holds. If its time
-// runs out, the game is over.
+// LastHuman reports whether no player holds a seat other than the given one. If its time runs
+// out, the game is over.
 func (s *State) LastHuman(seat int) bool {
 	for i, other := range s.Seats {
 		if i != seat && other.Held() {
@@ -323,7 +322,8 @@ func (s State) Reveal(seed game.Seed) *State {
 	return &s
 }
 
-// SeatsOf returns the seats that the player holds, in order.
+// SeatsOf returns the player's seats in order, also those of a stand-in and those that have
+// resigned.
 func (s *State) SeatsOf(playerID string) []int {
 	var seats []int
 	for i, seat := range s.Seats {

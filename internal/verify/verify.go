@@ -103,7 +103,8 @@ type Report struct {
 }
 
 // Transcript recomputes a game from all of its events. The error is a *Difference if an event is
-// wrong, ErrLive, ErrIncomplete, ErrEmpty, ErrUnknown or ErrTooLong, or an error that events yielded.
+// wrong, ErrLive, ErrIncomplete, ErrEmpty, ErrUnknown, ErrTooLong or ErrSealed, or an error that events
+// yielded.
 func Transcript(events iter.Seq2[*pb.Event, error]) (Report, error) {
 	encoded, seed, err := collect(events)
 	if err != nil {

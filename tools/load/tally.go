@@ -9,7 +9,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 )
 
-// tally collects the counts of a run. Its methods are safe for concurrent use.
+// tally collects the counts of a run. Its methods except unseen are safe for concurrent use.
 type tally struct {
 	moves, events, created, resigned   atomic.Int64
 	gaps, repeats, skipped, reconnects atomic.Int64

@@ -230,7 +230,7 @@ func (m *Model) Close() {
 	m.tasks.Stop()
 }
 
-// closingMessage returns the line to leave in the terminal, or "".
+// closingMessage returns the lines to leave in the terminal, or "".
 func (m *Model) closingMessage() string {
 	p, ok := m.top().(ui.Closing)
 	switch {

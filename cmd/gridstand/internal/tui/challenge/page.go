@@ -186,8 +186,8 @@ func (p *page) lastBot() string {
 }
 
 // leave closes the page. If the user is on the roster of a race that has not started, it
-// asks for confirmation first. It then closes the page even if the server does not answer: a race that
-// none of its players watches ends by itself.
+// asks for confirmation first. It then closes the page even if the server does not answer: it soon no
+// longer lists a race that none of its players watches.
 func (p *page) leave() tea.Cmd {
 	if p.leaving || p.Entrant() == nil || p.Stage() != pb.ChallengeStatus_CHALLENGE_STATUS_WAITING {
 		return ui.Back

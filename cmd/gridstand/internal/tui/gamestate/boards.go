@@ -11,7 +11,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// MaxEntrants is the maximum number of players in a race.
+// MaxEntrants is the maximum number of players and bots in a race.
 const MaxEntrants = 8
 
 // RetryTime is the delay before a page retries a request for a board that the server still

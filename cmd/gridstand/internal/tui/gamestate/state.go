@@ -1,5 +1,6 @@
 // Package gamestate keeps the state of a game for a page: the newest acknowledged version,
 // the changes of the last event, and the state of the connection. It also follows the game's stream.
+// Contest does the same for a challenge.
 package gamestate
 
 import (

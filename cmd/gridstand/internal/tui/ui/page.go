@@ -1,5 +1,6 @@
 // Package ui defines what all pages of the terminal program share: the interfaces of a page
-// and of the server that it uses, and the messages that pages use to open other pages.
+// and of the server that it uses, tasks, keys and dialogs, the frame, the theme and what pages draw
+// with it, and the messages that pages use to open other pages.
 package ui
 
 import (
@@ -62,12 +63,12 @@ type Pausing interface{ Pause() }
 // closed.
 type Resuming interface{ Resumed() tea.Cmd }
 
-// Closing is implemented by pages that leave a line in the terminal when the program ends.
-// The line may be empty.
+// Closing is implemented by pages that leave lines in the terminal when the program ends. The
+// text may be empty.
 type Closing interface{ ClosingMessage() string }
 
 // Env is the environment of a page. The program updates it before it calls a page. Pages
-// only read it.
+// only read it, except for NewName and NameAsked, and Me if a task signs the user in.
 type Env struct {
 	Server Server
 	// Clock returns the current time by the server's clock. Now is the time of the last message.

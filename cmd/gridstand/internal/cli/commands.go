@@ -41,7 +41,7 @@ Flags of every command:`, removed, slices.Concat(play, look, scripts))
 	return root
 }
 
-// root returns the root of some commands. Its annotations are as in usage.Execute.
+// root returns the root of some commands. Its annotations map words that were commands once as removed does.
 func (p *program) root(long string, annotations map[string]string, commands []*cobra.Command) *cobra.Command {
 	root := &cobra.Command{
 		Use:   name,

@@ -1,4 +1,4 @@
-// Command gridstand-server serves grid games over gRPC.
+// Command gridstand-server serves grid games over gRPC and HTTP.
 package main
 
 import (

@@ -94,7 +94,7 @@ progress; a second one ends it immediately.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.Annotations = map[string]string{"version": "--version"} // see usage.Args
+	root.Annotations = map[string]string{"version": "--version"} // what replaces a former command
 	root.Version = version.String()
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true

@@ -132,6 +132,10 @@ These limits have no flag. One address, on each server:
   Lists          A tenth of the first page of public challenges, if there are
                  others among the latest 2,000.
 
+Each account:
+  Reactions      One a second on each server.
+  Access         8 SSH keys and 8 sessions in browsers.
+
 Each connection, call or stream:
   Requests       Messages of 4 kB and headers of 16 kB. In HTTP, headers
                  arrive within 5 seconds and bodies within 10.

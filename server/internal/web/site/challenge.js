@@ -14,6 +14,7 @@ import {
   shareRow,
   share as sheet,
   site,
+  tab,
   toast,
 } from './dom.js';
 import { failed } from './failed.js';
@@ -112,10 +113,8 @@ function show(root, { challenge, next, attempt, now, dailyVariants = [] }) {
   const share = shareRow(() => site + path);
   document.title = `${words.title(c)} – Gridstand`;
 
-  const tab = (/** @type {string} */ v) =>
-    h('a', { href: `/daily/${v}`, 'aria-current': v === c.variant && 'page' }, v);
-  const tabs =
-    dailyVariants[1] && h('nav.tabs', { 'aria-label': 'Variants' }, dailyVariants.map(tab));
+  const links = dailyVariants.map((v) => tab(`/daily/${v}`, v, v === c.variant));
+  const tabs = links[1] && h('nav.tabs', { 'aria-label': 'Variants' }, links);
   const heading = () => [
     h('h1', words.title(c)),
     tabs,

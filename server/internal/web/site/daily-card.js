@@ -1,7 +1,7 @@
 // The card for the daily game on the start page.
 import { account, call, look } from './api.js';
 import { dayBefore, summary } from './challenge-words.js';
-import { placeOn, streakNow } from './daily-more.js';
+import { ownStanding, placeOn, streakNow } from './daily-more.js';
 import { facts, h } from './dom.js';
 import { clock, isOver, plural, sync, until } from './game-state.js';
 
@@ -26,8 +26,7 @@ export function createDaily() {
     let said = 'The same tiles for everyone';
     const over = attempt && isOver(attempt);
     if (attempt) {
-      const asked = { challengeId: c.id, playerId: 'me' };
-      const { standings, total } = over ? await call('ListStandings', asked).catch(() => ({})) : {};
+      const { standings, total } = over ? await ownStanding(c.id).catch(() => ({})) : {};
       // The streak below is that of all daily games.
       said = summary({ ...attempt, challenge: c, dayStreak: 0, rank: standings?.[0].rank, total });
     }
@@ -51,7 +50,7 @@ export function createDaily() {
     draw();
     if (day) yesterday.textContent += ` ${await placeOn(c.variant, day)}`;
   }
-  load().catch(() => {});
+  const loaded = load().catch(() => {});
   setInterval(() => {
     if (document.hidden) return;
     draw();
@@ -59,5 +58,5 @@ export function createDaily() {
     again = 15e3 - until(0);
     load().catch(() => {});
   }, 1000);
-  return element;
+  return { element, loaded };
 }

@@ -5,14 +5,16 @@ import { place } from './challenge-words.js';
 import { bars, h } from './dom.js';
 import { comma, plural } from './game-state.js';
 
+/** Lists the player's standing in a challenge. @param {string} challengeId */
+export const ownStanding = (challengeId) => call('ListStandings', { challengeId, playerId: 'me' });
+
 /**
  * Returns the player's place in the daily game of a day: "3rd of 87". Throws if they have none.
  * @param {string} variant @param {string} date
  */
 export async function placeOn(variant, date) {
   const { challenge } = await look('GetChallenge', { daily: { variant, date } });
-  const asked = { challengeId: challenge.id, playerId: 'me' };
-  const { standings, total } = await call('ListStandings', asked);
+  const { standings, total } = await ownStanding(challenge.id);
   return place(standings[0].rank, total);
 }
 

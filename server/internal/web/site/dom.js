@@ -131,6 +131,9 @@ export const facts = (element, ...all) => {
 /** The header's link to the daily game, or null if the server has none. @type {HTMLElement | null} */
 export const dailyLink = document.querySelector('nav [href="/daily"]');
 
+/** Makes a link in a row of tabs. @param {string} href @param {string} text @param {boolean} [here] */
+export const tab = (href, text, here) => h('a', { href, 'aria-current': here && 'page' }, text);
+
 /** Scrolls the page as far as necessary to show an element. @param {any} element */
 export const reveal = (element) => element.scrollIntoView({ block: 'nearest' });
 

@@ -22,7 +22,7 @@ function record({ variant, games, wins, bestScore, bestGameId }, i) {
   const facts = plural(games, 'game') + (wins ? `, ${wins} won` : '');
   const best = bestScore ? comma(bestScore) : wins ? plural(wins, 'win') : '–';
   const element = h(
-    bestGameId ? 'a.record' : 'div.record',
+    bestGameId ? 'a.card.record' : 'div.card.record',
     { href: bestGameId && `/g/${bestGameId}` },
     h('b', variant),
     h('span.score', best),

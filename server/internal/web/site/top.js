@@ -1,7 +1,7 @@
 // The leaderboards: today, this week, and all time.
 import { account, look } from './api.js';
 import { ordinal } from './challenge-words.js';
-import { dailyLink, h } from './dom.js';
+import { dailyLink, h, tab } from './dom.js';
 import { failed } from './failed.js';
 import { ago, plural } from './game-state.js';
 import { link } from './names.js';
@@ -15,9 +15,6 @@ const windows = [
   ['week', 'This week', 'WINDOW_WEEK'],
   ['all', 'All time', 'WINDOW_ALL_TIME'],
 ];
-
-/** @param {string} href @param {string} text @param {boolean} [here] */
-const tab = (href, text, here) => h('a', { href, 'aria-current': here && 'page' }, text);
 
 /**
  * @param {HTMLElement} root
@@ -79,7 +76,7 @@ async function list(variant, window) {
   around.sort((a, b) => a.rank - b.rank);
   const podium = entries
     .slice(0, 3)
-    .map((e) => h('li', h('small', ordinal(e.rank)), h('b', link(e)), h('span', scoreLink(e))));
+    .map((e) => h('li', h('small', ordinal(e.rank)), h('b.cut', link(e)), h('span', scoreLink(e))));
   for (let rank = podium.length + 1; rank <= 3; rank++) {
     const take = h('a', { href: `/play/${variant}` }, 'Take it');
     podium.push(h('li.free', h('small', ordinal(rank)), take));

@@ -8,7 +8,7 @@ import { celebrate, soundKey } from './moments.js';
 import { names } from './names.js';
 import { listPlaces, playAddress, raceNow } from './places.js';
 import { offer, rise } from './reactions.js';
-import { variantCard } from './variant-card.js';
+import { sample, variantCard } from './variant-card.js';
 import * as table from './words.js';
 
 // Milliseconds between the first two searches if no game is live; later ones are further apart.
@@ -92,6 +92,8 @@ export default function show(root) {
   const caption = h('div', name, about, reason);
   const view = h('div.caption', caption, score, react);
   const play = h('a.button.primary.large', { href: '/play/classic' }, 'Play');
+  const daily = dailyLink && createDaily();
+  const below = h('section.stack', { hidden: true }, daily?.element, places, listTitle, list);
   root.append(
     h(
       'div.tv',
@@ -101,7 +103,7 @@ export default function show(root) {
         h('div.row.actions', play, raceNow()),
       ),
       h('section.watched.stack', stage, view),
-      h('section.stack', dailyLink && createDaily(), places, listTitle, list),
+      below,
     ),
   );
 
@@ -221,8 +223,7 @@ export default function show(root) {
   async function nothing() {
     const [game] = await games('RECENT', 'FINISHED', 1);
     if (game) return tune(game, 'No live games: this was the last one.');
-    const tiles = [2, 4, 8, 16, 256, 128, 64, 32, 512, 1024, 2048, 0, 0, 0, 0, 0];
-    board.show({ twenty48: { rows: 4, columns: 4, tiles } });
+    board.show(sample({ rows: 4, columns: 4 }, 0));
     name.textContent = 'No live games';
     badge.textContent = 'Yours can be the first.';
   }
@@ -274,15 +275,20 @@ export default function show(root) {
     const due = !running() || (dull() && now - since >= least);
     if (due && now >= next) find();
     const tick = ticks++;
-    try {
-      if (tick % (rows.length ? wallTime : restTime) === 0) await fillWall();
-      if (tick % placesTime === 0) await listPlaces(places, 2);
-    } catch {}
+    await Promise.allSettled([
+      tick || daily?.loaded,
+      tick % placesTime || listPlaces(places, 2),
+      tick % (rows.length ? wallTime : restTime) || fillWall(),
+    ]);
+    if (!tick) below.hidden = false; // with all parts, so that none moves another
   }
   place('twenty48');
   board.show();
   tick();
   setInterval(tick, 1000);
+  setTimeout(() => {
+    below.hidden = false; // even if the server is slow
+  }, 1000);
 
   keys([['n', 'next game', () => find(true)], soundKey, ['Enter', '', () => play.click()]]);
 }

@@ -17,9 +17,10 @@ const camps = [
 /**
  * Returns the position that a card shows. Of 2048, the larger half of its cells filled in a snake, as good
  * players do.
- * @param {Variant} v @param {number} turn cards with other numbers show it turned
+ * @param {{kind?: string, rows: number, columns: number}} v
+ * @param {number} turn cards with other numbers show it turned
  */
-function sample({ kind, rows, columns }, turn) {
+export function sample({ kind, rows, columns }, turn) {
   const count = rows * columns;
   if (kind === 'KIND_TRIBOLO') {
     const cells = Array.from({ length: count }, (_, i) => {

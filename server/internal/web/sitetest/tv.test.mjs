@@ -4,13 +4,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { element, serve, settle } from './dom.mjs';
 
+document.querySelector = (selector) => (selector.includes('/daily') ? element('a') : null); // in the header
 const { hear } = await import('../site/game-state.js');
 const { default: show, gameRow } = await import('../site/tv.js');
 
 const at = (time) => new Date(Date.parse('2026-11-20T12:00:00Z') + time);
 
-/** Shows the page at a time with two games whose last moves were at the time 0. */
-function open(t, now) {
+/**
+ * Shows the page at a time with two games whose last moves were at the time 0. The server does not answer calls whose
+ * address contains silent.
+ */
+function open(t, now, silent = '/events') {
   globalThis.BroadcastChannel = undefined; // It would keep the test running.
   globalThis.requestAnimationFrame = () => 1;
   t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
@@ -24,7 +28,7 @@ function open(t, now) {
   });
   const { fetch } = globalThis;
   globalThis.fetch = (url, options) =>
-    url.includes('/events') ? new Promise(() => {}) : fetch(url, options);
+    url.includes(silent) || url.includes('/events') ? new Promise(() => {}) : fetch(url, options);
   hear(at(now).toUTCString());
   const root = element();
   show(root);
@@ -36,6 +40,25 @@ test('a game without moves for minutes is not called live', async (t) => {
   await settle();
   assert.match(root.textContent, /a game in progress/);
   assert.doesNotMatch(root.textContent, /best live/);
+});
+
+test('what is below the board appears at once, and late if the server is slow', async (t) => {
+  const part = (root) => root.children[0].children[2];
+  const quick = part(open(t, 10e3));
+  assert.equal(quick.hidden, true);
+  await settle();
+  assert.equal(quick.hidden, false);
+  for (const silent of ['/', '/ListChallenges', '/GetChallenge']) {
+    t.mock.timers.reset();
+    const slow = part(open(t, 10e3, silent));
+    await settle();
+    t.mock.timers.tick(999);
+    await settle();
+    assert.equal(slow.hidden, true, silent);
+    t.mock.timers.tick(1);
+    await settle();
+    assert.equal(slow.hidden, false, silent);
+  }
 });
 
 test('the title of the wall follows the games on it', async (t) => {
@@ -73,7 +96,7 @@ test('the card of the daily game counts down, and shows the next one after midni
   });
   const { createDaily } = await import('../site/daily-card.js');
   hear(at(0).toUTCString());
-  const card = createDaily();
+  const { element: card } = createDaily();
   await settle();
   const begin = performance.now();
   const pass = async (ms) => {

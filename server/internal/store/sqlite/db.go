@@ -55,12 +55,6 @@ type refusal struct{ error }
 
 func (r refusal) Unwrap() error { return r.error }
 
-// isRefusal reports whether an error from work is a refusal.
-func isRefusal(err error) bool {
-	_, ok := errors.AsType[refusal](err)
-	return ok
-}
-
 // writeUnsynced is like write, but for data that may be lost if the machine loses power:
 // it survives a crash of the program, but does not wait for the disk. A durable write
 // also makes everything written before it durable, so this is enough for data that merely

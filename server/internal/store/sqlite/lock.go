@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strconv"
-	"strings"
 	"sync"
 )
 
@@ -68,14 +66,13 @@ func acquire(path string) (*lockFile, error) {
 		return nil, err
 	}
 	if err := lock(f); err != nil {
-		holder := make([]byte, 20)
-		n, _ := f.ReadAt(holder, 0)
+		var pid int
+		_, unreadable := fmt.Fscan(f, &pid)
 		_ = f.Close()
 		if !errors.Is(err, errHeld) {
 			return nil, fmt.Errorf("locking %s: %w", path, err)
 		}
-		pid, _, _ := strings.Cut(string(holder[:n]), "\n")
-		if pid, err := strconv.Atoi(strings.TrimSpace(pid)); err == nil {
+		if unreadable == nil {
 			return nil, fmt.Errorf("%w: process %d; stop it first", ErrInUse, pid)
 		}
 		return nil, fmt.Errorf("%w; stop it first", ErrInUse)

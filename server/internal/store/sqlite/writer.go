@@ -283,7 +283,8 @@ func (w *writer) finish(batch []*request) {
 	for {
 		bad := slices.IndexFunc(batch, func(r *request) bool {
 			r.err = r.run(w.conn)
-			return r.err != nil && !isRefusal(r.err)
+			_, refused := errors.AsType[refusal](r.err)
+			return r.err != nil && !refused
 		})
 		if bad < 0 {
 			w.commit(batch)

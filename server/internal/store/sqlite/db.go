@@ -28,8 +28,8 @@ type file struct {
 	memory bool
 	logger *slog.Logger
 	writer *writer
-	// info identifies the open file.
-	info os.FileInfo
+	// info and wal identify the open file and its write-ahead log.
+	info, wal os.FileInfo
 	// reported is set after the first error about a corrupt page has been logged.
 	reported atomic.Bool
 	// resumed is set after the expiry of data has been resumed; see saveClock.

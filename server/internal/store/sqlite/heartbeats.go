@@ -17,8 +17,8 @@ import (
 // too little.
 type heartbeats struct{ db *db }
 
-// Record implements store.Heartbeats. It also checks that the database file has not been
-// deleted or replaced.
+// Record implements store.Heartbeats. It also checks that the file and its log have not
+// been deleted or replaced.
 func (h heartbeats) Record(ctx context.Context, b store.Heartbeat) (result store.HeartbeatResult, err error) {
 	if err := h.db.verify(); err != nil {
 		return result, err

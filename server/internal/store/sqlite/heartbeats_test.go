@@ -16,46 +16,59 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Ensure that all calls fail from the next heartbeat on after the file was deleted or replaced, until it
-// is known to be back. Each time is logged once.
+// Ensure that all calls fail from the next heartbeat on after the file or its log was deleted or replaced,
+// until it is known to be back. Each time is logged once.
 func TestHeartbeats_FileGone(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "store.db")
-	var log bytes.Buffer
-	s := openStore(t, Options{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	heartbeat := store.Heartbeat{ServerID: "a", OutageAfter: 3 * time.Second, Keep: time.Hour, MaxServers: 10}
-	send := func() error {
-		_, err := s.Background.Heartbeats.Record(t.Context(), heartbeat)
-		return err
-	}
-	read := func() error {
-		_, err := s.Queue.Scheduled(t.Context(), "g")
-		return err
-	}
-	for i, replaced := range []bool{false, true} {
-		require.NoError(t, send())
-		require.NoError(t, os.Rename(path, path+".away"))
-		want := "deleted while the server was running"
-		if replaced {
-			want = "replaced while the server was running"
-			require.NoError(t, os.WriteFile(path, nil, 0o600))
-		}
-		for _, err := range []error{send(), s.Queue.EnqueueBy(t.Context(), store.AtOnce, "g"), read(), send()} {
-			require.NotErrorIs(t, err, store.ErrUnsettled)
-			require.ErrorContains(t, err, path+" was "+want)
-			var failure *store.Error
-			require.ErrorAs(t, err, &failure)
-			assert.Equal(t, store.Corrupt, failure.Kind)
-		}
-		require.NoError(t, os.RemoveAll(path))
-		require.NoError(t, os.Symlink(path, path)) // so that it is unknown which file is there
-		require.ErrorContains(t, send(), want)
-		require.ErrorContains(t, read(), want)
-		assert.Equal(t, i+1, strings.Count(log.String(), "id=file-replaced"))
-		require.NoError(t, os.Rename(path+".away", path))
-		require.NoError(t, send())
-		require.NoError(t, read())
-		require.NoError(t, s.Queue.EnqueueBy(t.Context(), store.AtOnce, "g"))
+	for _, suffix := range []string{"", walSuffix} {
+		t.Run("store.db"+suffix, func(t *testing.T) {
+			t.Parallel()
+			opened := filepath.Join(t.TempDir(), "store.db")
+			path := opened + suffix
+			var log bytes.Buffer
+			s := openStore(t, Options{Path: opened, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			heartbeat := store.Heartbeat{ServerID: "a", OutageAfter: 3 * time.Second, Keep: time.Hour, MaxServers: 10}
+			send := func() error {
+				_, err := s.Background.Heartbeats.Record(t.Context(), heartbeat)
+				return err
+			}
+			read := func() error {
+				_, err := s.Queue.Scheduled(t.Context(), "g")
+				return err
+			}
+			for i, replaced := range []bool{false, true} {
+				require.NoError(t, send())
+				require.NoError(t, os.Rename(path, path+".away"))
+				if replaced {
+					require.NoError(t, os.WriteFile(path, nil, 0o600))
+				}
+				want := path + " was deleted or replaced while the server was running"
+				for _, err := range []error{send(), s.Queue.EnqueueBy(t.Context(), store.AtOnce, "g"), read(), send()} {
+					require.NotErrorIs(t, err, store.ErrUnsettled)
+					require.ErrorContains(t, err, want)
+					var failure *store.Error
+					require.ErrorAs(t, err, &failure)
+					assert.Equal(t, store.Corrupt, failure.Kind)
+				}
+				require.NoError(t, os.RemoveAll(path))
+				require.NoError(t, os.Symlink(path, path)) // so that it is unknown which file is there
+				require.ErrorContains(t, send(), want)
+				require.ErrorContains(t, read(), want)
+				assert.Equal(t, i+1, strings.Count(log.String(), "id=file-replaced"))
+				require.NoError(t, os.Rename(path+".away", path))
+				require.NoError(t, send())
+				require.NoError(t, read())
+				require.NoError(t, s.Queue.EnqueueBy(t.Context(), store.AtOnce, "g"))
+			}
+			for _, gone := range []string{opened, opened + walSuffix} {
+				require.NoError(t, os.Rename(gone, gone+".away"))
+			}
+			require.ErrorContains(t, send(), opened+" was deleted", "of both, a restart would not bring back the first")
+			for _, gone := range []string{opened, opened + walSuffix} {
+				require.NoError(t, os.Rename(gone+".away", gone))
+			}
+			require.NoError(t, send())
+		})
 	}
 }
 

@@ -17,29 +17,38 @@ const (
 // howToRestore explains how to replace a file safely.
 const howToRestore = `to restore a backup, stop the server, run "gridstand-server restore --replace" and "gridstand-server quarantine --before now", and start the server`
 
-// verify returns an error, and makes all other calls fail, while the file's name no longer
-// refers to the open file: writes are lost when the process ends, so they must not be
-// acknowledged. It is called with each heartbeat.
+// verify returns an error, and makes all other calls fail, while the name of the file or of its log no
+// longer refers to what is open: writes are lost when the process ends, so they must not be acknowledged.
+// A log without a name is lost only if the process is killed, because a stop empties it. verify is called
+// with each heartbeat.
 func (f *file) verify() error {
-	now, err := os.Stat(f.path)
-	var refused *store.Error
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		refused = &store.Error{Kind: store.Corrupt, Err: fmt.Errorf("%s was deleted while the server was running; all reads and writes fail until it is back; "+howToRestore, f.path)}
-	case err != nil:
-		refused = f.writer.refused.Load() // It is unknown which file has the name now.
-	case !os.SameFile(f.info, now):
-		refused = &store.Error{Kind: store.Corrupt, Err: fmt.Errorf("%s was replaced while the server was running; all reads and writes fail until the previous file is back; "+howToRestore, f.path)}
+	refused := f.changed(f.path, f.info, howToRestore)
+	if refused == nil {
+		refused = f.changed(f.path+walSuffix, f.wal, "or restart the server, which saves its moves")
 	}
 	before := f.writer.refused.Swap(refused)
 	if refused == nil {
 		return nil
 	}
 	if before == nil {
-		f.logger.Error("the database file was deleted or replaced while the server is running: moves are refused",
+		f.logger.Error("the file or its log was deleted or replaced while the server is running: moves are refused",
 			"id", "file-replaced", "file", f.path, "error", refused)
 	}
 	return refused
+}
+
+// changed returns an error if the path no longer refers to the file opened. advice says what to do if that is lost.
+func (f *file) changed(path string, opened os.FileInfo, advice string) *store.Error {
+	now, err := os.Stat(path)
+	switch {
+	case os.SameFile(opened, now):
+		return nil
+	case err == nil || errors.Is(err, fs.ErrNotExist):
+		return &store.Error{Kind: store.Corrupt, Err: fmt.Errorf(
+			"%s was deleted or replaced while the server was running; all reads and writes fail until it is back; %s", path, advice)}
+	default: // It is unknown which file has the name now.
+		return f.writer.refused.Load()
+	}
 }
 
 // headerSize is the size of a database's header.

@@ -33,6 +33,21 @@ func TestClose_Replaced(t *testing.T) {
 	assertRows(t, path+".moved", 1000)
 }
 
+// Ensure that a stop saves everything if the write-ahead log was deleted while the server was running.
+func TestClose_LogDeleted(t *testing.T) {
+	t.Parallel()
+	skipOnWindows(t)
+	path := filepath.Join(t.TempDir(), "store.db")
+	s := mustOpen(t, Options{Path: path})
+	d := s.Engine.(*engine).db
+	newTable(t, d)
+	insertRows(t, d, 1, 500)
+	require.NoError(t, os.Remove(path+walSuffix))
+	require.Error(t, d.verify())
+	_ = s.Close() // Close fails because it cannot save the store's clock.
+	assertRows(t, path, 500)
+}
+
 // Ensure that a server that finds its file missing or empty logs, once, that the file is new although
 // there was one. A first start logs nothing.
 func TestOpen_Missing(t *testing.T) {

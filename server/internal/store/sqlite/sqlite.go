@@ -182,6 +182,9 @@ func (e *engine) openFile(o Options) (_ *file, err error) {
 	if f.info, err = os.Stat(f.path); err != nil {
 		return nil, err
 	}
+	if f.wal, err = os.Stat(f.path + walSuffix); err != nil {
+		return nil, err
+	}
 	if !o.Memory {
 		spareProcessor()
 	}

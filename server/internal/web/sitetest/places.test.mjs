@@ -61,18 +61,6 @@ test('a button says what fails while it waits for the server', async (t) => {
   assert.equal(calls.length, 2);
 });
 
-test('the form for a race appears together with the open places', async (t) => {
-  t.mock.timers.enable({ apis: ['setInterval'] });
-  const race = { id: 'c', kind: 'CHALLENGE_KIND_RACE', status: 'CHALLENGE_STATUS_WAITING' };
-  const list = [{ ...race, createTime: '2026-11-20T12:00:00Z' }];
-  serve((method) => (method === 'ListChallenges' ? { challenges: list } : { variants: [] }));
-  const root = element();
-  const shown = showRaces(root);
-  assert.equal(root.textContent, '');
-  await shown;
-  assert.match(root.textContent, /Open places.*A new race/);
-});
-
 test('two presses of "Create race" create one race, until the back button', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   setAccount({ id: 'ada', name: 'ada', token: 'a.b' });

@@ -111,7 +111,7 @@ func TestOperator(t *testing.T) {
 }
 
 // Ensure that an operator can create, list and revoke the credentials of SSH hosts, and that a
-// credential is shown once or written to a new file.
+// credential is shown once or written to a file, which keeps it until it is revoked.
 func TestOperator_Credentials(t *testing.T) {
 	t.Parallel()
 	config := servertest.Config(t)
@@ -124,7 +124,7 @@ func TestOperator_Credentials(t *testing.T) {
 	c.refuses("a credential with this name already exists; revoke it first", "ssh-credential", "create", "host-1")
 	_, stdout, _ := call(t, "ssh-credential", "list", "--store", c.store)
 	assert.Regexp(t, `^host-1  created 20\S+Z\n$`, stdout)
-	c.does("host-1: revoked\n", "ssh-credential", "revoke", "host-1")
+	c.does("", "ssh-credential", "revoke", "host-1")
 
 	file, other := filepath.Join(t.TempDir(), "credential"), filepath.Join(t.TempDir(), "credential")
 	c.does("", "ssh-credential", "create", "host-2", "--file", file)
@@ -138,7 +138,18 @@ func TestOperator_Credentials(t *testing.T) {
 	assert.Equal(t, written, again)
 	c.refuses("a credential with this name already exists; revoke it first", "ssh-credential", "create", "host-2", "--file", other)
 	assert.NoFileExists(t, other)
-	c.does("host-2: revoked\n", "ssh-credential", "revoke", "host-2")
+	c.does("", "ssh-credential", "revoke", "host-2")
+	c.does("", "ssh-credential", "create", "host-2", "--file", file)
+	replaced, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Regexp(t, credential, string(replaced))
+	assert.NotEqual(t, written, replaced, "a revoked credential")
+	require.NoError(t, os.WriteFile(other, []byte("a note"), 0o600))
+	c.refuses("file already exists", "ssh-credential", "create", "host-3", "--file", other)
+	note, err := os.ReadFile(other)
+	require.NoError(t, err)
+	assert.Equal(t, "a note", string(note))
+	c.does("", "ssh-credential", "revoke", "host-2")
 	var errs bytes.Buffer
 	code := run(t.Context(), []string{"ssh-credential", "create", "host-3", "--store", c.store}, fullDisk{}, &errs)
 	assert.Equal(t, exitFailed, code)

@@ -3,6 +3,7 @@ package operator
 import (
 	"fmt"
 	"os"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -20,9 +21,7 @@ func sshCredential() *cobra.Command {
 ("gridstand ssh-host") act for the players of SSH keys. A host with a credential
 can play for every player who has a key, but cannot read or replace tokens. Give
 each host its own credential, and add the host's address to the servers'
---proxies.
-
-Servers may keep running.`,
+--proxies. Servers may keep running.`,
 	}
 	var file string
 	create := command(&cobra.Command{
@@ -41,7 +40,7 @@ printed again. Keep it in a file that only the SSH host can read:
 			return err
 		})
 	})
-	create.Flags().StringVar(&file, "file", "", "write the credential to this `file`, which only its owner can read; do nothing if the file exists")
+	create.Flags().StringVar(&file, "file", "", "write the credential to this `file`, which only its owner can read; keep one that the store accepts")
 	cmd.AddCommand(
 		create,
 		command(&cobra.Command{
@@ -68,7 +67,6 @@ leaves.`,
 		}, false, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
 			err := operator.Credentials.Revoke(cmd.Context(), args[0])
 			if err == nil {
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), args[0]+": revoked")
 				note(cmd, operator, "%s: revoked", args[0])
 			}
 			return err
@@ -77,17 +75,22 @@ leaves.`,
 	return cmd
 }
 
-// createInto creates a credential and writes it to a new file. If the file exists,
-// createInto leaves it unchanged, so the command is safe to run every time a container
-// starts.
+// createInto creates a credential and writes it to a file. If the file has a credential that the store accepts,
+// createInto leaves it unchanged, so the command is safe to run every time a container starts. A credential that
+// was revoked, or is of a store that no longer exists, is replaced; any other file is not.
 func createInto(cmd *cobra.Command, operator *server.Operator, name, file string) error {
-	if _, err := os.Lstat(file); err == nil {
+	previous, _ := os.ReadFile(file) // createFile refuses a file that cannot be read.
+	credential := strings.TrimSpace(string(previous))
+	if _, err := operator.Credentials.Verify(cmd.Context(), credential); err == nil {
 		_, err := fmt.Fprintln(cmd.OutOrStdout(), file+": already exists")
 		return err
 	}
-	return createCredential(cmd, operator, name, func(credential string) error {
+	return createCredential(cmd, operator, name, func(created string) error {
+		if strings.HasPrefix(credential, "gridstand_ssh_") {
+			_ = os.Remove(file) // If that fails, createFile refuses the file.
+		}
 		return createFile(file, func(f *os.File) error {
-			_, err := fmt.Fprintln(f, credential)
+			_, err := fmt.Fprintln(f, created)
 			return err
 		})
 	})

@@ -77,8 +77,7 @@ To restore it, stop the server. Then, with the server's --data or --store,
     gridstand-server restore --replace <file>
     gridstand-server quarantine --before now
 
-put it in place and freeze the open games, which may have lost moves. Then start
-the server.`,
+put it in place and freeze the open games, which may have lost moves.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, err := filepath.Abs(args[0])
 			if err != nil {
@@ -108,9 +107,8 @@ is Redis, servers may keep running, but the leaderboards lack entries until the
 command ends. If it is a file, its server must be stopped.
 
 Leaderboards are emptied first, so that they lose entries without a log, and
-scores that no longer count under the current rules: those of Tribolo games with
-more than one human seat. Open games without a job in the queue get one. Hidden
-players stay hidden. If the command is interrupted, run it again.`,
+scores that no longer count under the current rules. Hidden players stay hidden.
+If the command is interrupted, run it again.`,
 	}, true, func(cmd *cobra.Command, operator *server.Operator, _ []string) error {
 		r, err := operator.Rebuild(cmd.Context())
 		fmt.Fprintf(cmd.OutOrStdout(), "%s read, %d of them finished.\n", english.Plural(r.Games, "game", ""), r.Finished)

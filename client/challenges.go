@@ -36,7 +36,7 @@ func (c *Client) RaceNow(ctx context.Context) (*pb.Challenge, error) {
 // not started. Even if a reply is lost, AddBot adds only one bot.
 //
 // The errors are ErrChallengeNotFound, ErrChallengeStarted, ErrChallengeFull,
-// ErrNotCreator, and ErrInvalid if there is no such bot.
+// ErrNotCreator, and ErrInvalid if there is no such bot or if the challenge is not a race.
 func (c *Client) AddBot(ctx context.Context, challengeID, bot string) (*pb.Challenge, error) {
 	if bot == "" { // A server would add the account itself.
 		return nil, invalid("the name of the bot must not be empty")

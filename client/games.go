@@ -83,7 +83,8 @@ func (c *Client) CurrentGame(ctx context.Context, playerID string) (Game, bool, 
 // first open seat. Joining a seat that the account already has is not an error. The call
 // is retried like Seat.Move.
 //
-// The errors are ErrSeatTaken, ErrGameOver and ErrGameNotFound.
+// The errors are ErrSeatTaken, ErrGameOver, ErrGameNotFound, and ErrInvalid if the game has
+// no such seat.
 func (c *Client) Join(ctx context.Context, gameID string, seat *int32) (Game, error) {
 	request := &pb.JoinGameRequest{GameId: gameID, Seat: seat}
 	response, err := retry(ctx, c, 0, c.Games.JoinGame, request)
@@ -120,7 +121,7 @@ func (c *Client) Resign(ctx context.Context, game Game) (*pb.Event, error) {
 // React shows a reaction to the watchers and players of a game. It is not retried.
 //
 // The errors are ErrReactionsOff, ErrRateLimited if the account has reacted within a second,
-// ErrGameOver, ErrGameNotFound and ErrBadToken.
+// ErrGameOver, ErrGameNotFound, ErrBadToken, and ErrInvalid for an unknown reaction.
 func (c *Client) React(ctx context.Context, gameID string, reaction pb.Reaction) error {
 	_, err := c.Games.React(ctx, &pb.ReactRequest{GameId: gameID, Reaction: reaction})
 	return err

@@ -70,7 +70,7 @@ func (t *tally) unseen() (watchers, events int64) {
 	return watchers, events
 }
 
-// latencies counts durations in buckets of microseconds that are at most 3 % wide.
+// latencies counts durations in buckets that are 1 µs wide or, from 64 µs, at most 1/32 of the duration.
 type latencies struct {
 	buckets [32 * 40]atomic.Int64
 	longest atomic.Int64

@@ -69,7 +69,7 @@ func Plain(p *pb.Position) string {
 // Sizes of a panel beside or below a board.
 const (
 	panelWidth    = 42 // maximum
-	panelMinWidth = 24 // minimum beside the board; fits a command with a short id
+	panelMinWidth = 24 // minimum beside the board
 	panelMinLines = 4  // minimum; fits the scores of three seats, and whose turn it is
 	panelLow      = 18 // rows beside a lower board, if the window has them; fits a result and a command
 	PanelGap      = 2  // columns between board and panel

@@ -37,7 +37,7 @@ here and over SSH, link the key before you use it over SSH for the first time.`,
 		Short:      "Link an SSH key to your account",
 		Long: `Link an SSH key to your account. The file contains a private key, or the public
 key (.pub) of a private key beside it or in the SSH agent. Without a file, link
-the first of id_rsa, id_ecdsa and id_ed25519 in ~/.ssh.
+the first of id_rsa, id_ecdsa and id_ed25519, also with _sk, in ~/.ssh.
 
 The private key does not leave this machine: ssh-keygen uses it to sign your
 player id.`,

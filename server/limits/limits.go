@@ -64,7 +64,7 @@ var Table = [count]Limit{
 	},
 	MovesPerSecond: {
 		"max-moves-per-second", "moves_per_second", 200,
-		"moves and other changes by one player per second",
+		"calls by one player per second that need a token, mostly moves",
 	},
 	EventsPerGame: {
 		"max-events-per-game", "events_per_game", 200_000,

@@ -58,7 +58,7 @@ func TestTerminal_SSH(t *testing.T) {
 	w.sees("ada", `▸. classic +`+grace+` +\d+`)
 	w.sees("ada", `1 of 1 ─╯╰─+ no watchers`)
 	w.press("ada", "?", `\? help`)
-	w.sees("ada", `↑ ↓ +select`)
+	w.sees("ada", `↑ ↓ k j +select`)
 	w.press("ada", "Escape", `any key close`)
 
 	w.says("n starts a game. The key is the account: it can get a name later.")

@@ -21,7 +21,7 @@ type Config struct {
 	// Env is the environment of the pages. Its Server is required. If its Clock is nil, the
 	// system clock is used.
 	Env ui.Env
-	// Start is the first page. Notice is shown on it for noticeTime or until a key is pressed.
+	// Start is the first page. Notice is shown on it.
 	Start  ui.Route
 	Notice string
 }
@@ -57,8 +57,13 @@ func (m *Model) Init() tea.Cmd {
 	return tea.Batch(tea.RequestBackgroundColor, m.tick(), m.open(m.config.Start, nil))
 }
 
-// tick draws the page every second, because it may show times.
-func (m *Model) tick() tea.Cmd { return m.tasks.Later(time.Second, m.tick) }
+// tick draws the page every second, because it may show times, and counts how long its notice is shown.
+func (m *Model) tick() tea.Cmd {
+	if p := m.top(); p != nil {
+		p.Own().Tick()
+	}
+	return m.tasks.Later(time.Second, m.tick)
+}
 
 // top returns the visible page, or nil before the first page.
 func (m *Model) top() ui.Page {
@@ -73,9 +78,6 @@ func (m *Model) find(tasks *ui.Tasks) int {
 	return slices.IndexFunc(m.pages, func(p ui.Page) bool { return p.Own() == tasks })
 }
 
-// noticeTime is how long Config.Notice is shown.
-const noticeTime = 15 * time.Second
-
 // push adds a page on top of the others. It first closes the page that has the tasks old, if it is open, and
 // the pages above it.
 func (m *Model) push(p ui.Page, old *ui.Tasks) tea.Cmd {
@@ -88,19 +90,12 @@ func (m *Model) push(p ui.Page, old *ui.Tasks) tea.Cmd {
 	if below, ok := m.top().(ui.Pausing); ok {
 		below.Pause()
 	}
-	notice := m.config.Notice
-	m.config.Notice = ""
 	m.pages = append(m.pages, p)
-	if notice == "" {
-		return p.Init()
+	if m.config.Notice != "" {
+		p.Own().Refuse(m.config.Notice)
+		m.config.Notice = ""
 	}
-	p.Own().Refuse(notice)
-	return tea.Batch(p.Init(), m.tasks.Later(noticeTime, func() tea.Cmd {
-		if p.Own().Notice == notice {
-			p.Own().Say("")
-		}
-		return nil
-	}))
+	return p.Init()
 }
 
 // pop closes the visible page. If it is the only page, pop quits the program instead, and

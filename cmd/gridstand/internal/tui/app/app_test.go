@@ -286,6 +286,25 @@ func TestModel_Help(t *testing.T) {
 	assert.ErrorIs(t, m.err, ErrInterrupted)
 }
 
+// Ensure that a notice gives way to the page's status after 15 seconds, or to a newer notice.
+func TestModel_Notice(t *testing.T) {
+	t.Parallel()
+	m := New(t.Context(), Config{Env: *tuitest.Env(&tuitest.Server{}), Notice: "a warning"})
+	p := newFakePage(t.Context())
+	m.push(p, nil)
+	for _, notice := range []string{"a warning", "Copied."} {
+		for range 14 {
+			m.tick()
+		}
+		assert.Equal(t, notice, p.Notice)
+		p.Say("Copied.")
+	}
+	for range 15 {
+		m.tick()
+	}
+	assert.Empty(t, p.Notice)
+}
+
 // Ensure that the program waits before each key and each size of a remote terminal, ends at ctrl-c and
 // when its context is canceled, and leaves the page's closing message in the terminal.
 func TestRun(t *testing.T) {

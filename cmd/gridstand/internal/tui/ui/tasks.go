@@ -23,9 +23,10 @@ type Tasks struct {
 	// keys other than q and esc are then dropped, so that the same key does not open it twice.
 	Opening bool
 	// Notice says what the user's last key did, or why it failed. The program shows it in place of the page's
-	// status until the next key.
+	// status until the next key, at most for noticeTicks.
 	Notice string
 	failed bool // whether Notice says why a key failed
+	ticks  int  // for which Notice has been shown
 	// News says what has just happened in the page's game: a milestone, or reactions of watchers.
 	News    string
 	newsEnd Timer
@@ -225,14 +226,24 @@ func (t *Tasks) Answer(msg tea.KeyPressMsg) tea.Cmd {
 
 // Say shows a notice.
 func (t *Tasks) Say(text string) tea.Cmd {
-	t.Notice, t.failed = text, false
+	t.Notice, t.failed, t.ticks = text, false, 0
 	return nil
 }
 
 // Refuse shows why a key has no effect.
 func (t *Tasks) Refuse(why string) tea.Cmd {
-	t.Notice, t.failed = why, true
+	t.Notice, t.failed, t.ticks = why, true, 0
 	return nil
+}
+
+// noticeTicks is the number of seconds after which a notice may no longer be true, and would hide the page's status.
+const noticeTicks = 15
+
+// Tick withdraws a notice that was shown for noticeTicks. The program calls it every second.
+func (t *Tasks) Tick() {
+	if t.ticks++; t.ticks == noticeTicks {
+		t.Say("")
+	}
 }
 
 // Fail shows why a key's action failed.

@@ -182,11 +182,6 @@ func unknown(cmd *cobra.Command, rest, all []string) error {
 	if len(meant) == 0 && slices.Contains(cmd.SuggestFor, rest[0]) {
 		meant = append(meant, cmd.CommandPath())
 	}
-	// Cobra counts two swapped letters as two typos.
-	letters := func(word string) string { return string(slices.Sorted(slices.Values([]byte(word)))) }
-	if i := slices.IndexFunc(meant, func(name string) bool { return letters(name) == letters(rest[0]) }); i >= 0 {
-		meant = meant[i : i+1]
-	}
 	if len(meant) > 0 {
 		return Errorf("unknown command %.40q; did you mean %s?", rest[0], strings.Join(meant, " or "))
 	}

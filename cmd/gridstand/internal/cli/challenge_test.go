@@ -231,6 +231,9 @@ func TestChallenges(t *testing.T) {
 	race := created[0]
 	assert.Equal(t, "http://"+server+"/c/"+race, created[1])
 	assert.Regexp(t, `(?s)^Race of 12 min: waiting for players\n.*  ada ◂ you .*  greedy \(bot\) `, ada.ok("top", race))
+	waiting := func() string { return bob.ok("games", "--status", "waiting", "--variant", "classic") }
+	waittest.Until(t, "the race is listed", func() bool { return strings.Contains(waiting(), race) })
+	assert.Regexp(t, `^RACE .*\n`+race+` +classic +12 min +ada, greedy \(bot\) .*\n$`, waiting())
 	bob.env = []string{serverVariable + "="} // The link names the server.
 	assert.Regexp(t, `entrant +ada, not ready\nentrant +greedy \(bot\), ready\nentrant +bob, ready\n$`, bob.ok("join", created[1]))
 	bob.env = nil
@@ -238,6 +241,7 @@ func TestChallenges(t *testing.T) {
 	ada.ok("join", race) // Now all are ready.
 	clock.Pass(5 * time.Second)
 	assert.Equal(t, race, ada.game(ada.begun(race)).GetChallengeId())
+	waittest.Until(t, "the race is no longer listed", func() bool { return waiting() == "" })
 	late := "the account has not joined the race, and it has started. Watch it: gridstand watch " + race
 	newUser(t, server, "eve").fails(exitFailed, late, "join", race)
 

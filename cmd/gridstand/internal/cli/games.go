@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/internal/convert"
 	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -33,8 +35,9 @@ func (p *program) gamesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "games",
 		Short: "List games",
-		Long: `List live games, or with --status waiting the games that you can join with
-` + name + ` join. --mine and --player list games of any status by default.`,
+		Long: `List live games, or with --status waiting the games and public races that you
+can join with ` + name + ` join. --mine and --player list games of any status
+by default.`,
 	}
 	flags := cmd.Flags()
 	cmd.RunE = p.onServer(func(ctx context.Context, c *client.Client, _ []string) error {
@@ -90,11 +93,43 @@ func (p *program) games(ctx context.Context, c *client.Client, o gamesOptions) e
 	if err != nil {
 		return err
 	}
-	return list[*pb.Game]{
-		all: games, more: more, row: p.gameRow,
-		empty:   "There are no such games. Start one: " + p.typed("play"),
+	races := list[*pb.Challenge]{
+		row: p.raceRow, columns: []string{"RACE", "VARIANT", "TIME", "PLAYERS", "CREATED"},
+	}
+	if status == pb.GameStatus_GAME_STATUS_WAITING && request.PlayerId == "" {
+		if races.all, err = waitingRaces(ctx, c, o.variant); err != nil {
+			return err
+		}
+	}
+	empty := ""
+	switch {
+	case len(races.all) == 0:
+		empty = "There are no such games. Start one: " + p.typed("play")
+	case len(games) > 0:
+		races.title = "\n"
+	}
+	return cmp.Or(list[*pb.Game]{
+		all: games, more: more, row: p.gameRow, empty: empty,
 		columns: []string{"GAME", "VARIANT", "SCORE>", "TILE>", "MOVES>", "WATCHING>", "STATUS", "LAST MOVE", "PLAYER"},
-	}.print(p)
+	}.print(p), races.print(p))
+}
+
+// waitingRaces returns the public races that wait for players, of one variant unless it is empty.
+func waitingRaces(ctx context.Context, c *client.Client, variant string) ([]*pb.Challenge, error) {
+	request := &pb.ListChallengesRequest{Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE}
+	reply, err := c.Challenges.ListChallenges(ctx, request)
+	return slices.DeleteFunc(reply.GetChallenges(), func(c *pb.Challenge) bool {
+		return c.GetStatus() != pb.ChallengeStatus_CHALLENGE_STATUS_WAITING || variant != "" && c.GetVariant() != variant
+	}), err
+}
+
+// raceRow returns the cells of a race in a list.
+func (p *program) raceRow(c *pb.Challenge) []string {
+	names := convert.All(c.GetEntrants(), func(e *pb.Entrant) string { return gamestate.Name(e) })
+	return []string{
+		clean(c.GetId(), 26), clean(c.GetVariant(), 24), describe.Limit(c.GetLimit().AsDuration()), strings.Join(names, ", "),
+		p.ago(c.GetCreateTime()),
+	}
 }
 
 // gameRow returns the cells of a game in a list.

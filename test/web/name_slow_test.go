@@ -75,7 +75,7 @@ func TestJourney_Name(t *testing.T) {
 	s.playAttempt(other, daily)
 	other.Wait(asks)
 	call(other, "zoe")
-	other.Wait(says(`The name "zoe" is already taken.`))
+	other.Wait(says(`The name "zoe", or one that looks like it, is already taken.`))
 	click(other, "Stay a guest")
 	other.Wait("!" + asks)
 	other.Visit("/daily")

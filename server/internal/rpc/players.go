@@ -44,7 +44,7 @@ func nameRefused(err error, name string) error {
 	f := &failure{code: codes.AlreadyExists, reason: pb.ReasonNameTaken, metadata: map[string]string{"name": name}}
 	switch {
 	case errors.Is(err, account.ErrNameTaken):
-		f.message = fmt.Sprintf("the name %q is already taken", name)
+		f.message = fmt.Sprintf("the name %q, or one that looks like it, is already taken", name)
 	case errors.Is(err, account.ErrNameReserved):
 		f.message = fmt.Sprintf("the name %q is reserved; choose another", name)
 	default:

@@ -34,7 +34,12 @@ func Wrap(err error) error {
 // Flag reports that instead, because the flag may belong to the command that the user meant. Pass Flag to
 // cobra.Command.SetFlagErrorFunc.
 func Flag(cmd *cobra.Command, err error) error {
-	if _, unknown := errors.AsType[*pflag.NotExistError](err); unknown {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		var flags []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
+		if meant := Similar(flags, unknown.GetSpecifiedName()); len(meant) > 0 {
+			err = fmt.Errorf("%w; did you mean --%s?", err, strings.Join(meant, " or --"))
+		}
 		err = cmp.Or(noCommand(cmd), err)
 	}
 	var wrong *pflag.InvalidValueError

@@ -76,7 +76,7 @@ func (p *program) explain(err error) string {
 	}
 	return fmt.Sprintf("cannot reach the server at %s (%s). Check the address (--server or $%s) and --tls, "+
 		"and --ca if the server has its own certificate authority. To start a server here: %s play --local",
-		p.server(), dialing.ReplaceAllString(strings.TrimSuffix(err.Error(), "."), ""), serverVariable, name)
+		p.client.Target(), dialing.ReplaceAllString(strings.TrimSuffix(err.Error(), "."), ""), serverVariable, name)
 }
 
 // dialing matches what Go says before the reason why a connection failed, such as "connection refused".

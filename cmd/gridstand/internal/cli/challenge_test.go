@@ -128,6 +128,8 @@ func TestDaily(t *testing.T) {
 	tomorrow := clock.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)
 	assert.Equal(t, "Daily "+tomorrow+": starts in 12 h\n", ada.ok("top", tomorrow))
 	ada.fails(exitMissing, "it opens at "+tomorrow+" 00:00:00 UTC", "join", tomorrow)
+	later := clock.Now().UTC().AddDate(0, 0, 2).Format(time.DateOnly)
+	ada.fails(exitMissing, "no daily game "+later+": that day has not begun", "top", later)
 	ada.fails(exitMissing, "no daily game "+yesterday(clock)+": nobody has opened it", "top", "yesterday")
 	ada.fails(exitMissing, "Today's: gridstand daily, and its ranking: gridstand top daily", "top", yesterday(clock)+"/classic")
 	ada.ok("resign", game)

@@ -146,8 +146,11 @@ func (p *program) find(ctx context.Context, c *client.Client, r reference) (*pb.
 	found, err := c.Challenges.GetChallenge(ctx, request)
 	if errors.Is(err, client.ErrChallengeNotFound) && (r.date != "" || r.variant != "") {
 		if r.date != "" {
-			err = missingf("there is no daily game %s: nobody has opened it, or its results are no longer stored",
-				clean(dailyOf(r.date, r.variant), maxNameShown))
+			why := "nobody has opened it, or its results are no longer stored"
+			if r.date > p.clock().UTC().Format(time.DateOnly) {
+				why = "that day has not begun"
+			}
+			err = missingf("there is no daily game %s: %s", clean(dailyOf(r.date, r.variant), maxNameShown), why)
 		}
 		err = fmt.Errorf("%w. Today's: %s, and its ranking: %s", err, p.typed(dailyWord), p.typed("top", dailyWord))
 	}

@@ -110,7 +110,8 @@ func (p *program) signWith(ctx context.Context, file, message string) (string, e
 	keygen.WaitDelay = keygenStop
 	signature, err := keygen.Output()
 	if err != nil {
-		return "", fmt.Errorf("ssh-keygen (OpenSSH 8.1 or later) did not sign with %s: %w", file, err)
+		return "", fmt.Errorf("ssh-keygen did not sign with %s (%w): it must be the file of a key, "+
+			"and ssh-keygen that of OpenSSH 8.1 or later", file, err)
 	}
 	return string(signature), nil
 }

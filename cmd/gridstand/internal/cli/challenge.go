@@ -155,7 +155,9 @@ func (p *program) setTiles(ctx context.Context, c *client.Client, r reference, n
 }
 
 // onScreen reports whether the command opens the terminal program.
-func (p *program) onScreen() bool { return p.terminal(p.in) && p.terminal(p.out) && !p.flags.json }
+func (p *program) onScreen() bool {
+	return p.terminal(p.in) && p.terminal(p.out) && p.getenv("TERM") != "dumb" && !p.flags.json
+}
 
 // joinChallenge starts or continues the user's attempt at a challenge and prints the game. In a race
 // that has not started, it marks the user as ready and prints the race instead.

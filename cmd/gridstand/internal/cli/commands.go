@@ -49,6 +49,9 @@ func (p *program) root(long string, annotations map[string]string, commands []*c
 		Long:  long,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !p.onScreen() {
+				if p.getenv("TERM") == "dumb" && p.terminal(p.in) {
+					p.notef("The lobby needs a terminal that can move its cursor, which TERM=dumb cannot.\n")
+				}
 				return cmd.Help()
 			}
 			return p.onServer(func(ctx context.Context, c *client.Client, _ []string) error {

@@ -39,6 +39,8 @@ func TestPlay_Terminal(t *testing.T) {
 	}
 	dumb := newUser(t, server, "bob")
 	dumb.terminal, dumb.env = true, []string{"TERM=dumb"}
+	_, note, _ := dumb.run()
+	assert.Contains(t, note, "The lobby needs a terminal that can move its cursor")
 	dumb.fails(exitFailed, "play needs a terminal that can move its cursor", "play")
 }
 

@@ -90,7 +90,7 @@ func TestKeys(t *testing.T) {
 func TestNew(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, nil)
-	d.Press("n").Shows("1 classic: 4×4, a new tile", "3 Tribolo with others", "gridstand play --help")
+	d.Press("n").Shows("1 enter classic: 4×4, a new tile", "3 Tribolo with others", "gridstand play --help")
 	d.Press("3")
 	g := d.Leave().(ui.OpenMsg).Route.New
 	assert.Equal(t, "tribolo", g.Variant)

@@ -34,7 +34,7 @@ func (p *page) askNew(race bool) tea.Cmd {
 		if len(q.Choices) == 0 {
 			keys += " enter"
 		}
-		q.Choices = append(q.Choices, ui.On(keys, key, what, true, ui.Run(ui.Open(r))))
+		q.Choices = append(q.Choices, ui.On(keys, keys, what, true, ui.Run(ui.Open(r))))
 	}
 	for _, v := range p.lists.Variants {
 		id, title := v.GetId(), clean(v.GetTitle())

@@ -65,12 +65,17 @@ func (p *page) share() string {
 	return p.Summary() + "; " + p.Invitation(p.env).Text()
 }
 
-// ClosingMessage implements ui.Closing. It reports the state of the game, how to resume it, and where an attempt
-// is ranked.
+// ClosingMessage implements ui.Closing. It reports the state of the game, how to resume or verify it, and where an
+// attempt is ranked.
 func (p *page) ClosingMessage() string {
 	text := p.Summary() + "."
-	if command := p.env.Command("play", gamestate.ShortID(p.Game.GetId())); command != "" && !p.Over() && !p.lost {
-		text += "\nResume it with " + command
+	what, word := "Resume", "play"
+	if p.Over() {
+		what, word = "Verify", "verify"
+	}
+	command := p.env.Command(word, gamestate.ShortID(p.Game.GetId()))
+	if command != "" && !p.lost && (!p.Over() || p.contest == nil) { // An attempt has no seed until its challenge closes.
+		text += "\n" + what + " it with " + command
 	}
 	if p.contest != nil {
 		text += "\nSee the ranking with " + p.env.Command("top", p.contest.ID)

@@ -298,7 +298,7 @@ func TestEndAndNext(t *testing.T) {
 		for _, text := range []string{"Game over: no moves left", "#2 of 9 today", "#2 of 9 all time"} {
 			assert.Contains(t, d.Screen(), text)
 		}
-		assert.Equal(t, "classic by ada: 12,340 points, tile 1024, 613 moves.", p.ClosingMessage())
+		assert.Equal(t, "classic by ada: 12,340 points, tile 1024, 613 moves.\nVerify it with gridstand verify kx3fq2ab", p.ClosingMessage())
 
 		d.Press("up") // the arrow keys no longer make moves
 		assert.Nil(t, p.inFlight)

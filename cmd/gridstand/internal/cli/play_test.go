@@ -138,6 +138,7 @@ func TestPlayLocal_Share(t *testing.T) {
 	friend.types("x") // Any key removes the warning about the connection.
 	s.types("q")
 	s.sees("also for 1 other.")
+	s.types("n\x03") // ctrl-c asks, too
 	s.types("y")
 	s.ends(exitOK)
 	friend.sees("The server does not answer. It may have ended; q leaves.")

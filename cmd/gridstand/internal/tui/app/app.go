@@ -102,7 +102,7 @@ func (m *Model) push(p ui.Page, old *ui.Tasks) tea.Cmd {
 // the page stays visible until then.
 func (m *Model) pop() tea.Cmd {
 	if len(m.pages) == 1 {
-		return m.quit()
+		return m.quit(nil)
 	}
 	m.top().Own().Stop()
 	m.pages = m.pages[:len(m.pages)-1]
@@ -112,14 +112,15 @@ func (m *Model) pop() tea.Cmd {
 	return nil
 }
 
-// quit ends the program. It asks for confirmation if this also ends the server while others
-// are connected.
-func (m *Model) quit() tea.Cmd {
+// quit ends the program with err. It asks for confirmation if this also ends the server while others
+// are connected, unless a dialog is open, which may be the one that asks.
+func (m *Model) quit(err error) tea.Cmd {
 	n := 0
-	if m.env.Others != nil {
+	if m.env.Others != nil && m.top() != nil && m.top().Own().Dialog == nil {
 		n = m.env.Others()
 	}
 	if n == 0 {
+		m.err = err
 		return tea.Quit
 	}
 	return m.top().Own().Ask(&ui.Question{
@@ -196,8 +197,7 @@ func (m *Model) carryOn(msg ui.TaskMsg) tea.Cmd {
 // key handles the keys that work on every page, and reports whether msg was one of them.
 func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 	if key.Matches(msg, ui.InterruptKey) {
-		m.err = ErrInterrupted
-		return tea.Quit, true
+		return m.quit(ErrInterrupted), true
 	}
 	if m.top() == nil {
 		return nil, true

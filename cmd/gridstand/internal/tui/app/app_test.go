@@ -278,6 +278,13 @@ func TestModel_Help(t *testing.T) {
 	assert.NotContains(t, m.View().Content, "suspend", "a remote terminal ignores ctrl-z")
 	send(t, m, press('x'))
 	assert.NotContains(t, m.View().Content, "quit the program")
+	m.env.Width = 5
+	p.Ask(&ui.Question{Title: "Sure?", Choices: ui.Yes("go", ui.Run(tea.Quit))})
+	m.View()
+	assert.Nil(t, send(t, m, press('y')), "the window is too small for the question")
+	assert.NotNil(t, p.Dialog)
+	send(t, m, tuitest.Key("esc"))
+	assert.Nil(t, p.Dialog)
 	assert.Empty(t, p.got)
 	p.Ask(typing{p})
 	send(t, m, press('?'))

@@ -19,8 +19,9 @@ func Draw(env *Env, p Page, last bool) tea.View {
 		title, text := d.Content(env)
 		width := max(lipgloss.Width(text)+FrameWidth, lipgloss.Width(title)+titleWidth)
 		frame := Pane{Titles: []string{title}, Focused: true}
-		v.dialog = frame.Draw(env.Theme, text, width, lipgloss.Height(text)+FrameHeight)
-		keys = d.Keys()
+		height := lipgloss.Height(text) + FrameHeight
+		v.dialog, keys = frame.Draw(env.Theme, text, width, height), d.Keys()
+		own.unseen = width > env.Width || height > env.Height
 	}
 	switch {
 	case own.Notice == "":
@@ -32,6 +33,10 @@ func Draw(env *Env, p Page, last bool) tea.View {
 	if own.News != "" {
 		news := env.Theme.Accent().Bold(true).Reverse(true).Render(" " + own.News + " ")
 		v.Status = strings.Join(nonEmpty([]string{v.Status, news}), "   ")
+	}
+	if own.Dialog != nil && own.unseen {
+		v.dialog, v.OnClick = "", nil
+		v.Status = env.Theme.Bold().Render("The window is too small for this dialog. Press esc to close it.")
 	}
 	footer, _ := keys.shown(last)
 	return compose(env, v, footer)
@@ -75,21 +80,15 @@ func compose(env *Env, v View, keys []key.Binding) tea.View {
 	footer := len(lines) - 1
 	put(0, 0, Header(inner, append([]string{brand}, v.Left...), v.Right))
 	put(footer, 0, KeyLine(env.Theme, keys, inner))
-	status := v.Status
-	dialogWidth, dialogHeight := lipgloss.Size(v.dialog)
-	fits := dialogWidth <= env.Width && dialogHeight <= env.Height
-	if v.dialog != "" && !fits {
-		status = env.Theme.Bold().Render("The window is too small for this dialog. Press esc to close it.")
-	}
-	if status != "" { // A long status wraps and covers the last rows of the body.
-		wrapped := strings.Split(Wrap(status, inner), "\n")
+	if v.Status != "" { // A long status wraps and covers the last rows of the body.
+		wrapped := strings.Split(Wrap(v.Status, inner), "\n")
 		wrapped = wrapped[:min(len(wrapped), height)]
 		for i, line := range wrapped {
 			put(footer-len(wrapped)+i, 0, line)
 		}
 	}
 	content := strings.Join(lines, "\n")
-	if v.dialog != "" && fits {
+	if v.dialog != "" {
 		content = overlay(content, v.dialog, env.Width, env.Height)
 	}
 	title := "Gridstand"

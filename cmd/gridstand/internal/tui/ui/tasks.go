@@ -19,6 +19,7 @@ type Tasks struct {
 	cancel context.CancelFunc
 	// Dialog is the page's open dialog, or nil. The program shows it over the page and passes keys to it.
 	Dialog Dialog
+	unseen bool // whether the window is too small for Dialog, so that only esc closes it
 	// Opening is set while the program asks the server for the page that the user opens from this one. The page's
 	// keys other than q and esc are then dropped, so that the same key does not open it twice.
 	Opening bool
@@ -216,6 +217,9 @@ func (t *Tasks) Answer(msg tea.KeyPressMsg) tea.Cmd {
 	d := t.Dialog
 	if typing, ok := d.(Typing); ok {
 		return typing.Input(msg)
+	}
+	if t.unseen && msg.String() != "esc" {
+		return nil
 	}
 	cmd, closes := d.Keys().Press(msg)
 	if closes && t.Dialog == d { // else its action has opened another one

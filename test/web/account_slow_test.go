@@ -101,7 +101,7 @@ func TestJourney_Account(t *testing.T) {
 			browsertest.Call(tab, input.InsertText, input.InsertTextParams{Text: token})
 			click(tab, "Use this account")
 		}
-		const refused = `[...document.querySelectorAll("[role=alert]")].map((e) => e.innerText).join("") === "The token is not valid."`
+		const refused = `[...document.querySelectorAll("[role=alert]")].map((e) => e.innerText).join("") === "The token is not valid: it is mistyped or was replaced, or its session has ended."`
 		tab.Visit("/account")
 		paste("ada")
 		assert.True(t, browsertest.Eval[bool](tab, field+".validity.patternMismatch"))

@@ -122,7 +122,7 @@ var (
 	errNameNotFound    = notFound(pb.ReasonPlayerNotFound, "there is no player with this name")
 	errVariantNotFound = notFound(pb.ReasonVariantNotFound, "there is no variant with this id; the variants are "+variantIDs())
 	errNoToken         = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: "this call needs a token; CreatePlayer returns one"}
-	errBadToken        = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: "the token is not valid"}
+	errBadToken        = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: "the token is not valid: it is mistyped or was replaced, or its session has ended"}
 	errTokenForm       = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: `the authorization header must be "Bearer", a space and the token`}
 )
 

@@ -86,7 +86,7 @@ func (p *program) currentGame(ctx context.Context, c *client.Client, called stri
 	g, found, err := c.CurrentGame(ctx, player.GetId())
 	if err == nil && !found {
 		called = client.CleanName(player.GetName())
-		err = missingf("%s is not playing a public game now. Past games: %s", called, p.typed("games", "--player", strconv.Quote(called)))
+		err = missingf("%s is not playing a public game now. Past games: %s", called, p.typed("games", strconv.Quote(atPlayer+called)))
 	}
 	return g.GetId(), err
 }

@@ -17,7 +17,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// gamesOptions are the flags of the games command.
+// gamesOptions are the flags and the argument of the games command.
 type gamesOptions struct {
 	status, variant, player string
 	mine                    bool
@@ -33,14 +33,18 @@ const defaultLimit = 20
 func (p *program) gamesCommand() *cobra.Command {
 	var o gamesOptions
 	cmd := &cobra.Command{
-		Use:   "games",
-		Short: "List games",
+		Use:        "games [@player]",
+		SuggestFor: []string{"find", "search", "history"},
+		Short:      "List games",
 		Long: `List live games, or with --status waiting the games and public races that you
-can join with ` + name + ` join. --mine and --player list games of any status
-by default.`,
+can join with ` + name + ` join. @ada lists the games of the player ada, and --mine
+your own, both of any status by default.`,
 	}
 	flags := cmd.Flags()
-	cmd.RunE = p.onServer(func(ctx context.Context, c *client.Client, _ []string) error {
+	cmd.RunE = p.onReference(func(ctx context.Context, c *client.Client, r reference) error {
+		if o.player = r.player; o.player == "" && r != (reference{}) {
+			return usage.Errorf("games lists those of a player, such as %sada", atPlayer)
+		}
 		if (o.mine || o.player != "") && !flags.Changed("status") {
 			o.status = "all"
 		}
@@ -50,7 +54,6 @@ by default.`,
 	flags.StringVar(&o.status, "status", "live", "live, waiting, finished or all")
 	flags.StringVar(&o.variant, "variant", "", "only games of this `variant`")
 	flags.BoolVar(&o.mine, "mine", false, "only your own games, including private ones")
-	flags.StringVar(&o.player, "player", "", "only games of the player with this `name`")
 	p.addLimit(flags, &o.limit)
 	return cmd
 }
@@ -62,7 +65,7 @@ func (p *program) games(ctx context.Context, c *client.Client, o gamesOptions) e
 	case status < 0:
 		return usage.Errorf("--status must be live, waiting, finished or all, not %q", o.status)
 	case o.mine && o.player != "":
-		return usage.Errorf("--mine and --player cannot be combined")
+		return usage.Errorf("--mine cannot be combined with a player")
 	case o.limit < 0:
 		return usage.Errorf("--limit must not be negative")
 	}
@@ -79,7 +82,7 @@ func (p *program) games(ctx context.Context, c *client.Client, o gamesOptions) e
 		request.PlayerId = "me"
 	}
 	if o.player != "" {
-		player, err := p.player(ctx, c, strings.TrimPrefix(o.player, atPlayer))
+		player, err := p.player(ctx, c, o.player)
 		if err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ func TestHelp_SSH(t *testing.T) {
 	assert.Equal(t, []string{
 		"ssh play.example --json --no-animation --plain",
 		"account", "account end", "account rename",
-		"challenge --limit --private", "daily", "games --status --variant --mine --player",
+		"challenge --limit --private", "daily", "games --status --variant --mine",
 		"join", "link", "play --private --seats --turn-limit", "race --now --limit --bot --private",
 		"top --window --me", "variants", "watch --wall",
 	}, all)

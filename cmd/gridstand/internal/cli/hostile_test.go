@@ -140,7 +140,7 @@ func TestHostileServer(t *testing.T) {
 		for _, args := range [][]string{
 			{"variants", "classic"},
 			{"games"},
-			{"games", "--player", "ada"},
+			{"games", "@ada"},
 			{"top"},
 			{"show", evilID},
 			{"show", evilID[:8]},

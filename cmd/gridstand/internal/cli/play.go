@@ -25,7 +25,7 @@ func (p *program) playCommand() *cobra.Command {
 	var o playOptions
 	cmd := &cobra.Command{
 		Use:        "play [variant|game]",
-		SuggestFor: []string{"resume", "continue", "start", "host", "serve", "server"},
+		SuggestFor: []string{"resume", "continue", "start", "host", "serve", "server", "share"},
 		Short:      "Continue your latest game, or play a new one",
 		Long: `Continue your latest game that is not over, of a variant if you name one. If you
 have none, play a new game, of ` + defaultVariant + ` by default. Leaving a game does not end

@@ -65,7 +65,7 @@ func rootCommand() *cobra.Command {
 	config := server.DefaultConfig()
 	var unknown []string // unknown environment variables
 	root := &cobra.Command{
-		Use:   name,
+		Use: name, SuggestFor: []string{"serve", "server", "start", "run"},
 		Short: "Serve grid games: people play while others watch live",
 		Long: `Serves grid games to terminals, browsers and programs: people play while
 others watch live.

@@ -147,7 +147,7 @@ func TestTerminal_Newcomer(t *testing.T) {
 	p.open("ada", "--server "+address+" --no-animation")
 	p.sees("ada", `(?s)No live games. Press n to start one.*None yet. Press n to start one, s to race`)
 	p.tmux("send-keys", "-t", "ada", "n")
-	p.sees("ada", `(?s)New game.*1 classic: `)
+	p.sees("ada", `(?s)New game.*1 enter classic: `)
 	p.tmux("send-keys", "-t", "ada", "1")
 	p.sees("ada", `MOVES +0`)
 	game := lines(t, reader.ok("games", "--json"), func() *pb.Game { return new(pb.Game) })[0].GetId()

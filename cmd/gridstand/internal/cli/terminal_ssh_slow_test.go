@@ -277,7 +277,7 @@ func (w *walk) send(pane, key string) {
 func (w *walk) begins(pane string) string {
 	w.t.Helper()
 	w.press(pane, "n", `n new`)
-	w.press(pane, "1", `1 classic: `)
+	w.press(pane, "1", `1 enter classic: `)
 	w.sees(pane, `MOVES +0\b`)
 	player := strings.Fields(w.sees(pane, `watch @[\w-]+`))[1]
 	return w.server.game(player).GetSeats()[0].GetPlayer().GetName()

@@ -43,7 +43,7 @@ program refuses to use it.`,
 	rotate := &cobra.Command{
 		Use:        "rotate",
 		SuggestFor: []string{"revoke", "reset"},
-		Short:      "Replace the token of your account",
+		Short:      "Revoke the token of your account, and make a new one",
 		Long: `Replace the token of your account, for example because someone may have seen it.
 Browsers that use the account by a link are logged out. The old token may work
 for another 30 seconds.`,

@@ -58,7 +58,7 @@ func first(args []string) string {
 
 // play shows a game until the user leaves.
 func (p *program) play(cmd *cobra.Command, args []string, o playOptions) error {
-	if !p.terminal(p.in) || !p.terminal(p.out) || p.getenv("TERM") == "dumb" {
+	if !p.onScreen() {
 		if p.over != nil {
 			again := p.over.command + " " + p.over.session.Line
 			return fmt.Errorf("play needs a terminal that can move its cursor: %s", again)

@@ -68,13 +68,16 @@ func (p *page) share() string {
 // ClosingMessage implements ui.Closing. It reports the state of the game, how to resume or verify it, and where an
 // attempt is ranked.
 func (p *page) ClosingMessage() string {
-	text := p.Summary() + "."
-	what, word := "Resume", "play"
-	if p.Over() {
-		what, word = "Verify", "verify"
+	text, id := p.Summary()+".", gamestate.ShortID(p.Game.GetId())
+	what, command := "", ""
+	switch {
+	case p.lost:
+	case !p.Over():
+		what, command = "Resume", p.env.Command("play", id)
+	case p.contest == nil: // An attempt has no seed until its challenge closes.
+		what, command = "Verify", p.env.Command("verify", id)
 	}
-	command := p.env.Command(word, gamestate.ShortID(p.Game.GetId()))
-	if command != "" && !p.lost && (!p.Over() || p.contest == nil) { // An attempt has no seed until its challenge closes.
+	if command != "" {
 		text += "\n" + what + " it with " + command
 	}
 	if p.contest != nil {

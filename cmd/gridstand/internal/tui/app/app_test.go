@@ -268,7 +268,7 @@ func TestModel_Help(t *testing.T) {
 	p := newFakePage(t.Context())
 	m := newModel(t, p)
 	send(t, m, press('?'))
-	for _, text := range []string{"do it", "quit the program", "any key close", "suspend", "? F1"} {
+	for _, text := range []string{"do it", "quit the program", "any key close", "suspend", "? F1", "keys, hosting:"} {
 		assert.Contains(t, m.View().Content, text)
 	}
 	m.env.Width = 18

@@ -130,7 +130,7 @@ func (d *Text) Content(env *Env) (title, text string) {
 }
 
 // NewHelp returns the dialog that lists a page's own keys and the keys that work on every page, in several
-// columns if they fit, otherwise in one. last is set if closing the page ends the program.
+// columns if they fit, otherwise in one, and names the help for what has no key. last is set if closing the page ends the program.
 func NewHelp(keys func() KeyTable, last bool) *Text {
 	return &Text{Title: "Keys", Text: func(env *Env, width int) string {
 		suspend := SuspendKey
@@ -142,6 +142,9 @@ func NewHelp(keys func() KeyTable, last bool) *Text {
 		table := list.FullHelpView(groups)
 		if lipgloss.Width(table) > width {
 			table = list.FullHelpView([][]key.Binding{slices.Concat(groups...)})
+		}
+		if more := env.Command("--help"); more != "" {
+			table += "\n\n" + t.Dim().Render("Verify, account, keys, hosting:") + "\n" + more
 		}
 		return Wrap(table, width)
 	}}
